@@ -1,0 +1,116 @@
+"""Every fault that the daemon can report, in one tree.
+
+```text
+CompanionError
+├── InvalidInput            a client, file or tool sent something that cannot be decoded
+├── SessionNotFound         no such session
+├── SessionBusy             another process holds the session
+├── StaleVersion            the span was changed meanwhile
+├── CheckpointNotFound      no such compaction
+├── Overloaded              a bounded queue is full
+├── InvalidSettings         a settings file is broken
+├── UntrustedWorkspace      the workspace is not trusted and the method needs it
+├── StorageFault            the session store cannot be read or written
+├── Cancelled               a person or a client stopped the job
+└── ModelFault
+    ├── ModelUnavailable    the model's service failed after its retries
+    ├── Unauthenticated     no key, or one that was refused
+    ├── ContextOverflow     the provider refused the size
+    ├── TokenCountFailed    the provider could not count a request
+    └── Blocked             a hook or the model's safety filter refused
+```
+
+An *outcome* (compressed, unneeded, inflated, empty, truncated) is a value and never appears here.
+"""
+
+from __future__ import annotations
+
+
+class CompanionError(Exception):
+    """The root of the tree: what happened, what to do next, and whether trying again can help.
+
+    `message` and `hint` are sentences for people; `retry_after_ms` is milliseconds, `None` when nobody said how long.
+    """
+
+    retryable_by_default = False
+
+    def __init__(
+        self, message: str, *, hint: str = "", retryable: bool | None = None, retry_after_ms: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.retryable = self.retryable_by_default if retryable is None else retryable
+        self.retry_after_ms = retry_after_ms
+
+
+class InvalidInput(CompanionError):
+    """Something that came from outside cannot be decoded; `path` names the place, as in `$.parts[0].text`."""
+
+    def __init__(self, message: str, *, path: str = "$", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+class SessionNotFound(CompanionError):
+    """No session has this id."""
+
+
+class SessionBusy(CompanionError):
+    """Another process holds the session; it can be forked or taken over."""
+
+
+class StaleVersion(CompanionError):
+    """The span that a compaction was computed for was changed meanwhile."""
+
+
+class CheckpointNotFound(CompanionError):
+    """No compaction or preview has this id, or there is none to undo."""
+
+
+class Overloaded(CompanionError):
+    """A bounded queue is full."""
+
+    retryable_by_default = True
+
+
+class InvalidSettings(CompanionError):
+    """A settings file is broken; the message names file, line and key."""
+
+
+class UntrustedWorkspace(CompanionError):
+    """The workspace is not trusted and the method needs it to be."""
+
+
+class StorageFault(CompanionError):
+    """The session store cannot be read or written: a full disk, no permission, a broken file."""
+
+
+class Cancelled(CompanionError):
+    """The job was stopped by a person or a client before its result was installed."""
+
+
+class ModelFault(CompanionError):
+    """The model's side failed."""
+
+
+class ModelUnavailable(ModelFault):
+    """The model's service failed after its retries."""
+
+    retryable_by_default = True
+
+
+class Unauthenticated(ModelFault):
+    """There is no key, or it was refused."""
+
+
+class ContextOverflow(ModelFault):
+    """The provider refused the request for its size."""
+
+
+class TokenCountFailed(ModelFault):
+    """The provider could not count a request."""
+
+
+class Blocked(ModelFault):
+    """A hook or the model's safety filter refused the prompt or the answer."""

@@ -1,0 +1,57 @@
+"""`Content`: one entry of a conversation, in Gemini's JSON form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+Role: TypeAlias = Literal["user", "model"]
+
+Part: TypeAlias = dict[str, Any]
+"""One piece of a content, kept as the JSON object it arrived as, so that fields that we don't know survive.
+
+Treat it as immutable. `engine.history.part` reads it.
+"""
+
+
+class _AbsentParts(tuple[Part, ...]):
+    """The empty tuple that stands for "the key `parts` is not there", which is not the same JSON as `[]`."""
+
+    __slots__ = ()
+
+
+ABSENT: Final[tuple[Part, ...]] = _AbsentParts()
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A role and its parts: `{"role": "user", "parts": [{"text": "hi"}]}`.
+
+    Decode with `msgspec.convert(obj, Content)` or `msgspec.json.decode(data, type=Content)`; either raises
+    `msgspec.ValidationError` for another role or for parts that are no JSON objects. Unknown fields of a part survive.
+    """
+
+    role: Role
+    parts: tuple[Part, ...] = ABSENT
+
+
+def user_text(text: str) -> Content:
+    """A user content of one text part."""
+    return Content(role="user", parts=({"text": text},))
+
+
+def model_text(text: str) -> Content:
+    """A model content of one text part."""
+    return Content(role="model", parts=({"text": text},))
+
+
+def merge_neighbours(contents: Iterable[Content]) -> list[Content]:
+    """Join neighbouring contents of one role, as a request needs it; a content without parts adds nothing."""
+    merged: list[Content] = []
+    for content in contents:
+        if merged and merged[-1].role == content.role:
+            merged[-1] = Content(role=content.role, parts=(*merged[-1].parts, *content.parts))
+        else:
+            merged.append(content)
+    return merged
