@@ -249,11 +249,3 @@ class WorkspaceFiles(Protocol):
         """Names indented under each folder, ignore files obeyed, no links followed, at most `limit` names, the rest counted."""
         ...
 
-
-class SettingsView(Protocol):
-    """The settings in force, already merged over their layers."""
-
-    @property
-    def compression_threshold(self) -> float | None:
-        """`model.compressionThreshold` (0-1), `None` if unset."""
-        ...
