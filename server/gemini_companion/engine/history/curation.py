@@ -1,0 +1,187 @@
+"""From the view to what may be sent: invalid answers dropped, calls and results paired, thoughts stripped.
+
+A view falls into *rounds*: a run of model contents and the run of user contents after it. Each round is curated by itself, so that
+appending to a long history touches only the last one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from typing import Any, Final
+
+from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.item import Item, MeasureContent, Shape
+from gemini_companion.engine.history.part import call_of, has_call, is_thought, is_truthy, response_of
+
+INTERRUPTED: Final = "This call was interrupted; it has no result."
+"""The response that stands for a missing one."""
+
+INTERRUPTED_BY_USER: Final = "This call was interrupted by the user; it has no result."
+
+_SKIP_SIGNATURE: Final = "skip_thought_signature_validator"
+"""What Gemini 3 accepts in place of the signature of a thought that was stripped (a literal of its API)."""
+
+
+def curate(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
+    """The curated view of `items`; see the module. `close` also fills the results that the very last round misses."""
+    curated: list[Item] = []
+    start = 0
+    while start < len(items):
+        end = round_end(items, start)
+        curated.extend(curate_round(items[start:end], measure, close=close or end < len(items)))
+        start = end
+    return curated
+
+
+def round_end(items: Sequence[Item], start: int) -> int:
+    """Where the round that begins at `start` ends: past its model contents and past the user contents after them."""
+    end = start
+    while end < len(items) and items[end].content.role == "model":
+        end += 1
+    while end < len(items) and items[end].content.role == "user":
+        end += 1
+    return end
+
+
+def curate_round(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
+    """Curate one round; items that need no change come back as they are."""
+    shapes = {item.shape for item in items}
+    if shapes <= {Shape.PLAIN_USER, Shape.TEXT}:
+        return list(items)
+    models = [item for item in items if item.content.role == "model"]
+    users = [item for item in items if item.content.role == "user"]
+    if Shape.INVALID in shapes:
+        models = []
+    answers = [stripped for item in models if (stripped := _without_thoughts(item, measure)) is not None]
+    return _pair(answers, users, measure, close=close)
+
+
+def _without_thoughts(item: Item, measure: MeasureContent) -> Item | None:
+    if item.shape is Shape.NOTHING:
+        return None
+    if item.shape is not Shape.THOUGHTS:
+        return item
+    parts = [part for part in item.content.parts if not is_thought(part)]
+    if not parts:
+        return None
+    for index, part in enumerate(parts):
+        if is_truthy(part.get("functionCall")):
+            if not part.get("thoughtSignature"):
+                parts[index] = {**part, "thoughtSignature": _SKIP_SIGNATURE}
+            break
+    content = Content(role="model", parts=tuple(parts))
+    return item.with_content(content, measure(content))
+
+
+def _pair(models: list[Item], users: list[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
+    calls = _Calls(models)
+    answered = [calls.answer(item, measure) for item in users]
+    curated = calls.with_ids(measure)
+    if close and calls.open:
+        curated.append(calls.fill(measure))
+    curated.extend(item for item in answered if item is not None)
+    return curated
+
+
+class _Calls:
+    """The calls of one round, each waiting for its result."""
+
+    def __init__(self, models: list[Item]) -> None:
+        self._models = models
+        self._ids: list[list[str | None]] = []
+        """Per model item and part: the id that its call gets, `None` for a part that is no call."""
+        self.open: dict[str, str] = {}
+        """Id to name of the calls that have no result yet, in order."""
+        self._by_name: defaultdict[str, deque[str]] = defaultdict(deque)
+        self._invented = False
+        for item in models:
+            self._ids.append([self._register(item, number, part) for number, part in enumerate(item.content.parts)])
+
+    def _register(self, item: Item, number: int, part: Part) -> str | None:
+        call = call_of(part)
+        if call is None:
+            return None
+        name = str(call.get("name", ""))
+        given = call.get("id")
+        if isinstance(given, str) and given and given not in self.open:
+            call_id = given
+        else:
+            call_id = f"{name}-{item.seq}-{number}"
+            self._invented = True
+        self.open[call_id] = name
+        self._by_name[name].append(call_id)
+        return call_id
+
+    def answer(self, item: Item, measure: MeasureContent) -> Item | None:
+        """The user item with results paired and orphans dropped; `None` if nothing of it is left."""
+        if item.shape is not Shape.RESULTS:
+            return item
+        parts: list[Part] = []
+        changed = False
+        for part in item.content.parts:
+            response = response_of(part)
+            if response is None:
+                parts.append(part)
+                continue
+            call_id = self._claim(response)
+            if call_id is None:
+                changed = True
+            elif response.get("id") == call_id:
+                parts.append(part)
+            else:
+                parts.append({**part, "functionResponse": {**response, "id": call_id}})
+                changed = True
+        if not changed:
+            return item
+        if not parts:
+            return None
+        content = Content(role="user", parts=tuple(parts))
+        return item.with_content(content, measure(content))
+
+    def _claim(self, response: dict[str, Any]) -> str | None:
+        given = response.get("id")
+        if isinstance(given, str) and given in self.open:
+            del self.open[given]
+            return given
+        if isinstance(given, str) and given and not self._invented:
+            return None  # it names a call that this round does not hold
+        waiting = self._by_name[str(response.get("name", ""))]
+        while waiting:
+            call_id = waiting.popleft()
+            if call_id in self.open:
+                del self.open[call_id]
+                return call_id
+        return None
+
+    def with_ids(self, measure: MeasureContent) -> list[Item]:
+        """The model items, each call with its id."""
+        if not self._invented:
+            return list(self._models)
+        curated: list[Item] = []
+        for item, ids in zip(self._models, self._ids, strict=True):
+            if not has_call(item.content):
+                curated.append(item)
+                continue
+            content = Content(role="model", parts=tuple(map(_with_id, item.content.parts, ids)))
+            curated.append(item.with_content(content, measure(content)))
+        return curated
+
+    def fill(self, measure: MeasureContent) -> Item:
+        """A user item that says of every call left open that it was interrupted."""
+        last = next(item for item in reversed(self._models) if has_call(item.content))
+        content = interrupted_results(self.open)
+        return last.with_content(content, measure(content), "filled")
+
+
+def interrupted_results(calls: dict[str, str], message: str = INTERRUPTED) -> Content:
+    """A user content that answers each call (id to name) with an error."""
+    parts = tuple({"functionResponse": {"id": call_id, "name": name, "response": {"error": message}}} for call_id, name in calls.items())
+    return Content(role="user", parts=parts)
+
+
+def _with_id(part: Part, call_id: str | None) -> Part:
+    call = call_of(part)
+    if call is None or call_id is None or call.get("id") == call_id:
+        return part
+    return {**part, "functionCall": {**call, "id": call_id}}

@@ -1,0 +1,115 @@
+"""How long a content is as compact JSON, in UTF-16 code units: the weight by which a history is split.
+
+The unit and the number format are JavaScript's, because the split has to fall where the seeds' does (golden vectors `split_points`).
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any, Final, cast
+
+import msgspec
+
+from gemini_companion.engine.history.content import ABSENT, Content
+
+_encode = msgspec.json.Encoder().encode
+
+_DIFFERENT_NUMBER: Final = re.compile(rb"\d\.\d|\d[eE][+-]?\d|\d{16}|-0[,}\]]")
+"""Bytes that may be a number which JavaScript writes otherwise (1.0, 1e21, more than 2^53); a hit is settled slowly."""
+
+_TWO_UNIT_ESCAPES: Final = frozenset('"\\\b\f\n\r\t')
+_SAFE_INTEGER: Final = 2**53
+
+
+def json_length(content: Content) -> int:
+    """Length in UTF-16 code units of the content's compact JSON as JavaScript would write it."""
+    try:
+        data = _encode(content)
+    except (UnicodeEncodeError, TypeError, RecursionError):
+        return _slow_length(content)
+    if _DIFFERENT_NUMBER.search(data):
+        return _slow_length(content)
+    if data.isascii():
+        return len(data)
+    text = data.decode("utf-8")
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _slow_length(content: Content) -> int:
+    value: dict[str, Any] = {"role": content.role}
+    if content.parts is not ABSENT:
+        value["parts"] = content.parts
+    return _length(value)
+
+
+def _length(root: object) -> int:
+    """Iterative, so that a deeply nested value cannot exhaust the stack."""
+    total = 0
+    stack: list[object] = [root]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, str):
+            total += _string_length(value)
+        elif isinstance(value, dict):
+            members = cast("dict[object, object]", value)
+            total += 2 + max(0, len(members) - 1)
+            for key, member in members.items():
+                total += _string_length(str(key)) + 1
+                stack.append(member)
+        elif isinstance(value, list | tuple):
+            items = cast("list[object]", value)
+            total += 2 + max(0, len(items) - 1)
+            stack.extend(items)
+        else:
+            total += len(_scalar(value))
+    return total
+
+
+def _scalar(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if -_SAFE_INTEGER <= value <= _SAFE_INTEGER else _javascript_number(float(value))
+    if isinstance(value, float):
+        return _javascript_number(value)
+    return "null"
+
+
+def _javascript_number(value: float) -> str:
+    """ECMAScript's Number::toString for radix 10; not finite numbers are `null` in JSON."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return "null"
+    if value == 0:
+        return "0"
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    mantissa = "".join(map(str, digits))
+    count = len(mantissa)
+    point = count + cast("int", exponent)  # value = 0.mantissa * 10**point
+    prefix = "-" if sign else ""
+    if count <= point <= 21:
+        return prefix + mantissa + "0" * (point - count)
+    if 0 < point <= 21:
+        return prefix + mantissa[:point] + "." + mantissa[point:]
+    if -6 < point <= 0:
+        return prefix + "0." + "0" * -point + mantissa
+    power = point - 1
+    head = mantissa if count == 1 else mantissa[0] + "." + mantissa[1:]
+    return f"{prefix}{head}e{'+' if power > 0 else '-'}{abs(power)}"
+
+
+def _string_length(text: str) -> int:
+    if text.isascii() and text.isprintable():
+        return len(text) + 2 + text.count('"') + text.count("\\")
+    length = 2
+    for character in text:
+        code = ord(character)
+        if character in _TWO_UNIT_ESCAPES or code > 0xFFFF:
+            length += 2
+        elif code < 0x20 or 0xD800 <= code <= 0xDFFF:
+            length += 6
+        else:
+            length += 1
+    return length
