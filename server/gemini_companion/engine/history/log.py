@@ -131,6 +131,8 @@ class CompactionEntry(_Entry, tag="compaction", frozen=True, kw_only=True):
     compaction_id: str
     result: CompressionResult
     hides: tuple[int, int] | None = None
+    keeps: tuple[int, ...] = ()
+    """Sequence numbers inside the span that stay word for word, in front of the replacement."""
     replacement: tuple[Content, ...] = ()
     snapshot_at: int = 0
     """Index of the snapshot in `replacement`."""
@@ -146,8 +148,6 @@ class PreviewEntry(_Entry, tag="preview", frozen=True, kw_only=True):
     compaction: CompactionEntry
     base_seq: int
     """The last seq that it was computed for."""
-    texts: tuple[str, ...] = ()
-    """The whole texts of its cuts, in order, to be written when it is installed."""
 
 
 class UndoEntry(_Entry, tag="undo", frozen=True, kw_only=True):

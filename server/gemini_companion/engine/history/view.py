@@ -141,7 +141,7 @@ class History:
         """Estimated tokens of the curated view. Costs as much as the last round is long."""
         self._settle()
         open_round = self._items[self._settled_to :]
-        return _add(self._settled_totals, curate_round(open_round, self.measure, close=False) if open_round else [])
+        return add_totals(self._settled_totals, curate_round(open_round, self.measure, close=False) if open_round else [])
 
     def has_open_call(self) -> bool:
         """True while the last answer calls functions whose results are not all there."""
@@ -163,7 +163,7 @@ class History:
             return tuple(pin.id for pin in self.pins.values())
         if compaction is None or compaction.hides is None or item.kind not in STANDING_IN:
             return (item.entry_id,)
-        return tuple(hidden.entry_id for hidden in _span(self._sources, *compaction.hides))
+        return tuple(hidden.entry_id for hidden in _span(self._sources, *compaction.hides) if hidden.seq not in compaction.keeps)
 
     def _append(self, entry: PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry, kind: ItemKind) -> None:
         item = Item(entry.content, seq=entry.seq, entry_id=entry.id, turn_id=entry.turn_id, kind=kind, measure=self.measure(entry.content))
@@ -213,7 +213,7 @@ class History:
             start = end
         if fresh or start != self._settled_to:
             self._settled.extend(fresh)
-            self._settled_totals = _add(self._settled_totals, fresh)
+            self._settled_totals = add_totals(self._settled_totals, fresh)
             self._settled_to = start
 
 
@@ -224,7 +224,8 @@ def _compose(sources: Sequence[Item], in_force: dict[str, CompactionEntry], pins
     for compaction in hiding:
         if compaction.hides is not None:
             low, high = _bounds(items, *compaction.hides)
-            items[low:high] = _stand_in(compaction, pins, measure)
+            kept = [item for item in items[low:high] if item.seq in compaction.keeps and item.kind not in STANDING_IN] if compaction.keeps else []
+            items[low:high] = [*kept, *_stand_in(compaction, pins, measure)]
     cuts = {(cut.seq, cut.part): cut for compaction in in_force.values() for cut in compaction.cuts}
     return _apply_cuts(items, cuts, measure) if cuts else items
 
@@ -292,7 +293,8 @@ def _seq(item: Item) -> int:
     return item.seq
 
 
-def _add(totals: Totals, items: Iterable[Item]) -> Totals:
+def add_totals(totals: Totals, items: Iterable[Item]) -> Totals:
+    """`totals` plus the tokens of `items`."""
     ide, snapshot, messages, tools = totals
     for item in items:
         tokens, tool_tokens = item.measure

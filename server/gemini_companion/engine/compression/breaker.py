@@ -1,0 +1,64 @@
+"""When not to try again: the failure flag and the pauses of automatic compression, as a fold of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from gemini_companion.engine.history.log import AttemptEntry, CompactionEntry, Entry, UndoEntry
+
+FAILURES_IN_A_ROW: Final = 3
+"""Automatic runs ending in an empty summary, a count error or a model fault after which no model is asked any more."""
+
+GROWTH_THAT_CLEARS: Final = 1.5
+"""The flag clears when the count has grown to this multiple of what it was."""
+
+PAUSE_SHARE: Final = 0.1
+"""Share of the limit by which the count must grow after an undo or a cancelled automatic run."""
+
+_COUNTED: Final = frozenset({"COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR"})
+
+
+class Breaker:
+    """The failure flag (`hasFailedCompressionAttempt`) and what automatic compression waits for."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._failed_at: int | None = None
+        self._failures = 0
+        self._paused_at: int | None = None
+        for entry in entries:
+            self.apply(entry)
+
+    def apply(self, entry: Entry) -> None:
+        """Take in the next entry of the log."""
+        match entry:
+            case AttemptEntry():
+                self._attempt(entry)
+            case CompactionEntry(result=result) if result.status == "COMPRESSED":
+                self._failed_at, self._failures, self._paused_at = None, 0, None
+            case UndoEntry(result=result):
+                self._failed_at, self._failures = None, 0
+                self._paused_at = result.new_token_count
+            case _:
+                pass
+
+    def _attempt(self, entry: AttemptEntry) -> None:
+        status = entry.result.status
+        if status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" and not entry.forced:
+            self._failed_at = entry.token_count
+        elif entry.result.trigger == "auto" and (status in _COUNTED or entry.fault):
+            self._failures += 1
+            if self._failures >= FAILURES_IN_A_ROW:
+                self._failed_at = entry.token_count
+
+    def pause(self, token_count: int) -> None:
+        """An automatic run was cancelled at this count."""
+        self._paused_at = token_count
+
+    def has_failed(self, token_count: int) -> bool:
+        """The failure flag, at the present count."""
+        return self._failed_at is not None and token_count < self._failed_at * GROWTH_THAT_CLEARS
+
+    def is_paused(self, token_count: int, token_limit: int) -> bool:
+        """True while automatic compression waits for the count to grow by a tenth of the limit."""
+        return self._paused_at is not None and token_count < self._paused_at + token_limit * PAUSE_SHARE

@@ -1,0 +1,174 @@
+"""Planning a compression: what is hidden, what is kept, what is cut. Pure; the model is asked elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gemini_companion.engine.compression.split import SPLIT_FRACTION, split_by_weight, split_inside_run
+from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, PlannedCut, cut_item, plan_cuts, shortened
+from gemini_companion.engine.history.item import STANDING_IN, Item, Shape
+from gemini_companion.engine.history.log import CompactionEntry, Cut
+from gemini_companion.engine.history.part import has_call, visible_text
+from gemini_companion.engine.history.view import History
+
+TOO_LITTLE: Final = 0.05
+"""When no plain user content lies far enough, and less than this share of the weight stands before the last one, an agent's run is split inside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trim:
+    """The view with its large old tool outputs cut."""
+
+    items: list[Item]
+    """The curated view as it was."""
+    cut_items: list[Item]
+    """The same, outputs cut."""
+    planned: list[PlannedCut]
+    cuts: tuple[Cut, ...]
+    """In the order of `planned`."""
+
+    @property
+    def tokens_saved(self) -> int:
+        """Estimated tokens that the cuts save."""
+        return sum(cut.tokens_saved for cut in self.cuts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a compression would do. Indexes count the curated view before it, neighbours not merged."""
+
+    trim: Trim
+    split_at: int
+    """Index of the first content kept; `len(items)` if everything is compressed."""
+    kept_prompt: Item | None
+    """The prompt of an agent's run, kept beside the snapshot."""
+    hidden: list[Item]
+    """What is summarised, uncut, without snapshots and acknowledgements of earlier compactions."""
+    hidden_cut: list[Item]
+    previous_snapshot: str | None
+    covers: tuple[str, ...]
+    hides: tuple[int, int]
+    acknowledge: bool
+    """Whether the tail may follow the model's acknowledgement."""
+    base_version: int
+
+    @property
+    def tail(self) -> list[Item]:
+        """What stays word for word, with outputs cut."""
+        return self.trim.cut_items[self.split_at :]
+
+    @property
+    def hidden_tokens(self) -> int:
+        """Estimated tokens of what is hidden."""
+        return sum(item.measure.tokens for item in self.hidden)
+
+
+def trim_outputs(
+    history: History, *, count_text: Callable[[str], float], tag: str, path_of: Callable[[str], str], limit: int = OUTPUT_LIMIT_CHARACTERS
+) -> Trim:
+    """Step 4: cut what is over the budget for tool outputs. `path_of` gives the path of a private file by its name."""
+    items = history.curated()
+    planned = plan_cuts(items, count_text=count_text, tag=tag, limit=limit)
+    outputs: dict[int, dict[int, str]] = {}
+    for cut in planned:
+        text = shortened(cut.whole, path=path_of(cut.file_name), limit=limit)
+        outputs.setdefault(cut.seq, {})[cut.part] = text
+    if not planned:
+        return Trim(items=items, cut_items=items, planned=[], cuts=())
+    measure = history.measure
+    cut_items = [cut_item(item, outputs[item.seq], measure) if item.seq in outputs and item.shape is Shape.RESULTS else item for item in items]
+    cuts = tuple(
+        Cut(
+            seq=cut.seq,
+            part=cut.part,
+            output=(output := outputs[cut.seq][cut.part]),
+            path=path_of(cut.file_name),
+            tokens_saved=max(0, int(count_text(cut.whole) - count_text(output))),
+        )
+        for cut in planned
+    )
+    return Trim(items=items, cut_items=cut_items, planned=planned, cuts=cuts)
+
+
+def plan_compression(history: History, trim: Trim) -> Plan | None:
+    """Step 6: where to split, and what follows from it; `None` when nothing stands before the split."""
+    split_at, kept = _split(trim.cut_items)
+    before = [index for index in range(split_at) if trim.items[index] is not kept and (kept is None or trim.items[index].seq != kept.seq)]
+    hidden = [trim.items[index] for index in before]
+    fresh = [index for index in before if trim.items[index].kind not in STANDING_IN]
+    if not any(trim.items[index].kind != "ide" for index in fresh):
+        return None
+    covered = _covered(hidden, history, trim)
+    ends = [compaction.hides[1] for compaction in covered if compaction.hides is not None]
+    snapshots = [visible_text(item.content) for item in hidden if item.kind == "snapshot"]
+    tail_start = trim.cut_items[split_at] if split_at < len(trim.cut_items) else None
+    return Plan(
+        trim=trim,
+        split_at=split_at,
+        kept_prompt=kept,
+        hidden=[trim.items[index] for index in fresh],
+        hidden_cut=[trim.cut_items[index] for index in fresh],
+        previous_snapshot=snapshots[-1] if snapshots else None,
+        covers=tuple(compaction.compaction_id for compaction in covered),
+        hides=(min(item.seq for item in hidden), max([item.seq for item in hidden] + ends)),
+        acknowledge=tail_start is None or not (tail_start.content.role == "model" and has_call(tail_start.content)),
+        base_version=history.version,
+    )
+
+
+def _covered(hidden: Sequence[Item], history: History, trim: Trim) -> list[CompactionEntry]:
+    """The compactions in force that the new one stands on: their snapshot or a cut of theirs is hidden, or an output is cut again."""
+    low, high = min(item.seq for item in hidden), max(item.seq for item in hidden)
+    recut = {(cut.seq, cut.part) for cut in trim.cuts}
+    standing_in = {item.compaction_id for item in hidden if item.compaction_id}
+
+    def is_touched(compaction: CompactionEntry) -> bool:
+        return compaction.compaction_id in standing_in or any(low <= cut.seq <= high or (cut.seq, cut.part) in recut for cut in compaction.cuts)
+
+    covered = {compaction.compaction_id for compaction in history.in_force.values() if is_touched(compaction)}
+    for compaction in reversed(history.in_force.values()):  # what a covered one covers is covered too
+        if compaction.compaction_id in covered:
+            covered.update(compaction.covers)
+    return [compaction for compaction in history.in_force.values() if compaction.compaction_id in covered]
+
+
+def _split(items: Sequence[Item]) -> tuple[int, Item | None]:
+    """The index of the first content kept, and the prompt that is kept although it stands before it."""
+    weights = [item.weight for item in items]
+    candidates = [index for index, item in enumerate(items) if item.plain_user and item.kind not in STANDING_IN and item.kind != "ide"]
+    last = items[-1]
+    closed = last.content.role == "model" and not has_call(last.content)
+    split_at = split_by_weight(weights, candidates, SPLIT_FRACTION, ends_closed=closed)
+    while 0 < split_at < len(items) and items[split_at - 1].kind == "ide":
+        split_at -= 1  # the editor's state belongs to the prompt after it
+    total = sum(weights)
+    gained = sum(weights[index] for index in range(split_at) if items[index].kind not in STANDING_IN)
+    if gained and (split_at == len(items) or sum(weights[:split_at]) >= total * SPLIT_FRACTION or gained >= total * TOO_LITTLE):
+        return split_at, None
+    inside = _split_run(items, weights, candidates)
+    return inside if inside[0] > split_at else (split_at, None)
+
+
+def _split_run(items: Sequence[Item], weights: Sequence[int], candidates: Sequence[int]) -> tuple[int, Item | None]:
+    """Split inside the last prompt's run of tool rounds."""
+    prompt_at = candidates[-1] if candidates else -1
+    starts = [index for index, item in enumerate(items) if item.content.role == "model" and (index == 0 or items[index - 1].content.role == "user")]
+    answered = [_answered_after(items, index) for index in starts]
+    split_at = split_inside_run(weights, starts, SPLIT_FRACTION, answered_from=answered, first=prompt_at + 1)
+    return split_at, items[prompt_at] if candidates and split_at else None
+
+
+def _answered_after(items: Sequence[Item], start: int) -> bool:
+    """True if the calls of the model's run at `start` all have results after it. Curation leaves only the last round open."""
+    run_end = start
+    calls = 0
+    while run_end < len(items) and items[run_end].content.role == "model":
+        calls += sum(1 for part in items[run_end].content.parts if part.get("functionCall"))
+        run_end += 1
+    results = 0
+    while run_end < len(items) and items[run_end].content.role == "user":
+        results += sum(1 for part in items[run_end].content.parts if part.get("functionResponse"))
+        run_end += 1
+    return results >= calls

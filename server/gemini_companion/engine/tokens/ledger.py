@@ -1,0 +1,159 @@
+"""The token ledger: the one place that every token number comes from.
+
+Contents are estimated once, when they enter a view. What the API counted corrects the estimate, per model, in two terms: a constant for what
+surrounds the conversation (system instruction, tools, environment) and a factor on the conversation's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.item import Item, Measure
+from gemini_companion.engine.history.log import TokenCountSource
+from gemini_companion.engine.history.part import is_truthy
+from gemini_companion.engine.history.view import Totals, add_totals
+from gemini_companion.engine.tokens.counters import TokenCounter, count_content, count_part
+from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
+
+FACTOR_RANGE: Final = (0.8, 1.25)
+"""Bounds of the learned factor on text."""
+
+LEARNING_TOKENS: Final = 2_000
+"""Estimated text tokens below which an answer's count says nothing about the factor."""
+
+
+class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Estimated or counted tokens of a request, part by part. `messages` holds the prompt too."""
+
+    system_instruction: int = 0
+    tools: int = 0
+    environment: int = 0
+    memory: int = 0
+    ide_context: int = 0
+    snapshot: int = 0
+    messages: int = 0
+    tool_outputs: int = 0
+
+    @property
+    def surroundings(self) -> int:
+        """System instruction, tools, environment and memory."""
+        return self.system_instruction + self.tools + self.environment + self.memory
+
+    @property
+    def text(self) -> int:
+        """The conversation itself."""
+        return self.ide_context + self.snapshot + self.messages + self.tool_outputs
+
+    @property
+    def total(self) -> int:
+        """The sum of all parts."""
+        return self.surroundings + self.text
+
+    def with_totals(self, totals: Totals) -> RequestParts:
+        """The same surroundings with another conversation."""
+        return msgspec.structs.replace(
+            self, ide_context=totals.ide_context, snapshot=totals.snapshot, messages=totals.messages, tool_outputs=totals.tool_outputs
+        )
+
+
+class _Calibration:
+    """What one model's counts taught: `measured ≈ surroundings + offset + factor · text`."""
+
+    __slots__ = ("factor", "offset")
+
+    def __init__(self) -> None:
+        self.offset = 0.0
+        self.factor = 1.0
+
+    def learn(self, parts: RequestParts, measured: int) -> None:
+        low, high = FACTOR_RANGE
+        if parts.text >= LEARNING_TOKENS:
+            constant = max(0.0, parts.surroundings + self.offset)
+            self.factor = min(high, max(low, (measured - constant) / parts.text))
+            return
+        offset = measured - self.factor * parts.text - parts.surroundings
+        # A constant can be off by what is unknown of tools and wrapping, but never below nothing.
+        self.offset = max(-float(parts.surroundings), offset)
+
+    def apply(self, parts: RequestParts) -> float:
+        return max(0.0, parts.surroundings + self.offset) + self.factor * parts.text
+
+
+class TokenReading(NamedTuple):
+    """A request's tokens and who says so."""
+
+    tokens: int
+    source: TokenCountSource
+
+
+class TokenLedger:
+    """Counts, estimates and calibrations of one session. `counter` is the lexical one unless told otherwise."""
+
+    def __init__(self, counter: TokenCounter | None = None) -> None:
+        self.counter: TokenCounter = counter or LexicalTokenCounter()
+        self._calibrations: dict[str, _Calibration] = {}
+        self._anchor: tuple[str, int, int, int] | None = None
+        """Model, epoch, tokens measured, and the calibrated estimate of the same request."""
+
+    def count_text(self, text: str) -> float:
+        """Estimated tokens of a text."""
+        return self.counter.count_text(text)
+
+    def measure(self, content: Content) -> Measure:
+        """Estimated tokens of one content. Callers keep it: this is the only time that its text is looked at."""
+        if content.role == "user" and any(is_truthy(part.get("functionResponse")) for part in content.parts):
+            per_part = [(count_part(part, self.counter), is_truthy(part.get("functionResponse"))) for part in content.parts]
+            return Measure(round(sum(tokens for tokens, _ in per_part)), round(sum(tokens for tokens, is_tool in per_part if is_tool)))
+        return Measure(count_content(content.parts, self.counter), 0)
+
+    def count_json(self, values: Sequence[Any]) -> int:
+        """Estimated tokens of JSON values, tool declarations for instance."""
+        return round(sum(self.counter.count_text(msgspec.json.encode(value).decode()) for value in values))
+
+    def observe(self, model: str, epoch: int, parts: RequestParts, measured: int) -> None:
+        """Learn from the API: a request of these parts has `measured` tokens."""
+        if measured <= 0:
+            return
+        calibration = self._calibrations.setdefault(model, _Calibration())
+        calibration.learn(parts, measured)
+        self._anchor = (model, epoch, measured, round(calibration.apply(parts)))
+
+    def estimate(self, model: str, parts: RequestParts) -> int:
+        """The calibrated estimate of a request."""
+        calibration = self._calibrations.get(model)
+        return parts.total if calibration is None else round(calibration.apply(parts))
+
+    def estimate_text(self, model: str, tokens: int) -> int:
+        """The calibrated estimate of text alone, a prompt for instance, from its uncalibrated one."""
+        calibration = self._calibrations.get(model)
+        return tokens if calibration is None else round(tokens * calibration.factor)
+
+    def read(self, model: str, epoch: int, parts: RequestParts) -> TokenReading:
+        """The best number for a request: the last measured one plus an estimate of what came since, else an estimate."""
+        now = self.estimate(model, parts)
+        if self._anchor is not None and self._anchor[:2] == (model, epoch):
+            _, _, measured, then = self._anchor
+            return TokenReading(max(0, measured + now - then), "api")
+        return TokenReading(now, "estimate")
+
+    def scaled(self, parts: RequestParts, total: int) -> RequestParts:
+        """The same split with `total` as its sum, so that the parts and the meter never disagree."""
+        names = RequestParts.__struct_fields__
+        values = [int(getattr(parts, name)) for name in names]
+        whole = sum(values)
+        if whole == 0:
+            return msgspec.structs.replace(parts, messages=max(0, total))
+        exact = [value * total / whole for value in values]
+        floors = [int(value) for value in exact]
+        for index in sorted(range(len(exact)), key=lambda i: floors[i] - exact[i])[: total - sum(floors)]:
+            floors[index] += 1
+        return RequestParts(**dict(zip(names, floors, strict=True)))
+
+
+def totals_of(items: Sequence[Item]) -> Totals:
+    """Estimated tokens of any items, by part."""
+    return add_totals(Totals(), items)

@@ -1,0 +1,100 @@
+"""JSON with comments: reading it, and finding in which line a key stands.
+
+Comments are `//` to the end of the line and `/* */`. They are blanked out rather than cut out, so that every position in an
+error is the position in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+# Each alternative matches whatever follows its first characters, closed or not: a hostile file costs one pass, not a square.
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\r\n]*|/\*.*?(?P<close>\*/|\Z)', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+_NOT_A_NEWLINE: Final = re.compile(r"[^\r\n]")
+_INTEGER_DIGITS: Final = 18
+
+
+class JsonFault(ValueError):
+    """A text that is no JSON: what is wrong, and the offset of the character where."""
+
+    def __init__(self, what: str, offset: int) -> None:
+        super().__init__(what)
+        self.what = what
+        self.offset = offset
+
+
+def strip_comments(text: str) -> str:
+    """The text with spaces for comments: as long as before, every other character in its place, strings untouched.
+
+    Raises `JsonFault` for a `/*` that is never closed.
+    """
+    return _STRING_OR_COMMENT.sub(_blank, text)
+
+
+def parse(text: str) -> object:
+    """The value of a JSON text with comments. Of equal keys in one object the last counts. Raises `JsonFault`."""
+    try:
+        return json.loads(strip_comments(text), parse_int=_integer)
+    except json.JSONDecodeError as fault:
+        raise JsonFault(fault.msg[:1].lower() + fault.msg[1:], fault.pos) from None
+    except RecursionError:
+        raise JsonFault("nested too deeply", 0) from None
+
+
+def position(text: str, offset: int) -> tuple[int, int]:
+    """Line and column of an offset, both from 1, the column in characters."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def locate(text: str, path: KeyPath) -> int | None:
+    """The offset of a key (or of an array's element) in a text that `parse` has read; `None` if it is not there."""
+    found: int | None = None
+    here: list[str | int] = []
+    expects_key: list[bool] = []
+    for token in _TOKEN.finditer(strip_comments(text)):
+        sign = token.group()
+        if sign in "}]":
+            here.pop()
+            expects_key.pop()
+        elif sign == ",":
+            last = here[-1]
+            if isinstance(last, int):
+                here[-1] = last + 1
+            else:
+                expects_key[-1] = True
+        elif sign == ":":
+            expects_key[-1] = False
+        elif expects_key and expects_key[-1]:
+            here[-1] = json.loads(sign)
+            found = token.start() if _equal(here, path) else found
+        else:
+            if here and isinstance(here[-1], int) and _equal(here, path):
+                found = token.start()
+            if sign in "{[":
+                here.append("" if sign == "{" else 0)
+                expects_key.append(sign == "{")
+    return found
+
+
+def _blank(match: re.Match[str]) -> str:
+    found = match.group()
+    if found.startswith('"'):
+        return found
+    if match.group("close") == "":
+        raise JsonFault("a comment is opened with /* and never closed", match.start())
+    return _NOT_A_NEWLINE.sub(" ", found)
+
+
+def _integer(digits: str) -> int | float:
+    # No setting needs more, and Python refuses to read thousands of digits as an integer.
+    return int(digits) if len(digits) <= _INTEGER_DIGITS else float(digits)
+
+
+def _equal(here: Sequence[str | int], path: KeyPath) -> bool:
+    return len(here) == len(path) and tuple(here) == path

@@ -1,0 +1,51 @@
+"""Reading a small text file that anybody may have put there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from gemini_companion.engine.errors import InvalidSettings
+
+SIZE_LIMIT = 1 << 20
+"""Bytes; a settings file or a system prompt past it is refused."""
+
+# Neither a pipe nor a terminal that bears the file's name may keep the server waiting.
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+
+def read_text(path: Path, *, hint: str) -> str | None:
+    """The text of a file, without a byte order mark; `None` if there is no such file.
+
+    Raises `InvalidSettings` with `hint` for what is no regular file, cannot be read, is over `SIZE_LIMIT` or is not UTF-8.
+    """
+    try:
+        descriptor = os.open(path, _OPEN_FLAGS)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as fault:
+        raise InvalidSettings(f"{_shown(path)}: cannot be read ({_why(fault)})", hint=hint) from None
+    try:
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InvalidSettings(f"{_shown(path)}: is not a regular file", hint=hint)
+            data = file.read(SIZE_LIMIT + 1)
+    except OSError as fault:
+        raise InvalidSettings(f"{_shown(path)}: cannot be read ({_why(fault)})", hint=hint) from None
+    if len(data) > SIZE_LIMIT:
+        raise InvalidSettings(f"{_shown(path)}: is larger than {SIZE_LIMIT:,} bytes", hint=hint)
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as fault:
+        line = data.count(b"\n", 0, fault.start) + 1
+        column = fault.start - data.rfind(b"\n", 0, fault.start)
+        raise InvalidSettings(f"{_shown(path)}:{line}:{column}: is not UTF-8 (byte 0x{data[fault.start]:02x})", hint=hint) from None
+
+
+def _shown(path: Path) -> str:
+    return str(path).encode("utf-8", "replace").decode("utf-8")
+
+
+def _why(fault: OSError | ValueError) -> str:
+    return fault.strerror or str(fault) if isinstance(fault, OSError) else "its path is not valid"

@@ -1,0 +1,161 @@
+"""The settings file: every key that is read, what it means and what it is when nobody sets it.
+
+Keys that Gemini CLI has keep their names and meaning; ours stand under `companion`, but for `model.tokenLimit` and
+`model.compressionTokenCap`. The docstring under a key is its description in `schemas/settings.schema.json`. Keys that are not
+named here are kept and ignored. A key set to null counts as not set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+# `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
+_FileName: TypeAlias = Annotated[str, Meta(pattern=r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)")]
+_FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
+_ModelName: TypeAlias = Annotated[str, Meta(pattern=r"^[^\s\x00-\x1f]{1,256}$(?!\n)")]
+_Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+
+EXPECTED: Final[Mapping[str, str]] = {
+    "model.name": "a model's name, without spaces",
+    "context.fileName": "the name of a file, without a folder, or a list of such names",
+    "context.importFormat": '"tree" or "flat"',
+    "telemetry.otlpProtocol": '"grpc" or "http"',
+    "companion.compression.model": "a model's name, without spaces",
+    "companion.trustedFolders": "an absolute path, or one that starts with ~/",
+}
+"""What to say of a value of the right type that its pattern or its list of choices refuses."""
+
+
+class SummarizeToolOutput(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How the long outputs of one tool are condensed by a model."""
+
+    token_budget: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """How many tokens the condensed output may have; by default the summariser's own limit."""
+
+
+class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which model answers, how much it may be sent, and when its history is compressed."""
+
+    name: _ModelName | None = None
+    """The model that answers, unless a chat, the session or GEMINI_MODEL names another. "offline" is the built-in one."""
+    compression_threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
+    """The share of the model's limit at which the history is compressed by itself: 0 always, 1 never. By default 0.5."""
+    compression_token_cap: _Count | None = None
+    """Compress at this many tokens too, however large the model's limit is. Off by default, and at 0."""
+    token_limit: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
+    """How many tokens the model accepts in one request, where the built-in table is wrong or a proxy allows less."""
+    max_session_turns: Annotated[int, Meta(ge=-1, le=1_000_000_000)] = -1
+    """How many prompts one session answers; -1 and 0 set no limit."""
+    summarize_tool_output: dict[str, SummarizeToolOutput] = {}
+    """Which tools' long outputs a model condenses, by the tool's name."""
+
+
+class ContextSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which files tell the model about a project."""
+
+    file_name: _FileName | Annotated[list[_FileName], Meta(max_length=32)] = "GEMINI.md"
+    """The name of the memory files, or several names."""
+    import_format: Literal["tree", "flat"] = "tree"
+    """How `@path` imports of a memory file are put together: each in its place, or one file after the other."""
+    discovery_max_dirs: _Count = 200
+    """How many folders below a workspace folder are searched for memory files."""
+
+
+class ToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What tools may put into the history."""
+
+    truncate_tool_output_threshold: int = 40_000
+    """Outputs with more characters than this are shortened in the history, the whole going to a private file. 0 or less: never."""
+
+
+class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """OpenTelemetry. Nothing leaves this machine unless it is turned on here."""
+
+    enabled: bool = False
+    """Send traces and metrics."""
+    target: str = "local"
+    """Where Gemini CLI would send them: "local" or "gcp". We send to `otlpEndpoint`."""
+    otlp_endpoint: str | None = None
+    """The collector's address."""
+    otlp_protocol: Literal["grpc", "http"] = "grpc"
+    """How the collector is spoken to."""
+    log_prompts: bool = False
+    """Send the text of prompts and answers too."""
+    outfile: str | None = None
+    """Write to this file instead of sending."""
+
+
+class IdeSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the model gets to know of the editor."""
+
+    max_open_files: Annotated[int, Meta(ge=0, le=100)] = 10
+    """How many open files the model is told about, the last focused first. 0: none."""
+
+
+class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How a history is compressed."""
+
+    model: _ModelName | None = None
+    """The model that writes snapshots. By default one of the same family as the model that answers."""
+
+
+class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How long sessions are kept."""
+
+    retention_days: Annotated[int, Meta(ge=0, le=36_500)] = 30
+    """Sessions that nobody touched for this many days are deleted. 0 keeps them for ever."""
+
+
+class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The sections of the system prompt, each of which can be left out. `GEMINI_PROMPT_<SECTION>` overrides what stands here."""
+
+    identity: bool = True
+    """Who the model is and where it works."""
+    mandates: bool = True
+    """What every answer must keep to."""
+    editor_context: bool = True
+    """How to read what the editor shows."""
+    compression_notice: bool = True
+    """What a snapshot of the earlier conversation is, and that its rules still hold."""
+    style: bool = True
+    """How answers are written."""
+    safety: bool = True
+    """That quoted text gives no orders, and that secrets are not repeated."""
+
+
+class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What only Gemini Companion has."""
+
+    ide: IdeSettings = IdeSettings()
+    """What the model gets to know of the editor."""
+    compression: CompressionSettings = CompressionSettings()
+    """How a history is compressed."""
+    sessions: SessionsSettings = SessionsSettings()
+    """How long sessions are kept."""
+    prompt: PromptSettings = PromptSettings()
+    """Which sections the system prompt has."""
+    trusted_folders: Annotated[list[_FolderPath], Meta(max_length=1_000)] = []
+    """Folders whose workspaces are trusted. Counts only in the user's own file: no workspace can vouch for itself."""
+
+
+class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Settings of Gemini Companion: `.gemini/settings.json`, or the editor's `geminiCompanion` section."""
+
+    model: ModelSettings = ModelSettings()
+    """Which model answers, how much it may be sent, and when its history is compressed."""
+    context: ContextSettings = ContextSettings()
+    """Which files tell the model about a project."""
+    tools: ToolsSettings = ToolsSettings()
+    """What tools may put into the history."""
+    mcp_servers: dict[str, dict[str, Any]] = {}
+    """MCP servers to connect to, by name, as Gemini CLI has them. Not read from an untrusted workspace."""
+    hooks: dict[str, Any] = {}
+    """Commands to run at events, as Gemini CLI has them; the lists of all layers are joined. Not read from an untrusted workspace."""
+    telemetry: TelemetrySettings = TelemetrySettings()
+    """OpenTelemetry. Not read from an untrusted workspace."""
+    companion: CompanionSettings = CompanionSettings()
+    """What only Gemini Companion has."""
