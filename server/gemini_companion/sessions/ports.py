@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.facts.snapshot import SummaryTask
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import Entry, Usage
 
@@ -45,6 +46,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     max_output_tokens: int | None = None
     documents: Callable[[], Sequence[OpenDocument]] = no_documents
     """The admitted open files, for a model that runs on this machine. Never sent anywhere."""
+    summary_task: SummaryTask | None = None
+    """For the offline model's snapshots: the contents themselves instead of the quoted prompt. Never sent anywhere."""
 
 
 class ModelChunk(msgspec.Struct, frozen=True, kw_only=True):

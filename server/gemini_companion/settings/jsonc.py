@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
-KeyPath: TypeAlias = tuple[str | int, ...]
+from gemini_companion.settings.objects import KeyPath
 
 # Each alternative matches whatever follows its first characters, closed or not: a hostile file costs one pass, not a square.
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\r\n]*|/\*.*?(?P<close>\*/|\Z)', re.DOTALL)
@@ -39,8 +39,14 @@ def strip_comments(text: str) -> str:
 
 def parse(text: str) -> object:
     """The value of a JSON text with comments. Of equal keys in one object the last counts. Raises `JsonFault`."""
+    plain = strip_comments(text)
+
+    def refuse(constant: str) -> object:
+        offset = next(token.start() for token in _TOKEN.finditer(plain) if token.group() == constant)
+        raise JsonFault(f"{constant} is no JSON number", offset)
+
     try:
-        return json.loads(strip_comments(text), parse_int=_integer)
+        return json.loads(plain, parse_int=_integer, parse_constant=refuse)
     except json.JSONDecodeError as fault:
         raise JsonFault(fault.msg[:1].lower() + fault.msg[1:], fault.pos) from None
     except RecursionError:

@@ -15,35 +15,39 @@ SIZE_LIMIT = 1 << 20
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 
-def read_text(path: Path, *, hint: str) -> str | None:
+def read_text(path: Path) -> str | None:
     """The text of a file, without a byte order mark; `None` if there is no such file.
 
-    Raises `InvalidSettings` with `hint` for what is no regular file, cannot be read, is over `SIZE_LIMIT` or is not UTF-8.
+    Raises `InvalidSettings` for what is no regular file, cannot be read, is over `SIZE_LIMIT` or is not UTF-8; without a hint,
+    because only the caller knows what follows from it.
     """
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as fault:
-        raise InvalidSettings(f"{_shown(path)}: cannot be read ({_why(fault)})", hint=hint) from None
+        raise InvalidSettings(f"{shown(path)}: cannot be read ({_why(fault)})") from None
     try:
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise InvalidSettings(f"{_shown(path)}: is not a regular file", hint=hint)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise InvalidSettings(f"{shown(path)}: is not a regular file")
+        with open(descriptor, "rb", closefd=False) as file:
             data = file.read(SIZE_LIMIT + 1)
     except OSError as fault:
-        raise InvalidSettings(f"{_shown(path)}: cannot be read ({_why(fault)})", hint=hint) from None
+        raise InvalidSettings(f"{shown(path)}: cannot be read ({_why(fault)})") from None
+    finally:
+        os.close(descriptor)
     if len(data) > SIZE_LIMIT:
-        raise InvalidSettings(f"{_shown(path)}: is larger than {SIZE_LIMIT:,} bytes", hint=hint)
+        raise InvalidSettings(f"{shown(path)}: is larger than {SIZE_LIMIT:,} bytes")
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as fault:
         line = data.count(b"\n", 0, fault.start) + 1
         column = fault.start - data.rfind(b"\n", 0, fault.start)
-        raise InvalidSettings(f"{_shown(path)}:{line}:{column}: is not UTF-8 (byte 0x{data[fault.start]:02x})", hint=hint) from None
+        raise InvalidSettings(f"{shown(path)}:{line}:{column}: is not UTF-8 (byte 0x{data[fault.start]:02x})") from None
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
+    """The path as text that can be printed and sent, whatever bytes its names are of."""
     return str(path).encode("utf-8", "replace").decode("utf-8")
 
 

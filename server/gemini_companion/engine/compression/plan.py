@@ -8,10 +8,9 @@ from typing import Final
 
 from gemini_companion.engine.compression.split import SPLIT_FRACTION, split_by_weight, split_inside_run
 from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, PlannedCut, cut_item, plan_cuts, shortened
-from gemini_companion.engine.history.item import STANDING_IN, Item, Shape
+from gemini_companion.engine.history.item import STANDING_IN, Item, MeasureContent, Shape
 from gemini_companion.engine.history.log import CompactionEntry, Cut
 from gemini_companion.engine.history.part import has_call, visible_text
-from gemini_companion.engine.history.view import History
 
 TOO_LITTLE: Final = 0.05
 """When no plain user content lies far enough, and less than this share of the weight stands before the last one, an agent's run is split inside."""
@@ -66,10 +65,15 @@ class Plan:
 
 
 def trim_outputs(
-    history: History, *, count_text: Callable[[str], float], tag: str, path_of: Callable[[str], str], limit: int = OUTPUT_LIMIT_CHARACTERS
+    items: list[Item],
+    *,
+    measure: MeasureContent,
+    count_text: Callable[[str], float],
+    tag: str,
+    path_of: Callable[[str], str],
+    limit: int = OUTPUT_LIMIT_CHARACTERS,
 ) -> Trim:
-    """Step 4: cut what is over the budget for tool outputs. `path_of` gives the path of a private file by its name."""
-    items = history.curated()
+    """Step 4: cut what is over the budget for tool outputs in a curated view. `path_of` gives the path of a private file by its name."""
     planned = plan_cuts(items, count_text=count_text, tag=tag, limit=limit)
     outputs: dict[int, dict[int, str]] = {}
     for cut in planned:
@@ -77,7 +81,6 @@ def trim_outputs(
         outputs.setdefault(cut.seq, {})[cut.part] = text
     if not planned:
         return Trim(items=items, cut_items=items, planned=[], cuts=())
-    measure = history.measure
     cut_items = [cut_item(item, outputs[item.seq], measure) if item.seq in outputs and item.shape is Shape.RESULTS else item for item in items]
     cuts = tuple(
         Cut(
@@ -92,15 +95,20 @@ def trim_outputs(
     return Trim(items=items, cut_items=cut_items, planned=planned, cuts=cuts)
 
 
-def plan_compression(history: History, trim: Trim) -> Plan | None:
-    """Step 6: where to split, and what follows from it; `None` when nothing stands before the split."""
+def plan_compression(trim: Trim, in_force: Sequence[CompactionEntry], version: int) -> Plan | None:
+    """Step 6: where to split, and what follows from it; `None` when nothing stands before the split.
+
+    `in_force` are the compactions in force, oldest first, `version` is the log's newest sequence number.
+    """
+    if not trim.items:
+        return None
     split_at, kept = _split(trim.cut_items)
     before = [index for index in range(split_at) if trim.items[index] is not kept and (kept is None or trim.items[index].seq != kept.seq)]
     hidden = [trim.items[index] for index in before]
     fresh = [index for index in before if trim.items[index].kind not in STANDING_IN]
     if not any(trim.items[index].kind != "ide" for index in fresh):
         return None
-    covered = _covered(hidden, history, trim)
+    covered = _covered(hidden, in_force, trim)
     ends = [compaction.hides[1] for compaction in covered if compaction.hides is not None]
     snapshots = [visible_text(item.content) for item in hidden if item.kind == "snapshot"]
     tail_start = trim.cut_items[split_at] if split_at < len(trim.cut_items) else None
@@ -114,11 +122,11 @@ def plan_compression(history: History, trim: Trim) -> Plan | None:
         covers=tuple(compaction.compaction_id for compaction in covered),
         hides=(min(item.seq for item in hidden), max([item.seq for item in hidden] + ends)),
         acknowledge=tail_start is None or not (tail_start.content.role == "model" and has_call(tail_start.content)),
-        base_version=history.version,
+        base_version=version,
     )
 
 
-def _covered(hidden: Sequence[Item], history: History, trim: Trim) -> list[CompactionEntry]:
+def _covered(hidden: Sequence[Item], in_force: Sequence[CompactionEntry], trim: Trim) -> list[CompactionEntry]:
     """The compactions in force that the new one stands on: their snapshot or a cut of theirs is hidden, or an output is cut again."""
     low, high = min(item.seq for item in hidden), max(item.seq for item in hidden)
     recut = {(cut.seq, cut.part) for cut in trim.cuts}
@@ -127,11 +135,11 @@ def _covered(hidden: Sequence[Item], history: History, trim: Trim) -> list[Compa
     def is_touched(compaction: CompactionEntry) -> bool:
         return compaction.compaction_id in standing_in or any(low <= cut.seq <= high or (cut.seq, cut.part) in recut for cut in compaction.cuts)
 
-    covered = {compaction.compaction_id for compaction in history.in_force.values() if is_touched(compaction)}
-    for compaction in reversed(history.in_force.values()):  # what a covered one covers is covered too
+    covered = {compaction.compaction_id for compaction in in_force if is_touched(compaction)}
+    for compaction in reversed(in_force):  # what a covered one covers is covered too
         if compaction.compaction_id in covered:
             covered.update(compaction.covers)
-    return [compaction for compaction in history.in_force.values() if compaction.compaction_id in covered]
+    return [compaction for compaction in in_force if compaction.compaction_id in covered]
 
 
 def _split(items: Sequence[Item]) -> tuple[int, Item | None]:

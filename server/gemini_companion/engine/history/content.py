@@ -55,3 +55,9 @@ def merge_neighbours(contents: Iterable[Content]) -> list[Content]:
         else:
             merged.append(content)
     return merged
+
+
+def visible_text_of(parts: Iterable[Part]) -> str:
+    """All text of some parts but the thoughts, joined with nothing."""
+    texts = (part.get("text") for part in parts if part.get("thought") is not True)
+    return "".join(text for text in texts if isinstance(text, str))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.content import Content, Part, visible_text_of
 
 
 def is_truthy(value: object) -> bool:
@@ -59,7 +59,7 @@ def is_plain_user(content: Content) -> bool:
 
 def visible_text(content: Content) -> str:
     """All text of a content but its thoughts, joined with nothing."""
-    return "".join(text for part in content.parts if not is_thought(part) and (text := text_of(part)))
+    return visible_text_of(content.parts)
 
 
 def response_text(response: dict[str, Any]) -> str | None:

@@ -156,6 +156,13 @@ class History:
         sources = [item for item in self._sources if item.kind != "ide"] if self._ide_items else self._sources
         return curate(_compose(sources, in_force, self.pins, self.measure), self.measure, close=False)
 
+    def view_without(self, undone: Iterable[str]) -> list[Item]:
+        """The curated view as it would be if these compactions were undone now, IDE entries gone."""
+        gone = set(undone)
+        in_force = {key: value for key, value in self.in_force.items() if key not in gone}
+        sources = [item for item in self._sources if item.kind != "ide"] if self._ide_items else self._sources
+        return curate(_compose(sources, in_force, self.pins, self.measure), self.measure, close=False)
+
     def provenance(self, item: Item) -> tuple[str, ...]:
         """Ids of the log entries that an item of the view stands for: its own, or all those that a snapshot hides."""
         compaction = self.in_force.get(item.compaction_id or "")

@@ -1,0 +1,102 @@
+"""From the SDK's response objects to `ModelChunk`s of plain JSON.
+
+A door: a model's function arguments may hold what our log cannot (lone surrogates, numbers that no other reader takes,
+nesting without end), so strings and numbers are made plain here and too deep a nesting refused.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.log import Usage
+from gemini_companion.sessions.ports import ModelChunk
+
+if TYPE_CHECKING:
+    import enum
+
+    from google.genai import types
+
+Json: TypeAlias = dict[str, Any]
+
+MAX_DEPTH: Final = 100
+"""Levels of JSON that a part may nest; the API itself stops at about as many."""
+_LARGEST_INTEGER: Final = 2**63 - 1
+_TO_STANDARD_BASE64: Final = str.maketrans("-_", "+/")
+
+
+def chunk_of(response: types.GenerateContentResponse) -> ModelChunk:
+    """The first candidate of a response, or of a piece of one; a refused prompt is a chunk with `block_reason`."""
+    candidate = response.candidates[0] if response.candidates else None
+    content = candidate.content if candidate else None
+    return ModelChunk(
+        parts=tuple(wire for part in (content.parts if content else None) or () if (wire := part_of(part))),
+        finish_reason=_word(candidate.finish_reason) if candidate else None,
+        block_reason=_word(response.prompt_feedback.block_reason) if response.prompt_feedback else None,
+        usage=_usage_of(response.usage_metadata),
+        model_version=_plain_text(response.model_version) if response.model_version else None,
+    )
+
+
+def part_of(part: types.Part) -> Part:
+    """A part as the JSON object that the API sent, as far as the SDK knows its fields. Raises `ModelUnavailable` if too deep."""
+    wire = cast("Json", plain_json(part.model_dump(mode="json", by_alias=True, exclude_none=True)))
+    if isinstance(signature := wire.get("thoughtSignature"), str):
+        wire["thoughtSignature"] = signature.translate(_TO_STANDARD_BASE64)  # the SDK writes the URL-safe alphabet
+    if isinstance(blob := wire.get("inlineData"), dict) and isinstance(data := cast("Json", blob).get("data"), str):
+        cast("Json", blob)["data"] = data.translate(_TO_STANDARD_BASE64)
+    return wire
+
+
+def plain_json(value: object, depth: int = 0) -> object:
+    """`value` in JSON that every reader takes: no lone surrogates, integers of 64 bits (larger: floats), only finite numbers.
+
+    Raises `ModelUnavailable` past `MAX_DEPTH` levels.
+    """
+    if isinstance(value, str):
+        return _plain_text(value)
+    if isinstance(value, dict | list):
+        if depth >= MAX_DEPTH:
+            raise ModelUnavailable("The model's answer nests deeper than any tool's arguments do.", hint="Try again.")
+        if isinstance(value, dict):
+            fields = cast("dict[str, object]", value)
+            return {_plain_text(key): plain_json(item, depth + 1) for key, item in fields.items()}
+        return [plain_json(item, depth + 1) for item in cast("list[object]", value)]
+    if isinstance(value, int) and not -_LARGEST_INTEGER <= value <= _LARGEST_INTEGER:
+        try:
+            return float(value)
+        except OverflowError:
+            return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _plain_text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _word(value: enum.Enum | None) -> str | None:
+    """An enumeration's value as the API wrote it, also one that this SDK does not know; `None` for "unspecified"."""
+    word = _plain_text(str(value.value)) if value is not None else ""
+    return None if not word or word == "FINISH_REASON_UNSPECIFIED" else word
+
+
+def _usage_of(usage: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
+    if usage is None:
+        return None
+    return Usage(
+        prompt_tokens=_count(usage.prompt_token_count),
+        cached_tokens=_count(usage.cached_content_token_count),
+        thought_tokens=_count(usage.thoughts_token_count),
+        output_tokens=_count(usage.candidates_token_count),
+        total_tokens=_count(usage.total_token_count),
+    )
+
+
+def _count(value: int | None) -> int:
+    return min(max(value or 0, 0), _LARGEST_INTEGER)

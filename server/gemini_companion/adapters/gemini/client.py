@@ -1,0 +1,151 @@
+"""`GeminiModelClient`: the port's methods, the SDK behind them loaded in a thread on first use, every stream owned by a task."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import re
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Literal
+
+from gemini_companion.adapters.gemini.answer import chunk_of
+from gemini_companion.adapters.gemini.faults import KEY_HINT
+from gemini_companion.adapters.gemini.options import GeminiOptions
+from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, TokenCountFailed, Unauthenticated
+from gemini_companion.sessions.ports import ModelChunk, ModelRequest, TokenCount
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from gemini_companion.adapters.gemini.sdk import Connection
+
+
+class GeminiModelClient:
+    """Gemini over the network; see `sessions.ports.ModelClient` for what each method promises. Never retries."""
+
+    def __init__(self, options: GeminiOptions) -> None:
+        self._options = options
+        self._connecting: asyncio.Task[Connection] | None = None
+        self._streams: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    @property
+    def provider(self) -> Literal["gemini", "offline"]:
+        """Which kind of model client this is."""
+        return "gemini"
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        """Answer piece by piece. Leaving the loop, closing the iterator or cancelling the task closes the connection.
+
+        The request runs in a task of its own that waits for nothing but the network: cancelling it unwinds the SDK's nested
+        generators from the inside, whereas closing those from outside would leave the inner ones to the garbage collector.
+        """
+        check_model_name(request.model)
+        connection = await self._connection()
+        body = await asyncio.to_thread(generate_body, request, self._options)
+        inbox: asyncio.Queue[types.GenerateContentResponse | None] = asyncio.Queue()
+
+        async def run() -> None:
+            try:
+                await connection.stream(request.model, body, inbox.put_nowait)
+            finally:
+                inbox.put_nowait(None)
+
+        task = asyncio.create_task(run(), name=f"gemini:{request.prompt_id}")
+        self._streams.add(task)
+        try:
+            while (piece := await inbox.get()) is not None:
+                yield chunk_of(piece)
+            await asyncio.wait([task])
+            if task.cancelled():
+                raise _closed()
+            task.result()
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+            self._streams.discard(task)
+            if not task.cancelled():
+                task.exception()  # seen: whoever left early does not want it
+
+    async def generate(self, request: ModelRequest) -> ModelChunk:
+        """Answer at once."""
+        check_model_name(request.model)
+        connection = await self._connection()
+        body = await asyncio.to_thread(generate_body, request, self._options)
+        return chunk_of(await connection.generate(request.model, body))
+
+    async def count_tokens(self, request: ModelRequest) -> TokenCount:
+        """Count the contents; on Vertex AI also system instruction and tools, which the Developer API does not take here."""
+        check_model_name(request.model)
+        connection = await self._connection()
+        body = await asyncio.to_thread(count_body, request, self._options)
+        try:
+            total = await connection.count(request.model, body)
+        except (ContextOverflow, Unauthenticated):
+            raise
+        except ModelFault as fault:
+            raise TokenCountFailed(
+                f"The tokens could not be counted: {fault.message}", hint=fault.hint, retryable=fault.retryable, retry_after_ms=fault.retry_after_ms
+            ) from None
+        if total is None or total < 0:
+            raise TokenCountFailed("The tokens could not be counted: the answer holds no number.", retryable=True)
+        return TokenCount(total=total, source="api", covers_system=self._options.vertex)
+
+    async def warm_up(self) -> None:
+        """Import the SDK and build its client in a thread. A fault is left for the first request to report."""
+        try:
+            await self._connection()
+            await asyncio.to_thread(_rehearse)
+        except ModelFault:
+            return
+
+    async def close(self) -> None:
+        """End every stream and let go of the connections; calls after it raise `ModelUnavailable`."""
+        self._closed = True
+        for task in self._streams:
+            task.cancel()
+        if self._streams:
+            await asyncio.wait(tuple(self._streams))
+        if self._connecting is not None:
+            try:
+                connection = await self._connecting
+            except ModelFault:
+                return
+            await connection.close()
+
+    async def _connection(self) -> Connection:
+        """The one connection, made on first use; callers that are cancelled meanwhile do not stop it."""
+        if self._closed:
+            raise _closed()
+        if self._connecting is None:
+            self._connecting = asyncio.create_task(asyncio.to_thread(_connect, self._options), name="gemini:connect")
+            self._connecting.add_done_callback(lambda task: task.cancelled() or task.exception())  # seen, if nobody waits any more
+        connecting = self._connecting
+        try:
+            return await asyncio.shield(connecting)
+        except ModelFault:
+            if self._connecting is connecting:
+                self._connecting = None  # the next call tries again
+            raise
+
+
+def _connect(options: GeminiOptions) -> Connection:
+    if not options.vertex and options.api_key is None:
+        raise Unauthenticated("There is no key for the Gemini API.", hint=KEY_HINT)
+    if options.api_key is not None and not re.fullmatch(r"[!-~]+", options.api_key):
+        raise Unauthenticated("The key for the Gemini API holds blanks or characters that no key has.", hint=KEY_HINT)
+    try:
+        sdk = importlib.import_module("gemini_companion.adapters.gemini.sdk")
+    except ImportError as error:
+        hint = "Reinstall gemini-companion with its dependencies."
+        raise ModelUnavailable(f"The google-genai package cannot be imported ({error}).", hint=hint, retryable=False) from error
+    return sdk.Connection(options)
+
+
+def _rehearse() -> None:
+    asyncio.run(importlib.import_module("gemini_companion.adapters.gemini.sdk").rehearse())
+
+
+def _closed() -> ModelUnavailable:
+    return ModelUnavailable("The connection to the model was closed.", retryable=False)

@@ -1,0 +1,138 @@
+"""From what the API says when it refuses to the faults of our tree. Pure: knows HTTP and google.rpc, not the SDK.
+
+Shapes: https://google.aip.dev/193 (error JSON) and google.rpc.error_details (RetryInfo, ErrorInfo, QuotaFailure).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, TypeAlias, cast
+
+import msgspec
+
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
+
+Json: TypeAlias = dict[str, Any]
+
+KEY_HINT: Final = "Set GEMINI_API_KEY to a key from Google AI Studio, in the environment that starts the editor or the daemon, and restart it."
+VERTEX_HINT: Final = (
+    "Run `gcloud auth application-default login`, and check GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and the account's role there."
+)
+LATER_HINT: Final = "Nothing was lost; try again in a moment, or choose another model."
+ENDPOINT_HINT: Final = "Check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL, then try again."
+MODEL_HINT: Final = "`gemini/models` lists the usual names; set another with `model.name` or GEMINI_MODEL."
+
+_RETRYABLE: Final = frozenset({408, 409, 425, 429, 499})
+_LONGEST_WAIT_MS: Final = 24 * 3600 * 1000
+_MESSAGE_LIMIT: Final = 400
+_KEY_REFUSED: Final = re.compile(r"API[ _]key[ _](?:not valid|expired|invalid)|API_KEY_INVALID", re.IGNORECASE)
+# What the Gemini API, Vertex AI and the usual proxies say of a request that is too large.
+_OVERFLOW: Final = re.compile(
+    r"input token count|payload size exceeds|(?:context|prompt).{0,40}(?:too (?:long|large|many)|exceed)|too many (?:input )?tokens"
+    r"|maximum context length|exceeds? .{0,60}(?:context window|maximum number of (?:input )?tokens)",
+    re.IGNORECASE,
+)
+_DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?")
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """What an error answer, or an error event in a stream, said. Everything but the code is as hostile as any answer."""
+
+    code: int
+    """The HTTP status."""
+    status: str = ""
+    """google.rpc's word for it, as INVALID_ARGUMENT."""
+    message: str = ""
+    body: Json | None = None
+    """The error's JSON, where it was JSON."""
+    retry_after: str | None = None
+    """The Retry-After header."""
+
+
+def fault_of(refusal: Refusal, *, model: str, vertex: bool = False, now: datetime | None = None) -> ModelFault:
+    """The fault that a refusal means. `now` is the time that a Retry-After date is compared with."""
+    code, said = refusal.code, _said(refusal)
+    details = list(_details(refusal.body))
+    key_refused = any(detail.get("reason") == "API_KEY_INVALID" for detail in details) or _KEY_REFUSED.search(refusal.message)
+    if code in (401, 403) or (code == 400 and key_refused):
+        return Unauthenticated(f"The model's service refused the credentials ({said}).", hint=VERTEX_HINT if vertex else KEY_HINT)
+    if code == 413 or (code == 400 and _OVERFLOW.search(refusal.message)):
+        return ContextOverflow(
+            f"The conversation is too large for {model} ({said}).", hint="Compress it with `gemini/compress`, or choose a model with a larger window."
+        )
+    if code == 404:
+        known_endpoint = refusal.body is not None and "error" in refusal.body
+        return ModelUnavailable(f"The model {model!r} was not found ({said}).", hint=MODEL_HINT if known_endpoint else ENDPOINT_HINT, retryable=False)
+    retry_after_ms = _retry_after_ms(refusal, details, now)
+    if code == 429:
+        if any("PerDay" in quota for detail in details for quota in _quotas(detail)):
+            hint = "Today's quota of this model is used up: choose another model, or a key with a larger quota."
+            return ModelUnavailable(f"The day's quota of {model} is used up ({said}).", hint=hint, retryable=False, retry_after_ms=retry_after_ms)
+        return ModelUnavailable(f"{model} takes no more requests for now ({said}).", hint=LATER_HINT, retry_after_ms=retry_after_ms)
+    if code in _RETRYABLE or code >= 500:
+        return ModelUnavailable(f"The model's service failed ({said}).", hint=LATER_HINT, retry_after_ms=retry_after_ms)
+    if 300 <= code < 400:
+        return ModelUnavailable(f"The endpoint redirects elsewhere, which is not followed ({said}).", hint=ENDPOINT_HINT, retryable=False)
+    return ModelUnavailable(
+        f"The model's service refused the request ({said}).", hint="`gemini-companion doctor` shows what is configured.", retryable=False
+    )
+
+
+def one_line(text: str, limit: int = _MESSAGE_LIMIT) -> str:
+    """Somebody else's text, fit to stand inside a sentence of ours: one line, bounded, no control characters, no HTML page."""
+    if text.lstrip()[:1] == "<":
+        return ""
+    line = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * limit]).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _said(refusal: Refusal) -> str:
+    status = one_line(refusal.status, 60)
+    head = f"{refusal.code} {status}" if status else str(refusal.code)
+    message = one_line(refusal.message).rstrip(".")
+    return f"{head}: {message}" if message and message != status else head
+
+
+def _details(body: Json | None) -> Iterator[Json]:
+    """Every object in `error.details` of an error's JSON."""
+    error = body.get("error") if body is not None else None
+    details = cast("Json", error).get("details") if isinstance(error, dict) else None
+    for detail in cast("list[object]", details) if isinstance(details, list) else []:
+        if isinstance(detail, dict):
+            yield cast("Json", detail)
+
+
+def _quotas(detail: Json) -> Iterator[str]:
+    violations = detail.get("violations")
+    for violation in cast("list[object]", violations) if isinstance(violations, list) else []:
+        quota = cast("Json", violation).get("quotaId") if isinstance(violation, dict) else None
+        if isinstance(quota, str):
+            yield quota
+
+
+def _retry_after_ms(refusal: Refusal, details: list[Json], now: datetime | None) -> int | None:
+    """How long to wait, in ms: the header's seconds or date, else RetryInfo's duration; at most a day."""
+    header = (refusal.retry_after or "").strip()
+    if match := _DURATION.fullmatch(header):
+        return _bounded_ms(float(match[1]))
+    if header:
+        try:
+            at = parsedate_to_datetime(header)
+        except ValueError:
+            at = None
+        if at is not None:
+            at = at if at.tzinfo else at.replace(tzinfo=UTC)
+            return _bounded_ms((at - (now or datetime.now(UTC))).total_seconds())
+    for detail in details:
+        delay = detail.get("retryDelay")
+        if isinstance(delay, str) and (match := _DURATION.fullmatch(delay.strip())):
+            return _bounded_ms(float(match[1]))
+    return None
+
+
+def _bounded_ms(seconds: float) -> int:
+    return min(max(math.ceil(seconds * 1000), 0), _LONGEST_WAIT_MS)

@@ -1,0 +1,80 @@
+"""How to reach the Gemini API, and with whose key: read from the environment as the SDK reads it."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+_TRUE = frozenset({"1", "true"})
+
+
+class GeminiOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Credentials, endpoint and patience of one `GeminiModelClient`. Durations are milliseconds.
+
+    Its `repr` never shows the key.
+    """
+
+    api_key: str | None = None
+    vertex: bool = False
+    """True for Vertex AI: then a project (with the machine's Google credentials) or a key is needed."""
+    project: str | None = None
+    location: str | None = None
+    base_url: str | None = None
+    """Another endpoint that speaks the Gemini API, with any path prefix; `None` for Google's own."""
+    api_version: str | None = None
+    """`None` for the SDK's default, which `GOOGLE_GENAI_API_VERSION` may change."""
+    timeout_ms: int = 300_000
+    """Longest wait for an answer that comes at once (`generate`): summaries of a full window take minutes."""
+    idle_timeout_ms: int = 120_000
+    """Longest silence of a stream, before its first chunk or between two, and longest wait for a token count."""
+    connect_timeout_ms: int = 15_000
+    include_thoughts: bool = True
+    """Ask models that think to send summaries of their thoughts along with a turn's answer."""
+
+    def __repr__(self) -> str:
+        return f"GeminiOptions({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        fields = [(name, getattr(self, name)) for name in self.__struct_fields__]
+        return [(name, "***" if name == "api_key" and value else value) for name, value in fields]
+
+
+def from_environment(env: Mapping[str, str]) -> GeminiOptions | None:
+    """The options that the environment names, or `None` without usable credentials; a blank value counts as unset.
+
+    `GOOGLE_API_KEY` wins over `GEMINI_API_KEY`. `GOOGLE_GENAI_USE_VERTEXAI` (or `…_USE_ENTERPRISE`, which wins) asks for
+    Vertex AI, with `GOOGLE_CLOUD_PROJECT` and `GOOGLE_CLOUD_LOCATION` (default `global`) or, without a project, with the key.
+    `GOOGLE_GEMINI_BASE_URL` (on Vertex `GOOGLE_VERTEX_BASE_URL` first) is another endpoint.
+    """
+
+    def value(name: str) -> str | None:
+        return env.get(name, "").strip() or None
+
+    key = value("GOOGLE_API_KEY") or value("GEMINI_API_KEY")
+    base_url = value("GOOGLE_GEMINI_BASE_URL")
+    if (value("GOOGLE_GENAI_USE_ENTERPRISE") or value("GOOGLE_GENAI_USE_VERTEXAI") or "").lower() in _TRUE:
+        base_url = value("GOOGLE_VERTEX_BASE_URL") or base_url
+        project = value("GOOGLE_CLOUD_PROJECT")
+        if project is not None:
+            location = value("GOOGLE_CLOUD_LOCATION") or "global"
+            return GeminiOptions(vertex=True, project=project, location=location, base_url=base_url)
+        return GeminiOptions(vertex=True, api_key=key, base_url=base_url) if key else None
+    return GeminiOptions(api_key=key, base_url=base_url) if key else None
+
+
+def is_loopback(url: str) -> bool:
+    """True if `url` points at this machine, where a proxy from the environment has no business."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,194 @@
+"""One SQLite file and the connection to it, opened when first needed and again whenever the old one is of no use.
+
+Everything here runs on the writer thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+from gemini_companion.adapters.storage import faults
+from gemini_companion.adapters.storage.private_files import close_to_others, create_private_file, make_private_directory
+from gemini_companion.adapters.storage.salvage import salvage
+from gemini_companion.adapters.storage.schema import check_version, migrate
+from gemini_companion.engine.errors import StorageFault
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_log = logging.getLogger(__name__)
+
+_BUSY_SECONDS: Final = 5.0
+"""How long a statement waits for another process."""
+
+_OPENING_SECONDS: Final = 10.0
+"""How long opening waits for another process that is opening the same file."""
+
+_COMPANIONS: Final = ("", "-wal", "-shm")
+"""What SQLite keeps beside a file in WAL mode."""
+
+
+class Database:
+    """The file `sessions.db` in `directory`. `notify` is told, in a sentence, when a damaged file was put aside."""
+
+    def __init__(self, directory: str, *, now: Callable[[], int], notify: Callable[[str], None]) -> None:
+        self.directory = directory
+        self.path = os.path.join(directory, "sessions.db")
+        self._now = now
+        self._notify = notify
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+        self._is_durable = False
+        self._is_suspect = False
+
+    @property
+    def is_open(self) -> bool:
+        """True while there is a connection."""
+        return self._connection is not None
+
+    def connection(self) -> sqlite3.Connection:
+        """The connection, opened if need be. Raises `StorageFault`, `sqlite3.Error` or `OSError`."""
+        if self._connection is not None and self._file != self._identity():
+            # Writing on would go to a file that no one can find any more.
+            _log.warning("The session store %s was removed or replaced; it is opened again.", self.path)
+            self.drop()
+        if self._connection is None:
+            self._connection = self._open()
+            self._file = self._identity()
+            self._is_durable = False
+        return self._connection
+
+    def be_durable(self, is_durable: bool) -> None:
+        """Choose whether the next transaction is on disk when it is committed, or only safe from this process's death."""
+        if is_durable != self._is_durable:
+            self.connection().execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'NORMAL'}")
+            self._is_durable = is_durable
+
+    def doubt(self, fault: BaseException) -> None:
+        """Note that a statement failed; decides whether the connection and the file are used as they are."""
+        code = faults.result_code(fault)
+        self._is_suspect = self._is_suspect or code in faults.BROKEN
+        if code in faults.UNUSABLE:
+            self.drop()
+
+    def drop(self) -> None:
+        """Close the connection, if there is one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(Exception):
+                connection.close()
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _open(self) -> sqlite3.Connection:
+        import sqlite3
+
+        make_private_directory(self.directory)
+        close_to_others(self.directory)
+        with self._alone():
+            try:
+                return self._prepared()
+            except sqlite3.DatabaseError as fault:
+                if faults.result_code(fault) not in faults.BROKEN:
+                    raise
+            return self._renewed()
+
+    def _prepared(self) -> sqlite3.Connection:
+        """A connection to a file of the newest version. Raises `sqlite3.DatabaseError` for a file that is damaged."""
+        import sqlite3
+
+        create_private_file(self.path)
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.text_factory = _lenient_text
+            check_version(connection, self.path)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            if self._is_suspect:
+                _check_wholly(connection)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            migrate(connection)
+            for table in ("sessions", "entries", "leases", "texts"):
+                connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+        self._is_suspect = False
+        return connection
+
+    def _renewed(self) -> sqlite3.Connection:
+        """A connection to a new file with what could be read of the damaged one, which is put aside."""
+        broken = self._put_aside()
+        self._is_suspect = False
+        connection = self._prepared()
+        sessions, entries = salvage(broken, connection)
+        said = f"The session store was damaged and was put aside as {broken}; {entries} entries of {sessions} sessions could be taken over."
+        _log.error(said)
+        self._notify(said)
+        return connection
+
+    def _put_aside(self) -> str:
+        import time
+
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(self._now() / 1000))
+        broken = f"{self.path}.broken-{stamp}"
+        while os.path.exists(broken):
+            broken += "-again"
+        for companion in reversed(_COMPANIONS):  # the file itself last: without it the others are nothing
+            with suppress(FileNotFoundError):
+                os.rename(self.path + companion, broken + companion)
+        return broken
+
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        """Hold the right to open the file, so that two processes don't both put aside what they find damaged."""
+        try:
+            import fcntl
+        except ImportError:  # Windows, where a file that another process has open cannot be put aside anyway
+            yield
+            return
+        lock = os.path.join(self.directory, "opening.lock")
+        create_private_file(lock)
+        descriptor = os.open(lock, os.O_RDWR)
+        try:
+            pause = threading.Event()
+            for attempt in range(int(_OPENING_SECONDS * 20)):
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    pause.wait(0.05 if attempt else 0.005)
+                    continue
+                except OSError:
+                    pass  # a file system without locks: better open than not
+                break
+            else:
+                raise StorageFault(f"Another process has been opening {self.path} for too long.", hint="Try again in a moment.", retryable=True)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _check_wholly(connection: sqlite3.Connection) -> None:
+    import sqlite3
+
+    answers = connection.execute("PRAGMA integrity_check(1)").fetchall()
+    if answers != [("ok",)]:
+        fault = sqlite3.DatabaseError("the file is damaged")
+        fault.sqlite_errorcode = faults.CORRUPT
+        raise fault
+    connection.execute("INSERT INTO texts (texts) VALUES ('rebuild')")
+
+
+def _lenient_text(data: bytes) -> str:
+    return data.decode(errors="replace")

@@ -1,0 +1,51 @@
+"""What went wrong with the file, as `StorageFault`s that say what to do."""
+
+from __future__ import annotations
+
+import errno
+from typing import Final
+
+from gemini_companion.engine.errors import StorageFault
+
+# Primary result codes of SQLite's C interface ("Result and Error Codes").
+BUSY: Final = 5
+LOCKED: Final = 6
+READONLY: Final = 8
+IOERR: Final = 10
+CORRUPT: Final = 11
+FULL: Final = 13
+CANTOPEN: Final = 14
+NOTADB: Final = 26
+
+BROKEN: Final = (CORRUPT, NOTADB)
+"""The file's contents are no database, or not wholly one."""
+
+UNUSABLE: Final = (READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB)
+"""After these the connection is not used again."""
+
+_NOTHING_LOST = "Nothing was half-written; what was stored before is still there."
+
+
+def result_code(fault: BaseException) -> int:
+    """The primary result code of an `sqlite3.Error`, 0 for any other exception."""
+    code: int = getattr(fault, "sqlite_errorcode", None) or 0
+    return code & 0xFF
+
+
+def storage_fault(fault: BaseException, path: str) -> StorageFault:
+    """The fault for an `sqlite3.Error` or an `OSError` met at `path`."""
+    code = result_code(fault)
+    if code == FULL or getattr(fault, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return StorageFault(f"There is no space left to write {path}.", hint=f"Free some space and try again. {_NOTHING_LOST}", retryable=True)
+    if code in (BUSY, LOCKED):
+        return StorageFault(f"Another process is keeping {path} busy.", hint="Try again in a moment.", retryable=True)
+    if code in BROKEN:
+        return StorageFault(
+            f"The session store {path} is damaged.",
+            hint="Try again: what can be read is then taken over into a new file, and the damaged one is kept beside it.",
+            retryable=True,
+        )
+    return StorageFault(
+        f"The session store cannot use {path}: {fault}.",
+        hint=f"Check that the folder exists and may be written, or set COMPANION_DATA_DIR to another one. {_NOTHING_LOST}",
+    )

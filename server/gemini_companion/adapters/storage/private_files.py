@@ -1,0 +1,92 @@
+"""Files and directories that only their owner may read, whatever the umask says."""
+
+from __future__ import annotations
+
+import os
+from itertools import count
+from typing import Final
+
+from gemini_companion.engine.errors import StorageFault
+
+_DIRECTORY_MODE: Final = 0o700
+_FILE_MODE: Final = 0o600
+_MAX_NAME: Final = 120
+_MAX_SUFFIX: Final = 16
+_MAX_TRIES: Final = 10_000
+_PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_RESERVED: Final = frozenset(["con", "prn", "aux", "nul", *(f"{device}{number}" for device in ("com", "lpt") for number in range(10))])
+"""Names that Windows keeps for devices, with whatever suffix."""
+
+
+def safe_name(name: str) -> str:
+    """`name` as one plain component of a path, at most 120 characters. Different names stay different."""
+    plain = "".join(character if character in _PLAIN else "_" for character in name).lstrip(".")
+    if plain == name and plain and len(plain) <= _MAX_NAME and plain.split(".")[0].lower() not in _RESERVED and not plain.endswith("."):
+        return plain
+    import hashlib
+
+    stem, suffix = os.path.splitext(plain.rstrip("."))
+    if len(suffix) > _MAX_SUFFIX:
+        stem, suffix = stem + suffix, ""
+    mark = f"-{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:12]}"
+    return f"_{stem}"[: _MAX_NAME - len(mark) - len(suffix)] + mark + suffix
+
+
+def make_private_directory(path: str) -> None:
+    """Create the directory with its parents if it is not there, and see to it that only its owner may enter. Raises `OSError`."""
+    parent = os.path.dirname(path)
+    if not os.path.isdir(parent):
+        make_private_directory(parent)
+    try:
+        os.mkdir(path, _DIRECTORY_MODE)
+        os.chmod(path, _DIRECTORY_MODE)  # the umask may have taken something of it
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise NotADirectoryError(20, "there is a file where the folder should be", path) from None
+
+
+def close_to_others(path: str) -> None:
+    """Take every right of group and others on a directory of ours. Raises `OSError`."""
+    if os.stat(path).st_mode & 0o077:
+        os.chmod(path, _DIRECTORY_MODE)
+
+
+def create_private_file(path: str) -> None:
+    """Make an empty file if there is none, readable by its owner only. Raises `OSError`."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _FILE_MODE)
+    try:
+        _restrict(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_private_text(directory: str, name: str, text: str) -> str:
+    """Write a new file of that name, or of that name with a number, and return its path. Raises `OSError` or `StorageFault`.
+
+    It is whole and on disk when this returns, or not there.
+    """
+    stem, suffix = os.path.splitext(name)
+    for number in count(1):
+        path = os.path.join(directory, name if number == 1 else f"{stem}-{number}{suffix}")
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), _FILE_MODE)
+        except FileExistsError:
+            if number < _MAX_TRIES:
+                continue
+            raise StorageFault(f"There are too many files named {name} in {directory}.", hint="Delete the session, or those files.") from None
+        try:
+            with open(descriptor, "wb") as file:
+                _restrict(descriptor)
+                file.write(text.encode(errors="replace"))
+                file.flush()
+                os.fsync(descriptor)
+        except BaseException:
+            os.unlink(path)
+            raise
+        return path
+    raise AssertionError
+
+
+def _restrict(descriptor: int) -> None:
+    if hasattr(os, "fchmod"):  # not on Windows, where the user's data directory is private as it is
+        os.fchmod(descriptor, _FILE_MODE)

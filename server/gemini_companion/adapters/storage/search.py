@@ -1,0 +1,133 @@
+"""Finding sessions by what was said in them: the full-text index and the queries on it.
+
+SQLite's tokenizer finds words by spaces and punctuation. Scripts that are written without spaces are therefore indexed as
+overlapping pairs of characters, so that any run of two or more can be found as a phrase, and any single one as a prefix.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from gemini_companion.engine.history.log import Entry, PinEntry, PromptEntry, ReplyEntry, ToolResultEntry
+from gemini_companion.engine.history.part import call_of, is_thought, response_of, response_text, text_of
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_MAX_QUERY: Final = 1_000
+_MAX_WORDS: Final = 16
+
+_UNSPACED: Final = re.compile(
+    "["
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff"  # Japanese syllables
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters
+    "\uac00-\ud7af"  # Korean, whose words carry their particles
+    "]+"
+)
+
+_WILDCARD: Final = re.compile("(?=[%_!])")
+
+
+def index_entry(connection: sqlite3.Connection, session_id: str, entry: Entry) -> None:
+    """Add what the entry says to the index, within the caller's transaction."""
+    text = said_in(entry)
+    if text:
+        _index(connection, session_id, entry.seq, text)
+
+
+def index_title(connection: sqlite3.Connection, session_id: str, title: str) -> None:
+    """Put the title into the index in place of the one before."""
+    connection.execute("DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq = 0)", (session_id,))
+    connection.execute("DELETE FROM documents WHERE session_id = ? AND seq = 0", (session_id,))
+    if title:
+        _index(connection, session_id, 0, title)
+
+
+def forget(connection: sqlite3.Connection, session_id: str) -> None:
+    """Take everything of a session out of the index."""
+    connection.execute("DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ?)", (session_id,))
+    connection.execute("DELETE FROM documents WHERE session_id = ?", (session_id,))
+
+
+def conditions(query: str) -> tuple[list[str], list[str]]:
+    """SQL conditions on `session_id`, all of which must hold for a session in which every word of `query` was said, and their arguments.
+
+    Words count whole, but for the last, of which the beginning is enough; case and accents don't matter.
+    """
+    words = _normal(query[:_MAX_QUERY].replace("\0", " ")).split()[:_MAX_WORDS]
+    clauses: list[str] = []
+    arguments: list[str] = []
+    for index, word in enumerate(words):
+        if any(character.isalnum() for character in word):
+            test, argument = "texts MATCH ?", _phrase(word, is_last=index == len(words) - 1)
+        else:
+            test, argument = "body LIKE ? ESCAPE '!'", f"%{_WILDCARD.sub('!', word)}%"
+        clauses.append(f"session_id IN (SELECT documents.session_id FROM texts JOIN documents ON documents.id = texts.rowid WHERE {test})")
+        arguments.append(argument)
+    return clauses, arguments
+
+
+def said_in(entry: Entry) -> str:
+    """The words of an entry: what a person or the model said, what a tool was asked and answered. Thoughts are not said."""
+    if isinstance(entry, PinEntry):
+        return entry.text
+    if not isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry):
+        return ""
+    return "\n".join(text for part in entry.content.parts for text in _said_in_part(part))
+
+
+def _said_in_part(part: dict[str, Any]) -> Iterator[str]:
+    text = text_of(part)
+    if text and not is_thought(part):
+        yield text
+    if call := call_of(part):
+        yield from _strings([call.get("name"), call.get("args")])
+    if response := response_of(part):
+        yield response_text(response) or "\n".join(_strings([response.get("response")]))
+
+
+def _strings(values: list[Any]) -> Iterator[str]:
+    """Every string in a JSON value, in order."""
+    pending = values[::-1]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            pending.extend(reversed(list(cast("dict[str, Any]", value).values())))
+        elif isinstance(value, list):
+            pending.extend(reversed(cast("list[Any]", value)))
+
+
+def _index(connection: sqlite3.Connection, session_id: str, seq: int, text: str) -> None:
+    row = connection.execute("INSERT INTO documents (session_id, seq) VALUES (?, ?)", (session_id, seq)).lastrowid
+    connection.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (row, _UNSPACED.sub(_pairs, _normal(text))))
+
+
+def _normal(text: str) -> str:
+    """Full-width letters as plain ones and the like, so that either is found by either."""
+    if text.isascii():
+        return text
+    import unicodedata
+
+    return unicodedata.normalize("NFKC", text)
+
+
+def _pairs(match: re.Match[str]) -> str:
+    run = match[0]
+    return f" {' '.join(run[index : index + 2] for index in range(len(run)))} "
+
+
+def _phrase(word: str, *, is_last: bool) -> str:
+    """The word as a phrase of the index's own tokens, quoted so that nothing in it is an operator."""
+    runs = list(_UNSPACED.finditer(word))
+    ending = runs[-1][0] if runs and runs[-1].end() == len(word) else ""
+    tokens = _UNSPACED.sub(_pairs, word).replace('"', " ").strip()
+    if len(ending) > 1:
+        tokens = tokens[:-2]  # the run may go on in the text, so its last character alone is no token there
+    is_prefix = len(ending) == 1 or (is_last and not ending)
+    return f'"{tokens}"{" *" if is_prefix else ""}'

@@ -1,0 +1,158 @@
+"""Telling when one of a few files changes, appears or goes, without polling. The one module that imports watchfiles, and lazily."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from gemini_companion.engine.errors import CompanionError
+
+OnChange: TypeAlias = Callable[[frozenset[Path]], Awaitable[None]]
+_Stamp: TypeAlias = tuple[int, int, int] | None
+_Folders: TypeAlias = frozenset[tuple[str, int]]
+_Batch: TypeAlias = set[tuple[Any, str]]
+
+_ATTEMPTS: Final = 5
+_STEP_MS: Final = 20
+
+
+class FileWatch:
+    """A watch over files, whether they exist or not, from the moment this is constructed.
+
+    Construct it before the files are first read, and no change is missed. What the system watches are the folders that hold the
+    files, or the nearest that exist, and nothing deeper: so a file may come, be replaced by another or go, and so may its folder.
+    A file that is a link is watched at its target too.
+    """
+
+    def __init__(self, paths: Iterable[Path], *, debounce_ms: int = 200) -> None:
+        self._paths = tuple(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
+        self._debounce_ms = debounce_ms
+        self._stamps = {path: _stamp(path) for path in self._paths}
+
+    async def run(self, on_change: OnChange) -> None:
+        """Call `on_change` with the files that changed, one call at a time, until cancelled.
+
+        Changes within `debounce_ms` come in one call; those during a call come in the next. What `on_change` raises ends the
+        watch. Raises `CompanionError` if the system refuses to watch.
+        """
+        if not self._paths:
+            return
+        watchfiles = await asyncio.to_thread(importlib.import_module, "watchfiles")
+        failures = 0
+        while True:
+            folders = await asyncio.to_thread(self._folders)
+            try:
+                await self._watch(watchfiles, folders, on_change)
+                failures = 0
+            except _FolderGone as gone:
+                failures += 1
+                if failures == _ATTEMPTS:
+                    raise _refused(gone) from gone
+
+    async def _watch(self, watchfiles: Any, folders: _Folders, on_change: OnChange) -> None:
+        """Report until these are no longer the right folders to watch."""
+        names = await asyncio.to_thread(self._names)
+
+        def concerns_us(_: object, name: str) -> bool:
+            return name in names
+
+        events = watchfiles.awatch(
+            *sorted(folder for folder, _ in folders),
+            watch_filter=concerns_us,
+            debounce=self._debounce_ms,
+            step=_STEP_MS,
+            recursive=False,
+            ignore_permission_denied=True,
+        )
+        async with aclosing(events):
+            coming = asyncio.ensure_future(_next(events))
+            try:
+                # After its first step the system watches. What changed before is found by the stamps, what changes now by events.
+                await asyncio.sleep(0)
+                named: set[Path] = set()
+                while True:
+                    await self._report(named, on_change)
+                    if await asyncio.to_thread(self._folders) != folders:
+                        return
+                    named = {path for _, name in await coming if (path := names[name])}
+                    coming = asyncio.ensure_future(_next(events))
+            finally:
+                coming.cancel()
+                with suppress(asyncio.CancelledError, CompanionError, _FolderGone):
+                    await coming
+
+    async def _report(self, named: set[Path], on_change: OnChange) -> None:
+        stamps = await asyncio.to_thread(lambda: {path: _stamp(path) for path in self._paths})
+        changed = frozenset(path for path in self._paths if path in named or stamps[path] != self._stamps[path])
+        self._stamps = stamps
+        if changed:
+            await on_change(changed)
+
+    def _folders(self) -> _Folders:
+        """The folders to watch: for each file the one that holds it and the one that holds that, each with its inode.
+
+        The inode tells a folder from another that took its name, which the system would not watch for us.
+        """
+        found: set[tuple[str, int]] = set()
+        for place in self._places():
+            for folder in (_nearest(place.parent), _nearest(place.parent.parent)):
+                with suppress(OSError):
+                    found.add((str(folder), folder.stat().st_ino))
+        return frozenset(found)
+
+    def _names(self) -> dict[str, Path | None]:
+        """The names whose events count: places of files, with the file they stand for, and all folders above them."""
+        places = self._places()
+        above: dict[str, Path | None] = {str(folder): None for place in places for folder in place.parents}
+        return above | {str(place): path for place, path in places.items()}
+
+    def _places(self) -> dict[Path, Path]:
+        """Where each file is to be looked for: under its own name and at the end of its links."""
+        return {place: path for path in self._paths for place in (_target(path), path)}
+
+
+class _FolderGone(Exception):
+    """A folder went between being found and being watched."""
+
+
+async def _next(events: AsyncIterator[_Batch]) -> _Batch:
+    try:
+        return await anext(events)
+    except FileNotFoundError as fault:
+        raise _FolderGone(str(fault)) from fault
+    except (OSError, RuntimeError, ValueError) as fault:  # watchfiles' own errors are RuntimeErrors; names may be no text
+        raise _refused(fault) from fault
+
+
+def _target(path: Path) -> Path:
+    """Where the path's links lead; the path itself if it is none that the system could have."""
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return path
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next((candidate for candidate in (folder, *folder.parents) if candidate.is_dir()), Path(folder.anchor))
+
+
+def _stamp(path: Path) -> _Stamp:
+    """What changes when the file does; `None` if there is none."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _refused(fault: Exception) -> CompanionError:
+    return CompanionError(
+        f"Files cannot be watched for changes: {fault}",
+        hint="Changes of settings count from the next start on. If the system allows too few watches, allow it more.",
+    )

@@ -1,0 +1,280 @@
+"""Finding facts in contents: paths, commands, directives, errors, numbers, open tasks, addresses; every one word for word."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final, cast
+
+import msgspec
+
+from gemini_companion.engine.facts.paths import paths_in, paths_of_argument
+from gemini_companion.engine.facts.patterns import (
+    COMMANDS,
+    DIRECTIVE_HINTS,
+    ERROR_HINTS,
+    ERRORS,
+    SHELL_FENCE,
+    TASK_HINTS,
+    TASKS,
+    URLS,
+    FactKind,
+    Row,
+    compiled,
+    directive_cue,
+    hinted,
+    number,
+)
+from gemini_companion.engine.facts.sentences import fenced_spans, pieces, prose_lines, sentence_spans
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.part import call_of, is_plain_user, is_thought, response_of, response_text, text_of
+
+_COMMAND_KEYS: Final = ("command", "cmd", "shell_command", "bash_command", "commands", "script", "code", "input")
+_COMMAND_COMPANIONS: Final = frozenset(
+    "description dir_path directory cwd workdir working_directory timeout timeout_ms timeout_seconds is_background background explanation shell env "
+    "restart run_in_background login".split()
+)
+_DIGITS: Final = tuple("0123456789")
+_LONGEST_LINE: Final = 400
+"""Characters of an error's line; what is longer is data."""
+_LONGEST_SENTENCE: Final = 240
+"""Characters of a line in somebody's words that reports an error rather than talks about one."""
+_DEEPEST: Final = 32
+"""Levels of nesting that are looked into in the arguments of a call."""
+
+
+class FactSource(msgspec.Struct, frozen=True):
+    """One content that a compression hides, and where it stands."""
+
+    index: int
+    """Its place in the view, from 0."""
+    content: Content
+    seq: int
+    """The sequence number of its log entry."""
+    ide_context: bool = False
+    """True for the editor's state: nobody said it, so only its paths are facts."""
+
+
+class Fact(msgspec.Struct, frozen=True, gc=False):
+    """Something that must not be lost, as it stands in its content."""
+
+    kind: FactKind
+    text: str
+    index: int
+    seq: int
+    certain: bool = True
+    """False for what may be something else, such as a word with a slash in it."""
+
+
+def extract_facts(items: Sequence[FactSource]) -> list[Fact]:
+    """Every fact of every content, in order; each text once per kind and content. Total: no content makes it raise."""
+    facts: list[Fact] = []
+    for item in items:
+        facts.extend(facts_of(item))
+    return facts
+
+
+def facts_of(source: FactSource) -> list[Fact]:
+    """The facts of one content, each text once per kind."""
+    found: dict[tuple[FactKind, str], bool] = {}
+    by_user = is_plain_user(source.content) and not source.ide_context
+    for part in source.content.parts:
+        if is_thought(part):
+            continue
+        for kind, text, certain in _facts_of_part(part, by_user=by_user, paths_only=source.ide_context):
+            if text and (certain or (kind, text) not in found):
+                found[kind, text] = certain
+    return [Fact(kind, text, source.index, source.seq, certain) for (kind, text), certain in found.items()]
+
+
+def command_of(call: dict[str, Any]) -> str | None:
+    """The whole command string of a call to something like a shell, without the line break at its end; `None` for other calls."""
+    args: object = call.get("args")
+    if not isinstance(args, dict):
+        return None
+    arguments = cast("dict[str, Any]", args)
+    shell = _shell_name().search(str(call.get("name") or "")) is not None
+    for key in _COMMAND_KEYS:
+        if key in arguments and (shell or (key in _COMMAND_KEYS[:4] and _COMMAND_COMPANIONS.issuperset(arguments.keys() - {key}))):
+            command = _joined(arguments[key])
+            if command:
+                return command
+    return None
+
+
+def result_text(response: dict[str, Any]) -> str:
+    """The text that a function response carries, or its JSON."""
+    text = response_text(response)
+    if text is not None:
+        return text
+    body: object = response.get("response")
+    if isinstance(body, dict) and len(cast("dict[str, Any]", body)) == 1:
+        only = next(iter(cast("dict[str, Any]", body).values()))
+        if isinstance(only, str):
+            return only
+    return as_json(body) if body else ""
+
+
+def as_json(value: object) -> str:
+    """`value` as JSON on one line, whatever it holds."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return ""
+
+
+def find(rows: tuple[Row, ...], text: str) -> Iterator[str]:
+    """What the rows of the pattern table find in `text`, in the rows' order."""
+    for pattern, captures in compiled(rows):
+        for match in pattern.finditer(text):
+            yield (match["fact"] if captures else match.group()).rstrip()
+
+
+def directives_in(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of every sentence of the prose in `text` that holds a directive's cue."""
+    cue = directive_cue()
+    if not any(_may_hold(DIRECTIVE_HINTS, piece) and cue.search(piece) for piece in pieces(text)):
+        return
+    for low, high in prose_lines(text):
+        if cue.search(text, low, high):
+            for start, end in sentence_spans(text, low, high):
+                if cue.search(text, start, end):
+                    yield start, end
+
+
+def error_lines(text: str) -> Iterator[str]:
+    """The lines of `text` that say what went wrong, without the blanks around them and cut where too long. Code is none."""
+    last = -1
+    for start, end in sorted(match.span() for pattern, _ in compiled(ERRORS) for match in pattern.finditer(text)):
+        if start < last:
+            continue
+        low = text.rfind("\n", 0, start + 1) + 1 if text[start : start + 1] != "\n" else start + 1
+        high = text.find("\n", end)
+        last = len(text) if high < 0 else high
+        line = text[low : min(last, low + _LONGEST_LINE)].strip()
+        if line and not _listing().match(line):
+            yield line
+
+
+def numbers_in(text: str) -> Iterator[str]:
+    """Ports, versions, ids, sums, dates, measures and line numbers in `text`."""
+    if hinted(text, _DIGITS):
+        for match in number().finditer(text):
+            yield match.group().rstrip()
+
+
+def _may_hold(hints: tuple[str, ...], text: str) -> bool:
+    return hinted(text.lower().replace("\n", " "), hints)
+
+
+def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> Iterator[tuple[FactKind, str, bool]]:
+    if (text := text_of(part)) is not None:
+        if paths_only:
+            for piece in pieces(text):
+                yield from (("path", path, certain) for path, certain in paths_in(piece))
+            return
+        if by_user:
+            sure = directive_cue(certain=True)
+            for start, end in directives_in(text):
+                yield "directive", text[start:end], sure.search(text, start, end) is not None and not _listing().match(text, start, end)
+        yield from _facts_of_text(text, longest_error=_LONGEST_SENTENCE)
+    elif (call := call_of(part)) is not None:
+        command = command_of(call)
+        if command is not None:
+            yield "command", command, True
+        for key, value in _strings(call.get("args")):
+            for piece in pieces(value):
+                yield from (("path", path, certain) for path, certain in paths_of_argument(key, piece))
+                yield from (("url", url, True) for url in _addresses(piece))
+                yield from (("number", found, True) for found in numbers_in(piece))
+    elif (response := response_of(part)) is not None:
+        yield from _facts_of_text(result_text(response))
+    elif isinstance(code := part.get("executableCode"), dict):
+        yield "command", str(cast("dict[str, Any]", code).get("code") or "").rstrip(), True
+    elif isinstance(result := part.get("codeExecutionResult"), dict):
+        yield from _facts_of_text(str(cast("dict[str, Any]", result).get("output") or ""))
+
+
+def _facts_of_text(text: str, longest_error: int = sys.maxsize) -> Iterator[tuple[FactKind, str, bool]]:
+    for piece in pieces(text):
+        for path, certain in paths_in(piece):
+            yield "path", path, certain
+        if "$" in piece or "`" in piece or "PS " in piece:
+            yield from (("command", command, True) for command in find(COMMANDS, piece))
+        lowered = piece.lower()
+        if hinted(lowered, ERROR_HINTS):
+            yield from (("error", line, True) for line in error_lines(piece) if len(line) <= longest_error)
+        yield from (("number", found, True) for found in numbers_in(piece))
+        if hinted(lowered, TASK_HINTS):
+            yield from (("task", task, True) for task in find(TASKS, piece))
+        yield from (("url", url, True) for url in _addresses(piece))
+    if "```" in text or "~~~" in text:
+        yield from (("command", command, True) for command in _fenced_commands(text))
+
+
+def _addresses(text: str) -> Iterator[str]:
+    if "://" in text:
+        for url in find(URLS, text):
+            yield url.rstrip(".,;:!?*_")
+
+
+def _fenced_commands(text: str) -> Iterator[str]:
+    """The lines of fenced shell blocks; where some have a prompt, only those, without it. A line continued with `\\` is one."""
+    for start, end, language in fenced_spans(text):
+        if not _shell_fence().fullmatch(language):
+            continue
+        body = text[start:end].split("\n")[1:]
+        if body and body[-1].lstrip().startswith(("```", "~~~")):
+            body.pop()
+        prompts = any(line.lstrip().startswith("$ ") for line in body)
+        held: list[str] = []
+        for line in body:
+            if held or not prompts or line.lstrip().startswith("$ "):
+                held.append(line if held else line.lstrip().removeprefix("$ "))
+                if line.endswith("\\"):
+                    continue
+                command = "\n".join(held).rstrip()
+                held.clear()
+                if command and not command.startswith("#"):
+                    yield command
+        if held:
+            yield "\n".join(held).rstrip()
+
+
+def _strings(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Every string in a JSON value with the name of the field that it stands in."""
+    if isinstance(value, str):
+        yield key, value
+    elif depth < _DEEPEST:
+        if isinstance(value, dict):
+            for name, inner in cast("dict[str, Any]", value).items():
+                yield from _strings(inner, str(name), depth + 1)
+        elif isinstance(value, list | tuple):
+            for inner in cast("list[Any]", value):
+                yield from _strings(inner, key, depth + 1)
+
+
+def _joined(value: object) -> str:
+    if isinstance(value, str):
+        return value.rstrip()
+    if isinstance(value, list) and all(isinstance(word, str) for word in cast("list[Any]", value)):
+        return " ".join(cast("list[str]", value)).rstrip()
+    return ""
+
+
+@cache
+def _shell_name() -> re.Pattern[str]:
+    return re.compile(r"(?i)shell|bash|terminal|command|powershell|console|(?<![a-z])(?:exec|execute|run|sh|zsh|cmd|process)(?![a-z])")
+
+
+@cache
+def _shell_fence() -> re.Pattern[str]:
+    return re.compile(SHELL_FENCE)
+
+
+@cache
+def _listing() -> re.Pattern[str]:
+    return re.compile(r"\d{1,7}[:|][ \t]*|(?:raise|except|throw|catch|log(?:ger)?|print|assert|return|def|if|class)\b[ (.]|[#*]|//")

@@ -1,0 +1,175 @@
+"""The door that contents come in by: JSON from a client, a file or a model becomes `Content`s or an `InvalidInput` that says where.
+
+Behind it a part's `text` is a string, its calls, responses and media are objects with fields of the right type, every string can be
+encoded as UTF-8, every number is finite, and nothing is nested so deep that a recursive reader could fail. Fields that we don't know
+pass as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, cast
+
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.content import ABSENT, Content, Part, Role
+
+MAX_PART_DEPTH: Final = 128
+"""Levels of objects and arrays within one part, the part itself being the first; the protocol's own bound for a message."""
+
+_MAX_INTEGER_BITS: Final = 1023
+"""A whole number past this is no finite double, which is what JSON numbers are for nearly every reader."""
+
+_ROLES: Final[dict[str, Role]] = {"user": "user", "model": "model"}
+
+_OBJECT_FIELDS: Final[dict[str, tuple[tuple[str, type, bool], ...]]] = {
+    "functionCall": (("name", str, True), ("id", str, False), ("args", dict, False)),
+    "functionResponse": (("name", str, False), ("id", str, False)),
+    "inlineData": (("mimeType", str, False), ("data", str, False)),
+    "fileData": (("mimeType", str, False), ("fileUri", str, False)),
+}
+"""For each field of a part that must be an object: its own fields that we read, their type, and whether they must be there."""
+
+_TYPE_NAMES: Final[dict[type, str]] = {
+    dict: "an object",
+    list: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    type(None): "null",
+}
+
+
+def decode_contents(raw: object, path: str = "$") -> list[Content]:
+    """The contents in a JSON array, e.g. `[{"role": "user", "parts": [{"text": "hi"}]}]`. An empty array is fine.
+
+    `path` is where `raw` stands in what came in. Raises `InvalidInput` whose `path` names the place below it, as in
+    `$.history[3].parts[0].text`. Parts are not copied unless something in them had to be replaced.
+    """
+    if not isinstance(raw, list):
+        raise mismatch("an array of contents", raw, path)
+    return [decode_content(item, f"{path}[{index}]") for index, item in enumerate(cast("list[object]", raw))]
+
+
+def decode_content(raw: object, path: str = "$") -> Content:
+    """One content. Fields other than `role` and `parts` are ignored. Raises `InvalidInput`."""
+    if not isinstance(raw, dict):
+        raise mismatch("a content (an object with role and parts)", raw, path)
+    content = cast("dict[str, object]", raw)
+    role = content.get("role")
+    known = _ROLES.get(role) if isinstance(role, str) else None
+    if known is None:
+        place = f"{path}.role"
+        if isinstance(role, str):
+            shown = well_formed(role[:40])
+            raise InvalidInput(f"Expected the role user or model at {place}, found {shown!r}.", path=place)
+        raise mismatch("the role user or model", role, place) if "role" in content else _missing("role", path)
+    if "parts" not in content:
+        return Content(role=known, parts=ABSENT)
+    return Content(role=known, parts=decode_parts(content["parts"], f"{path}.parts"))
+
+
+def decode_parts(raw: object, path: str = "$") -> tuple[Part, ...]:
+    """The parts in a JSON array. Raises `InvalidInput`."""
+    if not isinstance(raw, list):
+        raise mismatch("an array of parts", raw, path)
+    return tuple([_decode_part(item, path, index) for index, item in enumerate(cast("list[object]", raw))])
+
+
+def decode_prompt(raw: object, path: str = "$") -> tuple[Part, ...]:
+    """What a person says: a string, or an array of parts. Raises `InvalidInput`."""
+    if isinstance(raw, str):
+        return ({"text": well_formed(raw)},)
+    if not isinstance(raw, list):
+        raise mismatch("a string or an array of parts", raw, path)
+    return decode_parts(cast("list[object]", raw), path)
+
+
+def well_formed(text: str) -> str:
+    """`text` with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8; surrogate pairs are joined."""
+    if text.isascii() or _is_encodable(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def mismatch(expected: str, found: object, path: str) -> InvalidInput:
+    """The fault of a value that is of another JSON type than what is expected at `path`."""
+    name = _TYPE_NAMES.get(type(found), "something that is no JSON")
+    return InvalidInput(f"Expected {expected} at {path}, found {name}.", path=path)
+
+
+def _missing(field: str, path: str) -> InvalidInput:
+    return InvalidInput(f"The field {field} is missing at {path}.", path=f"{path}.{field}")
+
+
+def _decode_part(raw: object, path: str, index: int) -> Part:
+    if not isinstance(raw, dict):
+        raise mismatch("a part (an object)", raw, f"{path}[{index}]")
+    part = cast("Part", raw)
+    if len(part) == 1 and type(text := part.get("text")) is str and (text.isascii() or _is_encodable(text)):
+        return part  # nearly every part of a dialogue
+    here = f"{path}[{index}]"
+    if "text" in part and not isinstance(part["text"], str):
+        raise mismatch("a string", part["text"], f"{here}.text")
+    for field, members in _OBJECT_FIELDS.items():
+        if field in part:
+            _check_object(part[field], members, f"{here}.{field}")
+    return cast("Part", _replaced(part)) if _is_to_be_replaced(part, here) else part
+
+
+def _check_object(value: object, members: tuple[tuple[str, type, bool], ...], path: str) -> None:
+    if not isinstance(value, dict):
+        raise mismatch("an object", value, path)
+    fields = cast("dict[str, object]", value)
+    for name, kind, is_required in members:
+        member = fields.get(name)
+        if isinstance(member, kind) or (member is None and not is_required):
+            continue
+        raise mismatch(_TYPE_NAMES[kind], member, f"{path}.{name}") if name in fields else _missing(name, path)
+
+
+def _is_to_be_replaced(part: Part, path: str) -> bool:
+    """True if a string in the part cannot be encoded; raises for anything that is no plain JSON. Walks without recursion."""
+    is_dirty = False
+    pending: list[tuple[dict[str, Any] | list[Any], int]] = [(part, 1)]
+    while pending:
+        holder, depth = pending.pop()
+        if depth > MAX_PART_DEPTH:
+            raise InvalidInput(f"The part at {path} is nested more than {MAX_PART_DEPTH} levels deep.", path=path)
+        children: Any = holder
+        if isinstance(holder, dict):
+            for key in holder:
+                if type(key) is not str:
+                    raise mismatch("names that are strings", key, path)
+                is_dirty = is_dirty or not (key.isascii() or _is_encodable(key))
+            children = holder.values()
+        for child in children:
+            kind = cast("type[object]", type(child))
+            if kind is str:
+                is_dirty = is_dirty or not (child.isascii() or _is_encodable(child))
+            elif kind is dict or kind is list:
+                pending.append((child, depth + 1))
+            elif (kind is float and not math.isfinite(child)) or (kind is int and child.bit_length() > _MAX_INTEGER_BITS):
+                raise InvalidInput(f"A number in the part at {path} is too large for JSON or is none.", path=path)
+            elif kind not in _TYPE_NAMES:
+                raise mismatch("plain JSON", child, path)
+    return is_dirty
+
+
+def _replaced(value: Any) -> Any:
+    """A copy in which every string is well formed; the depth is bounded by now."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, list):
+        return [_replaced(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {well_formed(key): _replaced(item) for key, item in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,33 @@
+"""The receipt of a turn's IDE context: the event `ideContextSent`, and `gemini/context/preview`."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+Kind: TypeAlias = Literal["full", "delta", "none"]
+
+
+class Withheld(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Something that was not told: a file's base name, and why in a few words. Goes to the client, never to a model."""
+
+    name: str
+    reason: str
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the model was told with this turn. The wire's `ideContextSent` has no kind `none`."""
+
+    kind: Kind
+    files: tuple[str, ...] = ()
+    """Absolute paths that the message speaks of."""
+    selection_chars: int = 0
+    """Characters of selected text in the message."""
+    withheld: tuple[Withheld, ...] = ()
+
+
+def masked_secrets(path: str, count: int) -> Withheld:
+    """Say that a file was told, but not the secrets in it."""
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return Withheld(name=name or path, reason="1 secret masked" if count == 1 else f"{count} secrets masked")

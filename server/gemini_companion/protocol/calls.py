@@ -1,0 +1,130 @@
+"""The requests in flight of one client: each runs in a task and gets exactly one answer, also when it is cancelled or its handler fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from pygls.exceptions import JsonRpcException
+
+from gemini_companion.protocol.codec import encode_body
+from gemini_companion.protocol.errors import cancelled, to_wire
+from gemini_companion.protocol.methods import Scope
+
+logger = logging.getLogger(__name__)
+
+MessageId: TypeAlias = str | int
+
+CANCEL_GRACE: Final = 0.08
+"""Seconds between a cancel and the answer -32800, unless the handler settles it before."""
+CLOSE_GRACE: Final = 5.0
+"""Seconds that handlers have to clean up when the client leaves."""
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A request in flight."""
+
+    id: MessageId
+    method: str
+    token: MessageId | None
+    """The client's `workDoneToken`."""
+    task: asyncio.Task[None]
+    deadline: asyncio.TimerHandle | None = None
+    """Set by a cancel: when the answer goes out without waiting for the handler any longer."""
+
+
+class Calls:
+    """What a client has asked and was not yet answered."""
+
+    def __init__(self, send: Callable[[bytes], None]) -> None:
+        self._send = send
+        self._by_id: dict[MessageId, Call] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        """Also those that were answered by a deadline and run on."""
+        self._gate: asyncio.Task[None] | None = None
+        """The last ordered call: what comes after it starts when it has ended."""
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __contains__(self, call_id: MessageId) -> bool:
+        return call_id in self._by_id
+
+    def start(
+        self,
+        call_id: MessageId,
+        method: str,
+        handle: Callable[[], Awaitable[Any]],
+        *,
+        token: MessageId | None = None,
+        scope: Scope = "unordered",
+    ) -> None:
+        """Run `handle` and answer with what it returns, or with the error that it raises."""
+        gate = self._gate if self._gate and not self._gate.done() else None
+        task = asyncio.get_running_loop().create_task(self._run(call_id, method, handle, gate), name=f"{method} {call_id}")
+        self._by_id[call_id] = Call(call_id, method, token, task)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        if scope == "ordered":
+            self._gate = task
+
+    def cancel(self, call_id: MessageId) -> None:
+        """Stop a call. A handler that catches this and returns a value in time has that value sent; one that does not is answered for."""
+        call = self._by_id.get(call_id)
+        if call is None or call.deadline is not None:
+            return
+        call.task.cancel()
+        call.deadline = asyncio.get_running_loop().call_later(CANCEL_GRACE, self._answer, call, error_body(call_id, cancelled()))
+
+    def cancel_progress(self, token: MessageId) -> None:
+        """Stop the calls that took this `workDoneToken`."""
+        for call in [call for call in self._by_id.values() if call.token == token and type(call.token) is type(token)]:
+            self.cancel(call.id)
+
+    async def cancel_all(self, *, but: MessageId | None = None) -> None:
+        """Stop all calls and wait until they are answered, which takes `CANCEL_GRACE` at most."""
+        stopped = [call for call in self._by_id.values() if call.id != but]
+        for call in stopped:
+            self.cancel(call.id)
+        if stopped:
+            await asyncio.wait([call.task for call in stopped], timeout=CANCEL_GRACE * 1.5)
+
+    async def close(self) -> None:
+        """Stop all calls and wait until their handlers have cleaned up, or for `CLOSE_GRACE`."""
+        await self.cancel_all()
+        if self._tasks:
+            _, stuck = await asyncio.wait(self._tasks, timeout=CLOSE_GRACE)
+            if stuck:
+                logger.error("Left behind: %s", ", ".join(sorted(task.get_name() for task in stuck)))
+
+    async def _run(
+        self, call_id: MessageId, method: str, handle: Callable[[], Awaitable[Any]], gate: asyncio.Task[None] | None
+    ) -> None:
+        try:
+            if gate is not None:
+                await asyncio.wait([gate])
+            body = encode_body({"jsonrpc": "2.0", "id": call_id, "result": await handle()})
+        except (Exception, asyncio.CancelledError) as error:
+            body = error_body(call_id, to_wire(error, doing=method))
+        call = self._by_id.get(call_id)
+        if call is not None and call.task is asyncio.current_task():
+            self._answer(call, body)
+
+    def _answer(self, call: Call, body: bytes) -> None:
+        if self._by_id.get(call.id) is not call:
+            return
+        del self._by_id[call.id]
+        if call.deadline is not None:
+            call.deadline.cancel()
+        self._send(body)
+
+
+def error_body(call_id: MessageId | None, error: JsonRpcException) -> bytes:
+    """An error reply; without an id it carries `"id": null`, as JSON-RPC asks."""
+    return encode_body(
+        {"jsonrpc": "2.0", "id": call_id, "error": {"code": error.code, "message": error.message, "data": error.data}}
+    )

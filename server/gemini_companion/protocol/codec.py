@@ -1,0 +1,147 @@
+"""JSON in and out: bodies to builtins, builtins to Structs, and back. Strict, bounded, and never surprised by text that is no Unicode.
+
+Python can hold lone surrogates (half an emoji) in a string and UTF-8 cannot, so both doors replace them by U+FFFD.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.protocol.errors import INVALID_REQUEST, PARSE_ERROR, refusal
+
+T = TypeVar("T")
+
+MAX_DEPTH: Final = 128
+"""Levels of objects and arrays in one message, the message itself included."""
+
+_EXACT_INTEGERS: Final = 2.0**53
+_LONGEST_REASON: Final = 300
+
+_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<low>\\u[dD][c-fC-F][0-9a-fA-F]{2})?|(?P<lone>u[dD][c-fC-F][0-9a-fA-F]{2})|(?P<other>.))", re.DOTALL)
+"""One escape sequence of a JSON string: a high surrogate with or without its other half, a low one alone, or anything else."""
+
+_MISSING = re.compile(r"Object missing required field `([^`]*)`")
+
+_decoder = msgspec.json.Decoder()
+_encoder = msgspec.json.Encoder()
+
+
+def decode_body(body: bytes) -> Any:
+    """The JSON value of one message's body. Raises `JsonRpcException`: -32700 if it is no UTF-8 or no JSON, -32600 if nested beyond reason."""
+    try:
+        return _decoder.decode(body)
+    except UnicodeDecodeError as error:
+        raise refusal(PARSE_ERROR, "The message is not UTF-8.") from error
+    except RecursionError:
+        raise refusal(INVALID_REQUEST, f"The message is nested deeper than {MAX_DEPTH} levels.") from None
+    except msgspec.DecodeError as error:
+        repaired = _ESCAPE.sub(_without_half_a_pair, body)
+        if repaired == body:
+            raise refusal(PARSE_ERROR, f"The message is not JSON: {_shortened(str(error))}.") from None
+        return decode_body(repaired)
+
+
+def is_too_deep(body: bytes, message: object) -> bool:
+    """Whether `message`, decoded from `body`, has more than `MAX_DEPTH` levels."""
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
+        return False
+    level = [message]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for node in level
+            for child in (cast("dict[str, object]", node).values() if isinstance(node, dict) else cast("list[object]", node))
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def decode_params(kind: type[T], raw: object) -> T:
+    """The params of a method, from what was sent. None at all counts as `{}`, and so does `[]`, which is what Lua makes of an empty table.
+
+    Unknown fields are ignored. Raises `InvalidInput`, whose message and `path` name the place in the wire's own spelling.
+    """
+    if raw is None or raw == []:
+        raw = {}
+    if isinstance(raw, list):
+        raise InvalidInput("params must be an object: parameters go by name, not by position.")
+    return decode(kind, raw)
+
+
+def decode(kind: type[T], raw: object, *, root: str = "$") -> T:
+    """A value of `kind` from builtins. `root` stands for `$` in the path of the `InvalidInput` that is raised for anything else."""
+    try:
+        return msgspec.convert(raw, kind)
+    except msgspec.ValidationError as error:
+        problem = str(error)
+    if "got `float`" in problem:  # 1.0 is an integer in JSON, and some clients write it so
+        try:
+            return msgspec.convert(_with_whole_numbers(raw), kind)
+        except msgspec.ValidationError as error:
+            problem = str(error)
+    raise _invalid(problem, root)
+
+
+def encode_body(message: object) -> bytes:
+    """JSON as UTF-8. Raises `TypeError` for what is no JSON, which is a defect of the caller."""
+    try:
+        return _encoder.encode(message)
+    except UnicodeEncodeError:
+        return _encoder.encode(_encodable(msgspec.to_builtins(message)))
+
+
+def encode(value: object) -> Any:
+    """The builtins that a Struct's JSON decodes to."""
+    return msgspec.to_builtins(value)
+
+
+def _invalid(problem: str, root: str) -> InvalidInput:
+    """Split msgspec's sentence, ``Expected `str`, got `int` - at `$.text` ``, into what and where."""
+    what, _, where = problem.rpartition(" - at `")
+    if not what:
+        what, where = problem, "$`"
+    path = root + where.removesuffix("`").removeprefix("$")
+    if missing := _MISSING.fullmatch(what):
+        path = f"{path}.{missing[1]}"
+        what = "missing"
+    return InvalidInput(f"{path}: {_shortened(what)}.", path=path)
+
+
+def _shortened(text: str) -> str:
+    """Keep what quotes a client's own value short."""
+    return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"
+
+
+def _with_whole_numbers(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _with_whole_numbers(item) for key, item in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(item) for item in cast("list[object]", value)]
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT_INTEGERS:
+        return int(value)
+    return value
+
+
+def _without_half_a_pair(escape: re.Match[bytes]) -> bytes:
+    return escape[0] if escape["low"] or escape["other"] else rb"\ufffd"
+
+
+def _encodable(value: object) -> object:
+    if isinstance(value, str):
+        return encodable_text(value)
+    if isinstance(value, dict):
+        return {encodable_text(key): _encodable(item) for key, item in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [_encodable(item) for item in cast("list[object]", value)]
+    return value
+
+
+def encodable_text(text: str) -> str:
+    """The text with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,219 @@
+"""Bytes between a client and a `CompanionServer`: the loop over any connection, and stdio.
+
+Nothing here blocks the event loop: a thread reads, another writes, and what waits in between is bounded in both directions. Only this
+module writes to the process's standard output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import queue
+import signal
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Protocol
+
+from gemini_companion.protocol.frames import FrameFault, FrameParser
+
+if TYPE_CHECKING:
+    from gemini_companion.protocol.server import CompanionServer
+
+logger = logging.getLogger(__name__)
+
+CHUNK: Final = 64 * 2**10
+"""Bytes read at once."""
+READ_AHEAD: Final = 16
+"""Chunks that may wait for the event loop before reading pauses."""
+MAX_BACKLOG: Final = 64 * 2**20
+"""Bytes that may wait for a client that does not read; with more it is given up."""
+FLUSH_TIMEOUT: Final = 2.0
+"""Seconds for the last bytes to leave."""
+MESSAGES_IN_A_ROW: Final = 16
+"""Messages taken before handlers get their turn."""
+
+
+class ByteReader(Protocol):
+    """Where a connection's bytes come from; an `asyncio.StreamReader` is one."""
+
+    async def read(self, n: int, /) -> bytes:
+        """Some bytes, at most `n`; none at the end."""
+        ...
+
+
+class ByteWriter(Protocol):
+    """Where they go. `write` never waits."""
+
+    def write(self, data: bytes, /) -> None:
+        """Queue bytes."""
+        ...
+
+    def close(self) -> None:
+        """Take no more."""
+        ...
+
+
+async def serve_connection(server: CompanionServer, reader: ByteReader, writer: ByteWriter) -> None:
+    """Carry one client's messages until it says `exit` or its bytes end, then close the server. The writer stays open."""
+    protocol = server.protocol
+    protocol.set_writer(writer)
+    parser = FrameParser()
+    taken = 0
+    try:
+        while not protocol.has_exited and (data := await reader.read(CHUNK)):
+            parser.feed(data)
+            while not protocol.has_exited and (frame := parser.next()) is not None:
+                if isinstance(frame, FrameFault):
+                    protocol.refuse_frame(frame.reason)
+                else:
+                    protocol.receive(frame)
+                taken += 1
+                if taken % MESSAGES_IN_A_ROW == 0:
+                    await asyncio.sleep(0)
+    finally:
+        await protocol.close()
+
+
+async def serve_stdio(server: CompanionServer, read_fd: int, write_fd: int) -> None:
+    """Serve the one client at the other end of two file descriptors until it leaves, stops reading, or a signal comes.
+
+    SIGTERM and SIGINT end it like the end of input: handlers are cancelled, the application is closed, what is queued is written.
+    """
+    reader = PipeReader(read_fd)
+    writer = PipeWriter(write_fd, on_broken=reader.stop)
+    with _signals(reader.stop):
+        try:
+            await serve_connection(server, reader, writer)
+        finally:
+            await writer.flush_and_close()
+
+
+def run_stdio(create_server: Callable[[], CompanionServer]) -> int:
+    """Guard the standard streams, then make a server and serve it over them. Returns the exit code, 0 for every orderly end."""
+    read_fd, write_fd = claim_stdio()
+
+    async def serve() -> None:
+        await serve_stdio(create_server(), read_fd, write_fd)
+
+    asyncio.run(serve())
+    return 0
+
+
+def claim_stdio() -> tuple[int, int]:
+    """Take stdin and stdout for the protocol alone; returns the descriptors to use from here on.
+
+    A stray `print`, of ours, a library's or a child process's, lands on stderr, and a child that reads stdin finds it empty.
+    Call it before anything that might print is imported.
+    """
+    read_fd, write_fd = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # started without a stderr
+        os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return read_fd, write_fd
+
+
+class PipeReader:
+    """Reads a descriptor in a daemon thread, so that neither the event loop nor the end of the process waits for it."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._loop = asyncio.get_running_loop()
+        self._chunks: asyncio.Queue[bytes] = asyncio.Queue()
+        self._room = threading.Semaphore(READ_AHEAD)
+        self._stopped = False
+        threading.Thread(target=self._pump, daemon=True, name="companion-read").start()
+
+    async def read(self, n: int, /) -> bytes:
+        """The next chunk, of up to `CHUNK` bytes whatever `n` is; none at the end or once stopped."""
+        data = b"" if self._stopped else await self._chunks.get()
+        self._room.release()
+        return b"" if self._stopped else data
+
+    def stop(self) -> None:
+        """End the input here."""
+        self._stopped = True
+        self._chunks.put_nowait(b"")
+
+    def _pump(self) -> None:
+        data = b"more"
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens
+            while data:
+                self._room.acquire()
+                try:
+                    data = os.read(self._fd, CHUNK)
+                except OSError:
+                    data = b""
+                self._loop.call_soon_threadsafe(self._chunks.put_nowait, data)
+
+
+class PipeWriter:
+    """Writes to a descriptor in a daemon thread, so that a client that does not read stops nobody but itself."""
+
+    def __init__(self, fd: int, *, on_broken: Callable[[], None], max_backlog: int = MAX_BACKLOG) -> None:
+        self._fd = fd
+        self._on_broken = on_broken
+        self._max_backlog = max_backlog
+        self._loop = asyncio.get_running_loop()
+        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._queued = self._written = 0  # each has one writer: the event loop, and the thread
+        self._closed = False
+        self._done = asyncio.Event()
+        threading.Thread(target=self._pump, daemon=True, name="companion-write").start()
+
+    @property
+    def backlog(self) -> int:
+        """Bytes that wait."""
+        return self._queued - self._written
+
+    def write(self, data: bytes, /) -> None:
+        """Queue bytes; never waits. After `close`, or once the client is gone or given up, they go nowhere."""
+        if self._closed:
+            return
+        if self.backlog > self._max_backlog:
+            logger.error("The client does not read: gave it up with %d bytes waiting", self.backlog)
+            self._break()
+            return
+        self._queued += len(data)
+        self._waiting.put(data)
+
+    def close(self) -> None:
+        """Take no more; what is queued is still written."""
+        if not self._closed:
+            self._closed = True
+            self._waiting.put(None)
+
+    async def flush_and_close(self) -> None:
+        """Close, and give the queue `FLUSH_TIMEOUT` to empty."""
+        self.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FLUSH_TIMEOUT):
+                await self._done.wait()
+
+    def _break(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._on_broken()
+
+    def _pump(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            try:
+                while (data := self._waiting.get()) is not None:
+                    view = memoryview(data)
+                    while view:
+                        view = view[os.write(self._fd, view) :]
+                    self._written += len(data)
+            except OSError:
+                self._loop.call_soon_threadsafe(self._break)
+            self._loop.call_soon_threadsafe(self._done.set)
+
+
+@contextlib.contextmanager
+def _signals(stop: Callable[[], None]):
+    loop = asyncio.get_running_loop()
+    ...

@@ -1,0 +1,83 @@
+"""A session's events on their way out: numbered, told to whoever hears, kept for replay."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from itertools import groupby
+from typing import Final, NamedTuple
+
+import msgspec
+
+from gemini_companion.engine.errors import CompanionError
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.events import Event, MessageDelta, ThoughtDelta
+from gemini_companion.sessions.ports import Clock, SessionStore, StoredEvent
+
+EVENT_NUMBERS: Final = 100_000
+"""Event numbers reserved at a time; a crash leaves a gap of at most as many."""
+
+
+class _Delta(NamedTuple):
+    event: MessageDelta | ThoughtDelta
+    seq: int
+    time: int
+    turn_id: str | None
+
+
+class EventChannel:
+    """Tells events. Their numbers rise strictly, also over restarts, because they are reserved durably before they are used."""
+
+    def __init__(self, session_id: str, store: SessionStore, clock: Clock, hearers: Callable[[str], Iterable[Client]], first: int) -> None:
+        self._session_id = session_id
+        self._store = store
+        self._clock = clock
+        self._hearers = hearers
+        self._seq = first
+        self._limit = first + EVENT_NUMBERS
+        self._reserving: asyncio.Task[None] | None = None
+        self._deltas: list[_Delta] = []
+
+    def hearers(self) -> Iterable[Client]:
+        """The clients that hear this session."""
+        return self._hearers(self._session_id)
+
+    def emit(self, event: Event, turn_id: str | None = None) -> None:
+        """Tell every client that hears this session, at once and in order."""
+        seq, time = self._number(), self._clock.now()
+        if isinstance(event, MessageDelta | ThoughtDelta):
+            self._deltas.append(_Delta(event, seq, time, turn_id))
+        else:
+            self.keep_deltas()
+            self._keep(event, seq, time, turn_id)
+        kind = event.__struct_config__.tag
+        for client in self.hearers():
+            if kind not in client.opt_out:
+                client.sink.event(self._session_id, seq, time, turn_id, event)
+
+    def keep_deltas(self) -> None:
+        """Hand the deltas so far over for replay: a run of one kind and attempt becomes one event, under the number of its last."""
+        deltas, self._deltas = self._deltas, []
+        for _, group in groupby(deltas, key=lambda delta: (type(delta.event), delta.event.attempt, delta.turn_id)):
+            run = list(group)
+            text = "".join(delta.event.text for delta in run)
+            last = run[-1]
+            self._keep(msgspec.structs.replace(last.event, text=text), last.seq, last.time, last.turn_id)
+
+    def _keep(self, event: Event, seq: int, time: int, turn_id: str | None) -> None:
+        stored = StoredEvent(session_id=self._session_id, seq=seq, time=time, event=msgspec.to_builtins(event), turn_id=turn_id)
+        self._store.save_events([stored])
+
+    def _number(self) -> int:
+        seq = self._seq
+        self._seq += 1
+        if self._limit - seq < EVENT_NUMBERS // 2 and (self._reserving is None or self._reserving.done()):
+            self._reserving = asyncio.create_task(self._reserve(), name=f"events:{self._session_id}")
+        return seq
+
+    async def _reserve(self) -> None:
+        try:
+            first = await self._store.reserve_event_seqs(self._session_id, EVENT_NUMBERS)
+        except CompanionError:
+            return  # asked again with the next event; half of the numbers are left
+        self._limit = max(self._limit, first + EVENT_NUMBERS)

@@ -1,0 +1,60 @@
+"""Who talks to the daemon: one `Client` per connection, with what it hears and what its editor shows."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gemini_companion.sessions.editor import Editor
+from gemini_companion.sessions.events import Event
+from gemini_companion.sessions.results import CompressionStatusReport
+
+
+class ClientSink(Protocol):
+    """The way back to a client. Both return at once; what a slow client does not read is its connection's concern."""
+
+    def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
+        """Tell what happened."""
+        ...
+
+    def status(self, report: CompressionStatusReport) -> None:
+        """Tell where compression stands."""
+        ...
+
+
+class Client:
+    """One connection. It hears its current session, those it named in a request, and those it subscribed to."""
+
+    def __init__(self, client_id: str, sink: ClientSink, *, name: str = "", opt_out: frozenset[str] = frozenset(), trusted: bool | None = None) -> None:
+        self.client_id = client_id
+        self.name = name
+        self.sink = sink
+        self.opt_out = opt_out
+        """Event types that it does not want."""
+        self.trusted = trusted
+        self.folders: tuple[str, ...] = ()
+        """Absolute paths of its workspace folders."""
+        self.current: str | None = None
+        """Its current session."""
+        self.editor = Editor(client_id)
+        self._named: set[str] = set()
+
+    def name_session(self, session_id: str) -> None:
+        """It named this session in a request."""
+        self._named.add(session_id)
+
+    def subscribe(self, session_id: str, *, on: bool) -> None:
+        """Hear a session from now on, or no more unless it is the current one."""
+        if on:
+            self._named.add(session_id)
+        else:
+            self._named.discard(session_id)
+
+    def forget(self, session_id: str) -> None:
+        """The session is gone."""
+        self._named.discard(session_id)
+        if self.current == session_id:
+            self.current = None
+
+    def hears(self, session_id: str) -> bool:
+        """True if events of this session go to it."""
+        return session_id == self.current or session_id in self._named

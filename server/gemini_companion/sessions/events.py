@@ -1,0 +1,257 @@
+"""What happens in a session, told to every client that hears it, as it happens.
+
+Each event is a Struct tagged by `type`. Durations are milliseconds, counts are tokens.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.log import CompressionResult, TokenCountSource, Trigger, Usage
+from gemini_companion.sessions.ports import Refusal
+from gemini_companion.sessions.results import ErrorData
+
+Phase: TypeAlias = Literal["hook", "truncating", "summarising", "verifying", "repairing", "counting", "installing"]
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
+    pass
+
+
+class TurnStarted(_Event, tag="turnStarted", frozen=True, kw_only=True):
+    """A prompt's turn has begun."""
+
+    prompt: tuple[Part, ...]
+    model: str
+
+
+class PromptQueued(_Event, tag="promptQueued", frozen=True, kw_only=True):
+    """A prompt waits, `position` from 1, because a turn or a compression runs."""
+
+    position: int
+    because: Literal["turn", "compression"]
+
+
+class MessageDelta(_Event, tag="messageDelta", frozen=True, kw_only=True):
+    """A piece of the answer."""
+
+    text: str
+    attempt: int
+
+
+class ThoughtDelta(_Event, tag="thoughtDelta", frozen=True, kw_only=True):
+    """A piece of the model's reasoning, as far as it shows it."""
+
+    text: str
+    attempt: int
+
+
+class MessageDiscarded(_Event, tag="messageDiscarded", frozen=True, kw_only=True):
+    """The deltas of this attempt are void; the next attempt begins anew."""
+
+    attempt: int
+    reason: str
+
+
+class ToolCallStarted(_Event, tag="toolCallStarted", frozen=True, kw_only=True):
+    """A tool runs."""
+
+    tool_call_id: str
+    name: str
+    args: dict[str, Any]
+
+
+class ToolCallProgress(_Event, tag="toolCallProgress", frozen=True, kw_only=True):
+    """Output of a running tool."""
+
+    tool_call_id: str
+    output: str
+
+
+class ToolCallCompleted(_Event, tag="toolCallCompleted", frozen=True, kw_only=True):
+    """A tool ended."""
+
+    tool_call_id: str
+    outcome: str
+    summary: str
+    duration_ms: int
+
+
+class TurnCompleted(_Event, tag="turnCompleted", frozen=True, kw_only=True):
+    """The answer is whole and stored."""
+
+    finish_reason: str
+    usage: Usage
+    duration_ms: int
+
+
+class TurnFailed(_Event, tag="turnFailed", frozen=True, kw_only=True):
+    """The turn ended in an error; the view is as before it."""
+
+    error: ErrorData
+
+
+class TurnCancelled(_Event, tag="turnCancelled", frozen=True, kw_only=True):
+    """The turn was cancelled, and by whom."""
+
+    by: str
+
+
+class ModelChanged(_Event, tag="modelChanged", frozen=True, kw_only=True):
+    """Another model answers from here on."""
+
+    from_: str = msgspec.field(name="from")
+    to: str
+    reason: str
+
+
+class UsageUpdated(_Event, tag="usageUpdated", frozen=True, kw_only=True):
+    """The meter. `tokensUntilCompression` is absent while automatic compression is off."""
+
+    token_count: int
+    token_limit: int
+    source: TokenCountSource
+    tokens_until_compression: int | None = None
+
+
+class IdeContextSent(_Event, tag="ideContextSent", frozen=True, kw_only=True):
+    """The receipt: what of the editor went to the model, what was withheld and why."""
+
+    kind: Literal["full", "delta"]
+    files: tuple[str, ...]
+    selection_chars: int
+    withheld: tuple[Refusal, ...]
+
+
+class ContextWindowWillOverflow(_Event, tag="contextWindowWillOverflow", frozen=True, kw_only=True):
+    """The prompt does not fit; nothing was sent."""
+
+    estimated_request_token_count: int
+    remaining_token_count: int
+
+
+class CompactionStarted(_Event, tag="compactionStarted", frozen=True, kw_only=True):
+    """A compression runs."""
+
+    compaction_id: str
+    trigger: Trigger
+
+
+class CompactionProgress(_Event, tag="compactionProgress", frozen=True, kw_only=True):
+    """A compression entered a phase; `block` of `blocks`, from 1, where the history is summarised in several."""
+
+    compaction_id: str
+    phase: Phase
+    elapsed_ms: int
+    block: int | None = None
+    blocks: int | None = None
+
+
+class CompactionCompleted(_Event, tag="compactionCompleted", frozen=True, kw_only=True):
+    """A compression ended as planned, if only with the insight that there is nothing to do."""
+
+    result: CompressionResult
+
+
+class CompactionFailed(_Event, tag="compactionFailed", frozen=True, kw_only=True):
+    """A compression changed nothing, and why."""
+
+    result: CompressionResult
+
+
+class CompactionCancelled(_Event, tag="compactionCancelled", frozen=True, kw_only=True):
+    """A compression was cancelled; nothing was changed."""
+
+    compaction_id: str
+
+
+class CompactionUndone(_Event, tag="compactionUndone", frozen=True, kw_only=True):
+    """Compactions were taken back; ids, newest first."""
+
+    undone: tuple[str, ...]
+
+
+class ChatCompressed(_Event, tag="chatCompressed", frozen=True, kw_only=True):
+    """The history is shorter now."""
+
+    tokens_before: int
+    tokens_after: int
+    trigger: Trigger
+
+
+class LoopDetected(_Event, tag="loopDetected", frozen=True, kw_only=True):
+    """The model repeats itself."""
+
+    kind: str
+    detail: str
+
+
+class MaxTurnsReached(_Event, tag="maxTurnsReached", frozen=True, kw_only=True):
+    """`model.maxSessionTurns` is used up."""
+
+    limit: int
+
+
+class MemoryChanged(_Event, tag="memoryChanged", frozen=True, kw_only=True):
+    """Memory files changed; absolute paths."""
+
+    paths: tuple[str, ...]
+
+
+class SettingsChanged(_Event, tag="settingsChanged", frozen=True, kw_only=True):
+    """Settings changed; dotted keys."""
+
+    keys: tuple[str, ...]
+
+
+class HookRan(_Event, tag="hookRan", frozen=True, kw_only=True):
+    """A hook ran."""
+
+    event: str
+    name: str
+    outcome: str
+    duration_ms: int
+
+
+class TrustChanged(_Event, tag="trustChanged", frozen=True, kw_only=True):
+    """The workspace became trusted, or ceased to be."""
+
+    trusted: bool
+
+
+Event: TypeAlias = (
+    TurnStarted
+    | PromptQueued
+    | MessageDelta
+    | ThoughtDelta
+    | MessageDiscarded
+    | ToolCallStarted
+    | ToolCallProgress
+    | ToolCallCompleted
+    | TurnCompleted
+    | TurnFailed
+    | TurnCancelled
+    | ModelChanged
+    | UsageUpdated
+    | IdeContextSent
+    | ContextWindowWillOverflow
+    | CompactionStarted
+    | CompactionProgress
+    | CompactionCompleted
+    | CompactionFailed
+    | CompactionCancelled
+    | CompactionUndone
+    | ChatCompressed
+    | LoopDetected
+    | MaxTurnsReached
+    | MemoryChanged
+    | SettingsChanged
+    | HookRan
+    | TrustChanged
+)
+
+EVENTS: tuple[type[_Event], ...] = tuple(Event.__args__)
+"""Every event, in the order of the protocol's table."""

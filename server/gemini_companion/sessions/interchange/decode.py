@@ -1,0 +1,106 @@
+"""Reading a session file, whoever wrote it: what kind it is shows in what it holds, not in its name."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import msgspec
+
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.decode import decode_contents, decode_parts, mismatch
+from gemini_companion.engine.history.part import text_of
+from gemini_companion.sessions.interchange import companion, gemini_cli
+from gemini_companion.sessions.interchange.imported import ImportedSession
+from gemini_companion.sessions.interchange.json_document import parse_json
+
+_WHAT_IS_READ = (
+    "A session file is an array of contents, an object with history, an export of this program, or a Gemini CLI session (.json or .jsonl)."
+)
+
+
+def decode_session_file(data: bytes, name: str) -> ImportedSession:
+    """What the bytes of a session file hold; `name` is what to call the file in a message.
+
+    Accepted are `{history, systemInstruction?}`, a bare array of contents, our own export, and Gemini CLI's `.json` and `.jsonl`.
+    Raises `InvalidInput`, and nothing else, with the place: a path as in `$.history[3].parts[0].text`, or line and column.
+    """
+    try:
+        return _decode(data, is_jsonl=name.endswith(".jsonl"))
+    except InvalidInput as fault:
+        raise InvalidInput(f"{name}: {fault.message}", path=fault.path, hint=fault.hint or _WHAT_IS_READ) from None
+
+
+def _decode(data: bytes, *, is_jsonl: bool) -> ImportedSession:
+    if not data.strip():
+        raise InvalidInput("The file is empty.")
+    try:
+        document = parse_json(data)
+    except InvalidInput:
+        if not (is_jsonl or _is_object(data.lstrip().partition(b"\n")[0])):
+            raise
+        session = _decode_lines(data)
+        if session is not None:
+            return session
+        if is_jsonl:
+            raise InvalidInput("No line says which session it is of: none has sessionId and projectHash.") from None
+        raise
+    return _decode_document(document)
+
+
+def _decode_document(document: object) -> ImportedSession:
+    if isinstance(document, list):
+        return ImportedSession(contents=decode_contents(cast("list[object]", document)))
+    if not isinstance(document, dict):
+        raise mismatch("an array or an object", document, "$")
+    fields = cast("dict[str, object]", document)
+    if fields.get("format") == companion.FORMAT:
+        return companion.decode_export(fields)
+    if "history" in fields:
+        return ImportedSession(
+            contents=decode_contents(fields["history"], "$.history"),
+            system_instruction=_instruction(fields.get("systemInstruction"), "$.systemInstruction"),
+        )
+    if "messages" in fields or ("sessionId" in fields and "projectHash" in fields):
+        return gemini_cli.to_session(gemini_cli.conversation_of_document(fields))
+    raise InvalidInput("There is neither history nor messages in it.")
+
+
+def _decode_lines(data: bytes) -> ImportedSession | None:
+    """The records of a `.jsonl` file; `None` if none of them says which session it is of. Lines that are no JSON are left out."""
+    warnings: list[str] = []
+    records: list[tuple[int, object]] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            records.append((number, parse_json(line)))
+        except InvalidInput:
+            warnings.append(f"Line {number} is not JSON and was left out.")
+    conversation = gemini_cli.conversation_of_records(records)
+    if not conversation.is_named:
+        return None
+    session = gemini_cli.to_session(conversation)
+    return msgspec.structs.replace(session, warnings=tuple(warnings))
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(parse_json(line), dict)
+    except InvalidInput:
+        return False
+
+
+def _instruction(raw: object, path: str) -> str | None:
+    """A system instruction as text: a string, or a content-like object whose parts are text, one after the other on lines."""
+    if raw is None or isinstance(raw, str):
+        return raw or None
+    if not isinstance(raw, dict):
+        raise mismatch("a string or an object with parts", raw, path)
+    fields = cast("dict[str, object]", raw)
+    texts: list[str] = []
+    for index, part in enumerate(decode_parts(fields.get("parts"), f"{path}.parts")):
+        text = text_of(part)
+        if text is None:
+            raise InvalidInput(f"Expected a part with text at {path}.parts[{index}].", path=f"{path}.parts[{index}]")
+        texts.append(text)
+    return "\n".join(texts) or None

@@ -1,0 +1,24 @@
+"""Writing a session to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.log import Entry
+from gemini_companion.sessions.interchange.companion import encode_export
+from gemini_companion.sessions.interchange.gemini_cli_export import encode_for_gemini_cli
+from gemini_companion.sessions.ports import SessionMeta
+
+ExportFormat: TypeAlias = Literal["companion", "gemini-cli"]
+
+
+def encode_session(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content], format: ExportFormat) -> str:
+    """The text of a session file.
+
+    `companion` holds the whole log and loses nothing; `gemini-cli` holds `contents` (the history to go on from) in the form that
+    Gemini CLI loads. `decode_session_file` reads both back.
+    """
+    encode = encode_export if format == "companion" else encode_for_gemini_cli
+    return encode(meta, entries, contents).decode()

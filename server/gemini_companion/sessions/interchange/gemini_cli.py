@@ -1,0 +1,251 @@
+"""Reading Gemini CLI's session files: the older whole-file `.json` and the newer `.jsonl` of records.
+
+Facts of the format, as Gemini CLI 0.61 writes and loads it: a message has `id`, `timestamp`, `type` (user, gemini, info, error,
+warning), `content` (a string, a part, or an array of either) and, from the model, `toolCalls` (each with `id`, `name`, `args`,
+`result`), `thoughts`, `tokens` and `model`. In a `.jsonl` file a record is one line: the session's own fields (`sessionId` and
+`projectHash`), a message (the same id again replaces it in its place), `{"$set": {…}}` (fields; `messages` replaces them all) or
+`{"$rewindTo": id}` (that message and all after it go; an id that is not there takes everything).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final, cast
+
+import msgspec
+
+from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.decode import decode_parts, mismatch
+from gemini_companion.engine.history.part import is_thought, response_of, text_of
+from gemini_companion.sessions.interchange.imported import ImportedSession
+
+OUR_FIELD: Final = "companion"
+"""The field by which a file that we wrote in this format is known, and what it holds of ours."""
+
+_SURROUNDINGS: Final = ("<session_context>", "<hook_context>")
+"""How a user message starts that is no one's prompt but the surroundings of a session, which every session builds anew."""
+
+_COMMANDS: Final = ("/", "?")
+"""How a user message starts that was meant for the command line itself."""
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message and where it stands in the file, for errors."""
+
+    fields: dict[str, object]
+    path: str
+
+
+class Conversation(msgspec.Struct):
+    """A recorded session, its records folded: what `loadConversationRecord` makes of a file."""
+
+    fields: dict[str, object] = msgspec.field(default_factory=dict[str, object])
+    """The session's own fields, later ones over earlier ones."""
+    messages: dict[str, Message] = msgspec.field(default_factory=dict[str, Message])
+    """By id, in the order in which the ids were first seen."""
+
+    @property
+    def is_named(self) -> bool:
+        """True once the file has said which session it is of."""
+        return bool(self.fields.get("sessionId")) and bool(self.fields.get("projectHash"))
+
+
+def conversation_of_document(document: dict[str, object]) -> Conversation:
+    """Read a whole-file session: `{"sessionId": …, "messages": […]}`. Raises `InvalidInput`."""
+    conversation = Conversation(fields=document)
+    _take_messages(conversation, document.get("messages", []), "$.messages")
+    return conversation
+
+
+def conversation_of_records(records: Iterable[tuple[int, object]]) -> Conversation:
+    """Fold the records of a `.jsonl` file, each with its line number from 1. Raises `InvalidInput`."""
+    conversation = Conversation()
+    for line, record in records:
+        if isinstance(record, dict):
+            _take_record(conversation, cast("dict[str, object]", record), f"line {line}: $")
+    return conversation
+
+
+def to_session(conversation: Conversation) -> ImportedSession:
+    """The session as contents. Raises `InvalidInput` for a message whose content cannot be decoded."""
+    fields = conversation.fields
+    ours = fields.get(OUR_FIELD)
+    own = cast("dict[str, object]", ours) if isinstance(ours, dict) else None
+    messages = [message for message in conversation.messages.values() if message.fields.get("type") in ("user", "gemini")]
+    models = [model for message in messages if isinstance(model := message.fields.get("model"), str) and model]
+    return ImportedSession(
+        contents=_contents(messages, is_verbatim=own is not None),
+        system_instruction=_string(own.get("systemInstruction")) if own else None,
+        title=_string(fields.get("summary")),
+        model=(_string(own.get("model")) if own else None) or (models[-1] if models else None),
+        session_id=_string(fields.get("sessionId")),
+        created_at=_milliseconds(fields.get("startTime")),
+    )
+
+
+def _take_record(conversation: Conversation, record: dict[str, object], path: str) -> None:
+    target, update = record.get("$rewindTo"), record.get("$set")
+    if isinstance(target, str):
+        _rewind(conversation.messages, target)
+    elif isinstance(record.get("id"), str):
+        _take_message(conversation.messages, record, path)
+    elif isinstance(update, dict):
+        changes = cast("dict[str, object]", update)
+        if isinstance(changes.get("messages"), list):
+            conversation.messages.clear()
+            _take_messages(conversation, changes["messages"], f"{path}.$set.messages")
+        conversation.fields = {**conversation.fields, **changes}
+    elif isinstance(record.get("sessionId"), str) and isinstance(record.get("projectHash"), str):
+        conversation.fields = {**conversation.fields, **record}
+        if isinstance(record.get("messages"), list):
+            _take_messages(conversation, record["messages"], f"{path}.messages")
+
+
+def _take_messages(conversation: Conversation, raw: object, path: str) -> None:
+    if not isinstance(raw, list):
+        raise mismatch("an array of messages", raw, path)
+    for index, item in enumerate(cast("list[object]", raw)):
+        if not isinstance(item, dict):
+            raise mismatch("a message (an object)", item, f"{path}[{index}]")
+        _take_message(conversation.messages, cast("dict[str, object]", item), f"{path}[{index}]")
+
+
+def _take_message(messages: dict[str, Message], fields: dict[str, object], path: str) -> None:
+    identity = fields.get("id")
+    messages[identity if isinstance(identity, str) else f"\0{path}"] = Message(fields, path)
+
+
+def _rewind(messages: dict[str, Message], target: str) -> None:
+    ids = list(messages)
+    start = ids.index(target) if target in messages else 0
+    for identity in ids[start:]:
+        del messages[identity]
+
+
+def _contents(messages: list[Message], *, is_verbatim: bool) -> list[Content]:
+    """The history that resuming the session gives. `is_verbatim` takes every message for one that the model got."""
+    contents: list[Content] = []
+    for index, message in enumerate(messages):
+        parts = _parts(message.fields.get("content"), f"{message.path}.content")
+        following = messages[index + 1] if index + 1 < len(messages) else None
+        if message.fields.get("type") == "user":
+            is_answered = following is not None and following.fields.get("type") == "gemini"
+            if is_verbatim or _is_said_to_the_model(parts, is_answered=is_answered):
+                contents.append(Content(role="user", parts=parts))
+            continue
+        tool_calls = _tool_calls(message)
+        if not any(is_thought(part) or "functionCall" in part for part in parts):
+            # An older file: the content is the text alone, what else the model said stands beside it.
+            parts = (*_thoughts(message), *parts, *[_call_part(call) for call in tool_calls])
+        if parts or is_verbatim:
+            contents.append(Content(role="model", parts=parts))
+        if results := _results(tool_calls, set() if is_verbatim else _answered_by(following)):
+            contents.append(Content(role="user", parts=results))
+    return contents
+
+
+def _is_said_to_the_model(parts: tuple[Part, ...], *, is_answered: bool) -> bool:
+    """False for the session's surroundings, and for what was meant for the command line unless the model answered it."""
+    if any(text_of(part) is None for part in parts):
+        return True
+    said = "".join(text_of(part) or "" for part in parts).strip()
+    if not said or said.startswith(_SURROUNDINGS):
+        return False
+    return is_answered or not said.startswith(_COMMANDS)
+
+
+def _parts(raw: object, path: str) -> tuple[Part, ...]:
+    """`content` or `result`: a string, a part, or an array of either; nothing at all is no parts."""
+    if raw is None or raw == "":
+        return ()
+    if isinstance(raw, list):
+        items = cast("list[object]", raw)
+        return decode_parts([{"text": item} if isinstance(item, str) else item for item in items], path)
+    return decode_parts([{"text": raw}] if isinstance(raw, str) else [raw], path)
+
+
+class _ToolCall(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    args: dict[str, Any]
+    result: object
+    path: str
+    """Where it stands in the file."""
+
+
+def _tool_calls(message: Message) -> list[_ToolCall]:
+    raw = message.fields.get("toolCalls")
+    path = f"{message.path}.toolCalls"
+    if raw is None:
+        return []
+    if not isinstance(raw, list):
+        raise mismatch("an array of tool calls", raw, path)
+    return [_tool_call(item, f"{path}[{index}]") for index, item in enumerate(cast("list[object]", raw))]
+
+
+def _tool_call(raw: object, path: str) -> _ToolCall:
+    if not isinstance(raw, dict):
+        raise mismatch("a tool call (an object)", raw, path)
+    fields = cast("dict[str, object]", raw)
+    identity, name, args = fields.get("id"), fields.get("name"), fields.get("args")
+    if identity is not None and not isinstance(identity, str):
+        raise mismatch("a string", identity, f"{path}.id")
+    if not isinstance(name, str):
+        raise mismatch("a string", name, f"{path}.name")
+    if args is not None and not isinstance(args, dict):
+        raise mismatch("an object", args, f"{path}.args")
+    (known,) = decode_parts([cast("dict[str, Any]", args or {})], f"{path}.args")  # bounds its depth and its numbers
+    return _ToolCall(identity or "", name, known, fields.get("result"), path)
+
+
+def _call_part(call: _ToolCall) -> Part:
+    identity = {"id": call.id} if call.id else {}
+    return {"functionCall": {**identity, "name": call.name, "args": call.args}}
+
+
+def _answered_by(following: Message | None) -> set[str]:
+    """Ids of the calls that the next message answers itself: Gemini CLI may record a result in both places."""
+    if following is None or following.fields.get("type") != "user":
+        return set()
+    parts = _parts(following.fields.get("content"), f"{following.path}.content")
+    return {identity for part in parts if (response := response_of(part)) and isinstance(identity := response.get("id"), str)}
+
+
+def _results(calls: list[_ToolCall], answered: set[str]) -> tuple[Part, ...]:
+    """The results that stand beside their calls, as parts; a plain text is made the output of its call."""
+    results: list[Part] = []
+    for call in calls:
+        if call.id and call.id in answered:
+            continue
+        parts = _parts(call.result, f"{call.path}.result")
+        if parts and not any("functionResponse" in part for part in parts) and all(text_of(part) is not None for part in parts):
+            output = "".join(text_of(part) or "" for part in parts)
+            identity = {"id": call.id} if call.id else {}
+            parts = ({"functionResponse": {**identity, "name": call.name, "response": {"output": output}}},)
+        results.extend(parts)
+    return tuple(results)
+
+
+def _thoughts(message: Message) -> list[Part]:
+    raw = message.fields.get("thoughts")
+    if not isinstance(raw, list):
+        return []
+    thoughts = [cast("dict[str, object]", item) for item in cast("list[object]", raw) if isinstance(item, dict)]
+    texts = [(_string(thought.get("subject")), _string(thought.get("description")) or "") for thought in thoughts]
+    return [{"text": f"**{subject}** {text}" if subject else text, "thought": True} for subject, text in texts]
+
+
+def _string(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _milliseconds(value: object) -> int | None:
+    """Milliseconds since 1970 of an ISO 8601 time, `None` if it is none; a time without a zone is not taken."""
+    if not isinstance(value, str):
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+        return max(0, round(time.timestamp() * 1000)) if time.tzinfo else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,236 @@
+"""What the sessions answer: the shapes of the protocol, defined where they are made.
+
+Counts are tokens, times are milliseconds since 1970 (UTC), durations are milliseconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.log import CompressionResult, CompressionStatus, TokenCountSource, Trigger, Usage
+from gemini_companion.engine.tokens.ledger import RequestParts
+from gemini_companion.sessions.ports import Refusal
+
+StopReason: TypeAlias = Literal["contextWindowWillOverflow", "loopDetected", "maxTurns", "blocked"]
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What is known of a session."""
+
+    session_id: str
+    title: str
+    model: str
+    created_at: int
+    updated_at: int
+    turns: int
+    token_count: int
+    workspace_folders: tuple[str, ...]
+    """URIs."""
+    parent: str | None = None
+    """The session it was forked from."""
+    held_by: int | None = None
+    """Process id of another process that holds it for writing."""
+
+
+class SessionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A page of sessions, newest first."""
+
+    sessions: tuple[SessionInfo, ...]
+    next_cursor: str | None = None
+
+
+class ChatResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The end of a turn. `stopped` says that nothing was sent (the prompt comes back) or that the turn was ended early."""
+
+    session_id: str
+    turn_id: str
+    text: str
+    finish_reason: str
+    model: str
+    usage: Usage
+    compression: CompressionResult | None = None
+    stopped: StopReason | None = None
+    prompt: tuple[Part, ...] | None = None
+
+
+class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One content of a listing, with its way back to the log."""
+
+    role: Literal["user", "model"]
+    parts: tuple[Part, ...]
+    entry_id: str
+    kind: str
+    seq: int
+    entry_ids: tuple[str, ...] = ()
+    """The entries that it stands for, if they are others than `entryId` alone (a snapshot hides many)."""
+    turn_id: str | None = None
+    time: int | None = None
+    outcome: str | None = None
+    """How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`."""
+    hidden_by: str | None = None
+    """The compaction that hides it from the model."""
+
+
+class HistoryPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Contents in order. `version` is the log's newest sequence number, `epoch` rises with every change of the view but appending."""
+
+    contents: tuple[HistoryItem, ...]
+    version: int
+    epoch: int
+    next_cursor: str | None = None
+
+
+class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
+    """Where compression stands. `forceFullIdeContext` is the asking client's."""
+
+    session_id: str
+    state: Literal["idle", "running", "prepared"]
+    has_failed_compression_attempt: bool
+    force_full_ide_context: bool
+    token_count: int
+    token_count_source: TokenCountSource
+    token_limit: int
+    threshold: float
+    """Share of the limit at which automatic compression starts."""
+    tokens_until_compression: int | None
+    """`None` while automatic compression is off."""
+    compressions: int
+    can_undo: bool
+    phase: str | msgspec.UnsetType = msgspec.UNSET
+    elapsed_ms: int | msgspec.UnsetType = msgspec.UNSET
+    last: CompressionResult | msgspec.UnsetType = msgspec.UNSET
+
+
+class CompactionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One compaction of a session."""
+
+    compaction_id: str
+    status: CompressionStatus
+    trigger: Trigger
+    time: int
+    original_token_count: int
+    new_token_count: int
+    state: Literal["inForce", "covered", "undone", "preview"]
+    hides: tuple[int, int] | None = None
+    covers: tuple[str, ...] = ()
+    cuts: int = 0
+    """Tool outputs that it shortened."""
+    snapshot: str | None = None
+    rating: int | None = None
+    note: str | None = None
+
+
+class CompactionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Every compaction of a session, newest first."""
+
+    compactions: tuple[CompactionInfo, ...]
+
+
+class ContextReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The token ledger by part. The parts add up to `tokenCount`, and with `free` to `tokenLimit` unless it is exceeded."""
+
+    session_id: str
+    model: str
+    token_count: int
+    token_count_source: TokenCountSource
+    token_limit: int
+    by_part: RequestParts
+    free: int
+    threshold: float
+    tokens_until_compression: int | None
+
+
+class ContextPreview(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The IDE context as the next turn would send it. `text` is absent when nothing would be sent."""
+
+    kind: Literal["full", "delta", "none"]
+    files: tuple[str, ...]
+    withheld: tuple[Refusal, ...]
+    selection_chars: int
+    text: str | None = None
+
+
+class Pin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A text that stands word for word in every view after a compression."""
+
+    pin_id: str
+    text: str
+    created_at: int
+    turn_id: str | None = None
+
+
+class PinList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The pins of a session, oldest first."""
+
+    pins: tuple[Pin, ...]
+
+
+class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A model that can be named."""
+
+    name: str
+    token_limit: int
+    description: str
+
+
+class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The models, which one is in use, and why."""
+
+    models: tuple[ModelInfo, ...]
+    current: str
+    """The name asked for."""
+    provider: Literal["gemini", "offline"]
+    reason: str
+    hint: str
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Sums over a session."""
+
+    session_id: str
+    turns: int
+    calls: int
+    """Generate calls to a model, compressions included."""
+    prompt_tokens: int
+    cached_tokens: int
+    thought_tokens: int
+    output_tokens: int
+    compressions: int
+    tokens_saved: int
+
+
+class EventPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Missed events in order; `truncated` if older ones are gone."""
+
+    events: tuple[dict[str, Any], ...]
+    truncated: bool
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A session as a file's text."""
+
+    content: str
+
+
+class CancelResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Whether there was a job to cancel."""
+
+    cancelled: bool
+
+
+class ErrorData(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A fault as clients get it."""
+
+    code: int
+    kind: str
+    message: str
+    hint: str
+    retryable: bool
+
+
+def item_content(item: HistoryItem) -> Content:
+    """The bare content of a listed item."""
+    return Content(role=item.role, parts=item.parts)

@@ -1,0 +1,47 @@
+"""Trying a model call again where that can help, within a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from gemini_companion.engine.errors import ModelFault
+from gemini_companion.sessions.ports import Clock
+
+T = TypeVar("T")
+
+ATTEMPTS: Final = 4
+"""Tries of one call (peer: four attempts of a stream)."""
+
+DELAYS: Final = (1.0, 2.0, 4.0)
+"""Seconds before the second, third and fourth try, unless the service says how long."""
+
+
+class RetryBudget:
+    """Seconds of waiting that several calls share."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._left = seconds
+
+    async def wait_before_retry(self, fault: ModelFault, attempt: int) -> bool:
+        """Wait as long as is due after try number `attempt`. False if trying again cannot help or would take too long."""
+        if not fault.retryable or attempt >= ATTEMPTS:
+            return False
+        delay = DELAYS[attempt - 1] if fault.retry_after_ms is None else fault.retry_after_ms / 1000
+        if delay > self._left:
+            return False
+        self._left -= delay
+        await self._clock.sleep(delay)
+        return True
+
+    async def run(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Call until it succeeds. Raises the last `ModelFault`."""
+        attempt = 1
+        while True:
+            try:
+                return await call()
+            except ModelFault as fault:
+                if not await self.wait_before_retry(fault, attempt):
+                    raise
+                attempt += 1

@@ -1,0 +1,234 @@
+"""One turn: from a prompt to a stored answer, or back to where it was."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from gemini_companion.engine.errors import CompanionError, ContextOverflow
+from gemini_companion.engine.history.content import Content, Part, visible_text_of
+from gemini_companion.engine.history.log import (
+    CompressionResult,
+    IdeContextEntry,
+    ModelChangeEntry,
+    PromptEntry,
+    ReplyEntry,
+    TurnEndEntry,
+    TurnOutcome,
+    Usage,
+)
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compressing import compress_automatically
+from gemini_companion.sessions.environment import refresh_environment
+from gemini_companion.sessions.events import (
+    ContextWindowWillOverflow,
+    Event,
+    MaxTurnsReached,
+    ModelChanged,
+    TurnCancelled,
+    TurnCompleted,
+    TurnFailed,
+    TurnStarted,
+)
+from gemini_companion.sessions.ide import DueContext, prepare_context
+from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.ports import ModelRequest
+from gemini_companion.sessions.results import ChatResult, StopReason
+from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.services import ModelChoice
+from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.streaming import RETRY_SECONDS, Answer, stream_answer
+
+OVERFLOW_SHARE: Final = 0.95
+"""Share of what is left of the window that a prompt with its IDE context may take (seeds: the 95 % rule)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Turn:
+    """A turn under way."""
+
+    session: Session
+    turn_id: str
+    client: Client
+    prompt: tuple[Part, ...]
+    asked_model: str | None
+    started: float = 0.0
+    logged: bool = False
+    """The prompt is in the log."""
+    compression: CompressionResult | None = None
+    choice: ModelChoice = field(init=False)
+
+    def emit(self, event: Event) -> None:
+        """Tell an event of this turn."""
+        self.session.emit(event, self.turn_id)
+
+    async def run(self, job: Job[ChatResult]) -> ChatResult:
+        """Answer the prompt. Raises `CompanionError`s, after the turn was rolled back and told of."""
+        self.started = self.session.services.clock.monotonic()
+        self.choice = self.session.choice(self.asked_model)
+        try:
+            return await self._answer()
+        except asyncio.CancelledError:
+            await self._end("cancelled", by=job.cancelled_by)
+            self.emit(TurnCancelled(by=job.cancelled_by))
+            self.session.tell_usage(self.turn_id)
+            raise
+        except CompanionError as fault:
+            await self._end("failed", reason=fault.message)
+            self.emit(TurnFailed(error=self.session.services.describe_fault(fault)))
+            self.session.tell_usage(self.turn_id)
+            raise
+
+    async def abandon(self, by: str) -> None:
+        """The prompt was cancelled while it waited."""
+        await self._end("cancelled", by=by)
+        self.emit(TurnCancelled(by=by))
+
+    async def _answer(self) -> ChatResult:
+        session = self.session
+        await self._note_model()
+        self.emit(TurnStarted(prompt=self.prompt, model=self.choice.name))
+        limit = session.services.settings().max_session_turns
+        if limit is not None and session.turns >= limit:
+            self.emit(MaxTurnsReached(limit=limit))
+            return self._stop("maxTurns")
+        await refresh_environment(session)
+        self.compression = await compress_automatically(session, self.choice)
+        await refresh_environment(session)
+        due = await prepare_context(session, self.client)
+        overflow = self._overflow(due)
+        if overflow is not None and session.trigger_at(self.choice) is not None:
+            self.compression = await compress_automatically(session, self.choice, rescue=True) or self.compression
+            await refresh_environment(session)
+            due = await prepare_context(session, self.client)
+            overflow = self._overflow(due)
+        if overflow is not None:
+            self.emit(overflow)
+            return self._stop("contextWindowWillOverflow")
+        await self._open(due)
+        answer = await self._stream_with_rescue(due)
+        return await self._complete(answer)
+
+    async def _note_model(self) -> None:
+        session = self.session
+        if self.asked_model and self.asked_model != session.meta.model:
+            before, stamp, model = session.meta.model, session.stamp(), self.asked_model
+            await session.append(lambda seq: ModelChangeEntry(**stamp, seq=seq, model=model, reason="named in the request"))
+            session.meta = msgspec.structs.replace(session.meta, model=model)
+            self.emit(ModelChanged(from_=before, to=model, reason="named in the request"))
+
+    def _overflow(self, due: DueContext) -> ContextWindowWillOverflow | None:
+        """The two numbers, if prompt and IDE context exceed 95 % of what the rest leaves of the window."""
+        session = self.session
+        prompt = session.ledger.measure(Content(role="user", parts=self.prompt)).tokens + due.tokens(session)
+        estimated = session.ledger.estimate_text(self.choice.name, prompt)
+        remaining = session.limit(self.choice) - session.reading(self.choice).tokens
+        if estimated <= OVERFLOW_SHARE * remaining:
+            return None
+        return ContextWindowWillOverflow(estimated_request_token_count=estimated, remaining_token_count=max(0, remaining))
+
+    async def _open(self, due: DueContext) -> None:
+        """Write the prompt, and the editor's state in front of it."""
+        session = self.session
+        drafts: list[Draft] = []
+        if due.text is not None:
+            drafts.append(due.entry(session, self.turn_id))
+        drafts.append(self._prompt_draft())
+        entries = await session.append(*drafts)
+        self.logged = True
+        if isinstance(entries[0], IdeContextEntry):
+            self.emit(due.receipt())
+
+    def _prompt_draft(self) -> Draft:
+        stamp = self.session.stamp()
+        content = Content(role="user", parts=self.prompt)
+        return lambda seq: PromptEntry(**stamp, seq=seq, turn_id=self.turn_id, content=content, client=self.client.client_id)
+
+    async def _stream_with_rescue(self, due: DueContext) -> Answer:
+        """Stream; if the provider refuses the size, compress once and try once more."""
+        try:
+            return await self._stream()
+        except ContextOverflow as overflow:
+            session = self.session
+            rescued = await compress_automatically(session, self.choice, rescue=True)
+            if rescued is None or rescued.status not in ("COMPRESSED", "CONTENT_TRUNCATED"):
+                raise
+            self.compression = rescued
+            await refresh_environment(session)
+            await self._resend_context()
+            try:
+                return await self._stream()
+            except ContextOverflow as again:
+                raise ContextOverflow(again.message, hint=overflow.hint or again.hint) from overflow
+
+    async def _resend_context(self) -> None:
+        """The view's epoch changed inside the turn: the editor's state has left it and goes out again, behind the prompt."""
+        session = self.session
+        due = await prepare_context(session, self.client)
+        if due.text is not None:
+            await session.append(due.entry(session, self.turn_id))
+            self.emit(due.receipt())
+
+    async def _stream(self) -> Answer:
+        session = self.session
+        parts = session.parts()
+        request = ModelRequest(
+            model=self.choice.name,
+            contents=session.request_contents(session.history.curated(close=True)),
+            system_instruction=session.system_instruction,
+            prompt_id=self.turn_id,
+            documents=self.client.editor.documents,
+        )
+        answer = await stream_answer(self.choice.client, request, emit=self.emit, retries=RetryBudget(session.services.clock, RETRY_SECONDS))
+        if answer.usage is not None and self.choice.client.provider != "offline":
+            session.ledger.observe(self.choice.name, session.history.epoch, parts, answer.usage.prompt_tokens)
+        return answer
+
+    async def _complete(self, answer: Answer) -> ChatResult:
+        session = self.session
+        usage = answer.usage or Usage()
+        reply, end = session.stamp(), session.stamp()
+        content = Content(role="model", parts=answer.parts)
+        model = self.choice.name
+        await session.commit(
+            lambda seq: ReplyEntry(
+                **reply, seq=seq, turn_id=self.turn_id, content=content, model=model, finish_reason=answer.finish_reason, usage=usage
+            ),
+            lambda seq: TurnEndEntry(**end, seq=seq, turn_id=self.turn_id, outcome="completed", kept_to=seq),
+        )
+        session.tell_usage(self.turn_id)
+        self.emit(TurnCompleted(finish_reason=answer.finish_reason, usage=usage, duration_ms=session.elapsed_ms(self.started)))
+        return self._result(visible_text_of(answer.parts), answer.finish_reason, usage)
+
+    def _stop(self, reason: StopReason) -> ChatResult:
+        """Nothing was sent and nothing is logged: the prompt goes back to whoever wrote it."""
+        self.emit(TurnCompleted(finish_reason=reason, usage=Usage(), duration_ms=self.session.elapsed_ms(self.started)))
+        result = self._result("", reason, Usage())
+        return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt)
+
+    def _result(self, text: str, finish_reason: str, usage: Usage) -> ChatResult:
+        return ChatResult(
+            session_id=self.session.session_id,
+            turn_id=self.turn_id,
+            text=text,
+            finish_reason=finish_reason,
+            model=self.choice.name,
+            usage=usage,
+            compression=self.compression,
+        )
+
+    async def _end(self, outcome: TurnOutcome, *, reason: str = "", by: str = "") -> None:
+        """Close the turn in the log: the prompt stays readable, the view is as it was. A store that fails now is caught up with later."""
+        session = self.session
+        stamp = session.stamp()
+        drafts: list[Draft] = [] if self.logged else [self._prompt_draft()]
+        drafts.append(lambda seq: TurnEndEntry(**stamp, seq=seq, turn_id=self.turn_id, outcome=outcome, reason=reason, by=by))
+        try:
+            await session.commit(*drafts)
+        except CompanionError:
+            session.write_later(*drafts)
+        self.logged = True
+

@@ -1,0 +1,109 @@
+"""`Settings`: what holds once every layer has spoken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
+
+DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
+"""The share of the model's limit at which a history is compressed where nobody says another (Gemini CLI's number)."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings in force; every default is filled in. Read-only: a reload makes a new one."""
+
+    model_name: str | None
+    """What GEMINI_MODEL or `model.name` asks for; `None` leaves it to the default model."""
+    model_name_source: Literal["GEMINI_MODEL", "model.name"] | None
+    """Which of them said so."""
+    compression_threshold: float
+    """0 to 1; 1 turns automatic compression off, 0 is always reached."""
+    compression_token_cap: int | None
+    """Tokens; `None` where there is no cap."""
+    token_limit_override: int | None
+    """Tokens that the model accepts, where the settings know better than the table."""
+    max_session_turns: int | None
+    """Prompts; `None` for no limit."""
+    summarize_tool_output: Mapping[str, int | None]
+    """The tools whose outputs are condensed, and to how many tokens (`None`: the summariser's own limit)."""
+    context_file_names: tuple[str, ...]
+    """Base names of the memory files, never empty."""
+    context_import_format: Literal["tree", "flat"]
+    context_discovery_max_dirs: int
+    truncate_tool_output_threshold: int | None
+    """Characters; `None` for never."""
+    mcp_servers: Mapping[str, Mapping[str, Any]]
+    hooks: Mapping[str, Any]
+    telemetry: TelemetrySettings
+    ide_max_open_files: int
+    compression_model: str | None
+    """The model that writes snapshots, where the settings name one."""
+    session_retention_days: int | None
+    """`None` keeps sessions for ever."""
+    prompt_sections: Mapping[str, bool]
+    """Which sections of the system prompt the settings want, by name."""
+    trusted_folders: tuple[str, ...]
+    """Absolute paths as written, `~` resolved, links not."""
+
+
+def settle(merged: SettingsFile, *, home: Path, env: Mapping[str, str], remote_compression_threshold: float | None = None) -> Settings:
+    """The settings that follow from the merged layers, the environment and a remote experiment's flag.
+
+    The flag (0 to 1) counts only where no layer sets `model.compressionThreshold`; there 0, as any number out of range, means unset.
+    """
+    wished = env.get("GEMINI_MODEL", "").strip()
+    source: Literal["GEMINI_MODEL", "model.name"] | None = "GEMINI_MODEL" if wished else "model.name" if merged.model.name else None
+    names = merged.context.file_name
+    file_names = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names)) or ("GEMINI.md",)
+    threshold = merged.tools.truncate_tool_output_threshold
+    return Settings(
+        model_name=wished or merged.model.name,
+        model_name_source=source,
+        compression_threshold=_threshold(merged.model.compression_threshold, remote_compression_threshold),
+        compression_token_cap=merged.model.compression_token_cap or None,
+        token_limit_override=merged.model.token_limit,
+        max_session_turns=merged.model.max_session_turns if merged.model.max_session_turns > 0 else None,
+        summarize_tool_output={tool: wish.token_budget for tool, wish in merged.model.summarize_tool_output.items()},
+        context_file_names=file_names,
+        context_import_format=merged.context.import_format,
+        context_discovery_max_dirs=merged.context.discovery_max_dirs,
+        truncate_tool_output_threshold=threshold if threshold > 0 else None,
+        mcp_servers=merged.mcp_servers,
+        hooks=merged.hooks,
+        telemetry=merged.telemetry,
+        ide_max_open_files=merged.companion.ide.max_open_files,
+        compression_model=merged.companion.compression.model,
+        session_retention_days=merged.companion.sessions.retention_days or None,
+        prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
+        trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
+    )
+
+
+def changed_keys(before: msgspec.Struct, after: msgspec.Struct, prefix: str = "") -> tuple[str, ...]:
+    """The keys whose values differ, as people write them (`model.name`), in the order of the schema."""
+    changed: list[str] = []
+    for field in msgspec.structs.fields(after):
+        old, new = getattr(before, field.name), getattr(after, field.name)
+        if isinstance(old, msgspec.Struct) and isinstance(new, msgspec.Struct):
+            changed += changed_keys(old, new, f"{prefix}{field.encode_name}.")
+        elif old != new:
+            changed.append(prefix + field.encode_name)
+    return tuple(changed)
+
+
+def _threshold(local: float | None, remote: float | None) -> float:
+    if local is not None:
+        return local
+    if remote is not None and math.isfinite(remote) and 0 < remote <= 1:
+        return remote
+    return DEFAULT_COMPRESSION_THRESHOLD
+
+
+def _resolved(folder: str, home: Path) -> str:
+    return str(home) + folder[1:] if folder.startswith("~") else folder

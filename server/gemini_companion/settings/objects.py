@@ -1,0 +1,86 @@
+"""Taking nested JSON objects apart and laying one over the other. Nothing here changes what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias, cast
+
+JsonObject: TypeAlias = dict[str, Any]
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""The way to a value: a key for each object, an index for each list."""
+
+
+def spelled(path: KeyPath) -> str:
+    """A path as people write it, as in `context.fileName[1]`; empty for the top."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
+def nested(path: Iterable[str | int], value: object) -> Any:
+    """An object in which only `value` stands, at `path`."""
+    for step in reversed(tuple(path)):
+        value = {step: value}
+    return value
+
+
+def holds(fields: JsonObject, path: KeyPath) -> bool:
+    """True if there is something at `path`."""
+    value: object = fields
+    for step in path:
+        inner = cast("dict[object, object]", value) if isinstance(value, dict) else {}
+        if step not in inner:
+            return False
+        value = inner[step]
+    return True
+
+
+def only(fields: JsonObject, paths: Iterable[KeyPath]) -> JsonObject:
+    """What stands at `paths`, where it stood."""
+    kept: JsonObject = {}
+    for path in paths:
+        if holds(fields, path):
+            value: Any = fields
+            for step in path:
+                value = value[step]
+            kept = merge(kept, nested(path, value))
+    return kept
+
+
+def without(fields: JsonObject, path: KeyPath) -> JsonObject:
+    """All but what stands at `path`, which goes through objects only."""
+    if not holds(fields, path):
+        return fields
+    step = cast("str", path[0])
+    if path[1:]:
+        return {**fields, step: without(fields[step], path[1:])}
+    return {key: held for key, held in fields.items() if key != step}
+
+
+def merge(lower: JsonObject, upper: JsonObject, path: KeyPath = ()) -> JsonObject:
+    """`upper` over `lower`, key by key; lists replace each other, but for those under `hooks`, which are joined."""
+    merged = dict(lower)
+    for key, value in upper.items():
+        below = lower.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            merged[key] = merge(cast("JsonObject", below), cast("JsonObject", value), (*path, key))
+        elif isinstance(value, list) and isinstance(below, list) and path[:1] == ("hooks",):
+            merged[key] = [*cast("list[object]", below), *cast("list[object]", value)]
+        else:
+            merged[key] = value
+    return merged
+
+
+def is_deeper(value: object, limit: int) -> bool:
+    """True if objects and lists are nested more than `limit` deep; safe for any depth."""
+    level: list[object] = [value]
+    for _ in range(limit + 1):
+        level = [member for outer in level for member in _members(outer)]
+    return bool(level)
+
+
+def _members(value: object) -> Iterable[object]:
+    """The members of an object or a list, and a stand-in where it has none, so that it still counts as a level."""
+    if isinstance(value, dict):
+        return cast("JsonObject", value).values() or (None,)
+    if isinstance(value, list):
+        return cast("list[object]", value) or (None,)
+    return ()

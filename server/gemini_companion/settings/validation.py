@@ -1,0 +1,96 @@
+"""What is wrong with a layer of settings, said per key and for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from gemini_companion.settings.objects import JsonObject, KeyPath, nested, spelled, without
+from gemini_companion.settings.schema import EXPECTED, SettingsFile
+
+MISFIT_LIMIT: Final = 20
+
+_STEP: Final = re.compile(r"\.(?P<key>\w+)|\[(?P<index>\d+)\]|(?P<unnamed>\[\.\.\.\])")
+_TYPES: Final = re.compile(r"`([a-z |]+)`")
+_WORDS: Final[Mapping[str, str]] = {
+    "float": "a number",
+    "int": "a whole number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+
+
+class Misfit(NamedTuple):
+    """A key whose value cannot be used, and why. An empty path means the layer as a whole."""
+
+    path: KeyPath
+    what: str
+
+    @property
+    def key(self) -> str:
+        """The key as people write it, as in `context.fileName[1]`."""
+        return spelled(self.path)
+
+
+def misfits(layer: JsonObject) -> list[Misfit]:
+    """Everything wrong with a layer, the first thing of each list, at most twenty; empty if all of it can be used."""
+    found: list[Misfit] = []
+    while len(found) < MISFIT_LIMIT and (misfit := _first_misfit(layer)):
+        found.append(misfit)
+        keys = _up_to_a_list(misfit.path)
+        if not keys:
+            break
+        layer = without(layer, keys)
+    return found
+
+
+def _first_misfit(layer: JsonObject) -> Misfit | None:
+    try:
+        msgspec.convert(layer, SettingsFile)
+    except msgspec.ValidationError as fault:
+        text, _, place = str(fault).partition(" - at ")
+        path = _path(layer, place)
+        return Misfit(path, _plainly(text, path))
+    return None
+
+
+def _path(layer: JsonObject, place: str) -> KeyPath:
+    """The steps of a msgspec path such as `$.a[...].b[0]`, where `[...]` stands for a key that it does not name."""
+    path: KeyPath = ()
+    value: Any = layer
+    for step in _STEP.finditer(place):
+        name = _culprit(path, value) if step.group("unnamed") else step.group("key") or int(step.group("index"))
+        path = (*path, name)
+        value = value[name]
+    return path
+
+
+def _culprit(path: KeyPath, fields: JsonObject) -> str:
+    for name in fields:
+        try:
+            msgspec.convert(nested((*path, name), fields[name]), SettingsFile)
+        except msgspec.ValidationError:
+            return name
+    raise AssertionError("msgspec refused an object and none of its members")
+
+
+def _up_to_a_list(path: KeyPath) -> KeyPath:
+    indices = [at for at, step in enumerate(path) if isinstance(step, int)]
+    return path[: indices[0]] if indices else path
+
+
+def _plainly(text: str, path: KeyPath) -> str:
+    expected = EXPECTED.get(spelled(_up_to_a_list(path)))
+    if expected and ("matching regex" in text or text.startswith("Invalid enum")):
+        return f"expected {expected}"
+    text = _TYPES.sub(_in_words, text).replace(">=", "of at least").replace("<=", "of at most").replace(" of length of", " with a length of")
+    return text[:1].lower() + text[1:]
+
+
+def _in_words(match: re.Match[str]) -> str:
+    return " or ".join(_WORDS.get(name, name) for name in match.group(1).split(" | ") if name != "null") or "null"

@@ -1,0 +1,102 @@
+"""JSON with comments: what is read, what is refused, and where a key stands."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_companion.settings.jsonc import JsonFault, locate, parse, position, strip_comments
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | st.text(max_size=8) | st.sampled_from(["// no", "/* no */", '"', "\\", "{[", "]},:"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4) | st.sampled_from(["//", "/*", "a.b"]), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def test_comments_are_blanked_and_every_other_character_keeps_its_place():
+    text = '{ // one\r\n  "a": /* two\n lines */ 1 }'
+    assert strip_comments(text) == '{       \r\n  "a":       \n          1 }'
+
+
+@pytest.mark.parametrize("text", ['"http://x"', '"/* kept */"', r'"\" // kept"', r'"\\"'])
+def test_what_looks_like_a_comment_inside_a_string_is_left_alone(text: str):
+    assert strip_comments(text) == text
+
+
+@given(json_values)
+def test_json_without_comments_reads_as_the_standard_says(value: object):
+    assert parse(json.dumps(value)) == value
+
+
+@given(json_values, st.text(st.characters(exclude_characters="*\r\n", exclude_categories=["Cs"]), max_size=9))
+def test_comments_between_tokens_change_nothing(value: object, remark: str):
+    text = json.dumps(value, indent=2).replace("\n", f"/*{remark}*/ //{remark}\n")
+    parse_back = parse(f"// {remark}\n{text}\n// {remark}")
+    # a string never holds a line break in JSON, so only tokens were parted
+    assert parse_back == value
+
+
+@given(st.text(st.sampled_from('{}[]:,"\\/*\n 1ae'), max_size=40))
+def test_any_text_is_either_read_or_refused_at_a_place_inside_it(text: str):
+    try:
+        parse(text)
+    except JsonFault as fault:
+        assert 0 <= fault.offset <= len(text)
+        assert fault.what
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "what"),
+    [
+        ('{\n  "a": 1,\n}', 3, 1, "property name"),
+        ('{"a": 1 // x\n "b": 2}', 2, 2, "delimiter"),
+        ('{\n "a": /* open\n}', 2, 7, "never closed"),
+        ('{"a": /*/ 1}', 1, 7, "never closed"),
+        ('{"a": NaN}', 1, 7, "NaN"),
+        ('{"NaN": 1,\n "a": -Infinity}', 2, 7, "-Infinity"),
+        ("", 1, 1, "expecting value"),
+    ],
+)
+def test_what_is_no_json_is_refused_with_line_and_column(text: str, line: int, column: int, what: str):
+    with pytest.raises(JsonFault) as refused:
+        parse(text)
+    assert position(text, refused.value.offset) == (line, column)
+    assert what in refused.value.what
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "9" * 100_000, "1e999999", '"' + '\\"' * 400_000, "/*/" * 300_000])
+@pytest.mark.timeout(60)  # the square of these lengths would take hours
+def test_hostile_texts_are_settled_in_one_pass(text: str):
+    with suppress(JsonFault):
+        parse(text)
+
+
+def test_a_key_is_located_in_its_own_object_and_the_last_of_equal_keys_counts():
+    text = '{"name": 1, "x": {"name": "name", "list": [0, [5], {"name": 2}]},\n "name": 3}'
+    assert position(text, locate(text, ("name",)) or 0) == (2, 2)
+    assert text[locate(text, ("x", "name")) or 0 :].startswith('"name": "name"')
+    assert text[locate(text, ("x", "list", 2, "name")) or 0 :].startswith('"name": 2')
+    assert text[locate(text, ("x", "list", 1)) or 0 :].startswith("[5]")
+    assert locate(text, ("x", "missing")) is None
+
+
+@given(json_values)
+def test_every_key_of_a_document_is_found_where_it_stands(value: object):
+    text = json.dumps(value, indent=1)
+
+    def check(held: object, path: tuple[str | int, ...]) -> None:
+        if path:
+            offset = locate(text, path)
+            assert offset is not None
+            assert text.startswith(json.dumps(path[-1]) if isinstance(path[-1], str) else json.dumps(held)[:1], offset)
+        if isinstance(held, dict):
+            for key, inner in held.items():
+                check(inner, (*path, key))
+        if isinstance(held, list):
+            for index, inner in enumerate(held):
+                check(inner, (*path, index))
+
+    check(value, ())
