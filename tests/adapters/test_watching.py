@@ -3,7 +3,8 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -13,6 +14,16 @@ from gemini_companion.adapters.watching import FileWatch
 from gemini_companion.engine.errors import CompanionError
 
 WAIT = 10
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def replace_by_link(path: Path, target: Path) -> None:
+    beside = path.with_name("link-to-be")
+    beside.symlink_to(target)
+    os.replace(beside, path)
 
 
 class Heard:
@@ -32,11 +43,45 @@ class Heard:
                     return changed
 
 
+class Probed(Heard):
+    """A watch over some paths and over a probe of our own, and what it told."""
+
+    def __init__(self, paths: tuple[Path, ...], beside: Path) -> None:
+        super().__init__()
+        self.probe = beside / "probes" / "here" / "probe"
+        self.probe.parent.mkdir(parents=True)
+        self.waits = threading.Event()
+        waits = self.waits
+
+        class Watch(FileWatch):
+            def _folders(self) -> frozenset[tuple[str, int]]:
+                found = super()._folders()
+                waits.set()  # the last look around before it waits for the system
+                return found
+
+        self.watch = Watch([*paths, self.probe], debounce_ms=50)
+
+    async def __call__(self, changed: frozenset[Path]) -> None:
+        self.waits.clear()
+        await super().__call__(changed)
+
+    async def calm(self) -> None:
+        """Wait until all that happened so far is told, and only the system's word can wake the watch: it tells things in order."""
+        with self.probe.open("a", encoding="utf-8") as probe:
+            probe.write("x")
+        await self.until(self.probe)
+        assert await asyncio.to_thread(self.waits.wait, WAIT)
+        assert self.queue.empty()
+
+
 @asynccontextmanager
-async def watching(*paths: Path) -> AsyncIterator[Heard]:
-    heard = Heard()
-    task = asyncio.create_task(FileWatch(paths, debounce_ms=50).run(heard))
+async def watching(*paths: Path, beside: Path) -> AsyncGenerator[Probed]:
+    """A watch that is on; it keeps its probe below `beside`."""
+    heard = Probed(paths, beside)
+    task = asyncio.create_task(heard.watch.run(heard))
     try:
+        await heard.calm()
+        await heard.calm()
         yield heard
     finally:
         task.cancel()
@@ -52,29 +97,32 @@ def file(tmp_path: Path) -> Path:
     return folder / "settings.json"
 
 
-async def test_a_file_that_appears_changes_and_goes_is_told_each_time(file: Path):
-    async with watching(file) as heard:
-        file.write_text("1", encoding="utf-8")
+async def test_a_file_that_appears_changes_and_goes_is_told_each_time(file: Path, tmp_path: Path):
+    async with watching(file, beside=tmp_path) as heard:
+        write(file, "1")
         await heard.until(file)
-        file.write_text("2", encoding="utf-8")
+        await heard.calm()
+        write(file, "2")
         await heard.until(file)
-        file.unlink()
+        await heard.calm()
+        os.unlink(file)
         await heard.until(file)
 
 
-async def test_an_atomic_replacement_is_told(file: Path):
-    file.write_text("old", encoding="utf-8")
-    async with watching(file) as heard:
+async def test_an_atomic_replacement_is_told(file: Path, tmp_path: Path):
+    write(file, "old")
+    async with watching(file, beside=tmp_path) as heard:
         for text in ("new", "newer"):
             beside = file.with_suffix(".tmp")
-            beside.write_text(text, encoding="utf-8")
+            write(beside, text)
             os.replace(beside, file)
             assert await heard.until(file) == {file}
+            await heard.calm()
 
 
 async def test_a_change_between_construction_and_the_start_of_the_watch_is_told(file: Path):
     watch, heard = FileWatch([file]), Heard()
-    file.write_text("early", encoding="utf-8")
+    write(file, "early")
     task = asyncio.create_task(watch.run(heard))
     await heard.until(file)
     task.cancel()
@@ -84,57 +132,107 @@ async def test_a_change_between_construction_and_the_start_of_the_watch_is_told(
 
 async def test_a_file_whose_folders_do_not_exist_yet_is_told_once_they_do(tmp_path: Path):
     file = tmp_path / "a" / "b" / "c" / "settings.json"
-    async with watching(file) as heard:
+    async with watching(file, beside=tmp_path) as heard:
+        for folder in reversed(file.parents[:3]):
+            folder.mkdir()
+            await heard.calm()
+        write(file, "1")
+        await heard.until(file)
+        await heard.calm()
+        write(file, "2")
+        await heard.until(file)
+
+
+async def test_a_file_that_comes_with_all_its_folders_at_once_is_told(tmp_path: Path):
+    file = tmp_path / "a" / "b" / "c" / "settings.json"
+    async with watching(file, beside=tmp_path) as heard:
         file.parent.mkdir(parents=True)
-        file.write_text("1", encoding="utf-8")
-        await heard.until(file)
-        file.write_text("2", encoding="utf-8")
+        write(file, "1")
         await heard.until(file)
 
 
-async def test_a_folder_that_is_deleted_and_made_anew_is_watched_on(file: Path):
-    file.write_text("1", encoding="utf-8")
-    async with watching(file) as heard:
+async def test_a_folder_that_is_deleted_and_made_anew_is_watched_on(file: Path, tmp_path: Path):
+    write(file, "1")
+    async with watching(file, beside=tmp_path) as heard:
         shutil.rmtree(file.parent)
         await heard.until(file)
         file.parent.mkdir()
-        file.write_text("2", encoding="utf-8")
-        await heard.until(file)
-        file.write_text("3", encoding="utf-8")
+        await heard.calm()
+        write(file, "2")
         await heard.until(file)
 
 
 async def test_a_folder_that_another_took_the_place_of_is_watched_on(file: Path, tmp_path: Path):
-    file.write_text("1", encoding="utf-8")
+    write(file, "1")
     other = tmp_path / "other"
     other.mkdir()
-    (other / file.name).write_text("two", encoding="utf-8")
-    async with watching(file) as heard:
+    write((other / file.name), "two")
+    async with watching(file, beside=tmp_path) as heard:
         file.parent.rename(tmp_path / "gone")
         other.rename(file.parent)
         await heard.until(file)
-        file.write_text("three!", encoding="utf-8")
+        await heard.calm()
+        write(file, "three!")
         await heard.until(file)
 
 
 async def test_a_change_at_the_end_of_a_link_is_told_under_the_links_name(file: Path, tmp_path: Path):
     target = tmp_path / "dotfiles" / "gemini.json"
     target.parent.mkdir()
-    target.write_text("1", encoding="utf-8")
-    file.symlink_to(target)
-    async with watching(file) as heard:
-        target.write_text("2", encoding="utf-8")
+    write(target, "1")
+    os.symlink(target, file)
+    async with watching(file, beside=tmp_path) as heard:
+        write(target, "2")
         assert await heard.until(file) == {file}
 
 
-async def test_other_files_and_deeper_folders_are_not_told(file: Path):
+async def test_a_link_that_leads_elsewhere_now_is_followed_there(file: Path, tmp_path: Path):
+    targets = [tmp_path / name / "gemini.json" for name in ("first", "second")]
+    for target in targets:
+        target.parent.mkdir()
+        write(target, "1")
+    os.symlink(targets[0], file)
+    async with watching(file, beside=tmp_path) as heard:
+        replace_by_link(file, targets[1])
+        await heard.until(file)
+        await heard.calm()
+        write(targets[1], "22")
+        await heard.until(file)
+
+
+async def test_a_folder_that_is_a_link_and_leads_elsewhere_now_is_followed_there(tmp_path: Path):
+    folder = tmp_path / "work" / ".gemini"
+    folder.parent.mkdir()
+    targets = [tmp_path / name for name in ("first", "second")]
+    for target in targets:
+        target.mkdir()
+    os.symlink(targets[0], folder)
+    write((targets[1] / "settings.json"), "1")
+    file = folder / "settings.json"
+    async with watching(file, beside=tmp_path) as heard:
+        replace_by_link(folder, targets[1])
+        await heard.until(file)
+        await heard.calm()
+        write(file, "22")
+        await heard.until(file)
+
+
+async def test_a_rewrite_of_the_same_length_within_one_tick_of_the_clock_is_told(file: Path, tmp_path: Path):
+    write(file, "1")
+    before = os.stat(file)
+    async with watching(file, beside=tmp_path) as heard:
+        write(file, "2")
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        await heard.until(file)
+
+
+async def test_other_files_and_deeper_folders_are_not_told(file: Path, tmp_path: Path):
     beside, deeper = file.with_name("other.json"), file.parent / "tmp" / "settings.json"
-    async with watching(file) as heard:
-        beside.write_text("1", encoding="utf-8")
+    async with watching(file, beside=tmp_path) as heard:
+        write(beside, "1")
         deeper.parent.mkdir()
-        deeper.write_text("1", encoding="utf-8")
-        file.write_text("1", encoding="utf-8")
-        assert await heard.until(file) == {file}
+        write(deeper, "1")
+        await heard.calm()
 
 
 async def test_changes_during_a_call_come_in_the_next_one(file: Path):
@@ -147,10 +245,10 @@ async def test_changes_during_a_call_come_in_the_next_one(file: Path):
         await heard(changed)
 
     task = asyncio.create_task(FileWatch([file, second], debounce_ms=50).run(slowly))
-    file.write_text("1", encoding="utf-8")
+    write(file, "1")
     async with asyncio.timeout(WAIT):
         await entered.wait()
-    second.write_text("1", encoding="utf-8")
+    write(second, "1")
     leave.set()
     await heard.until(second)
     task.cancel()
@@ -164,7 +262,7 @@ async def test_what_the_callback_raises_ends_the_watch_and_reaches_its_owner(fil
 
     task = asyncio.create_task(FileWatch([file], debounce_ms=50).run(fail))
     await asyncio.sleep(0)
-    file.write_text("1", encoding="utf-8")
+    write(file, "1")
     async with asyncio.timeout(WAIT):
         with pytest.raises(FileNotFoundError, match="own"):
             await task
@@ -195,9 +293,9 @@ async def test_a_folder_that_always_vanishes_ends_the_watch_after_some_attempts(
     assert len(attempts) > 1
 
 
-async def test_a_path_that_cannot_be_does_not_disturb_the_others(file: Path):
-    async with watching(Path("/nowhere\0/x"), Path("/nowhere\ud800/x"), file) as heard:
-        file.write_text("1", encoding="utf-8")
+async def test_a_path_that_cannot_be_does_not_disturb_the_others(file: Path, tmp_path: Path):
+    async with watching(Path("/nowhere\0/x"), Path("/nowhere\ud800/x"), file, beside=tmp_path) as heard:
+        write(file, "1")
         assert await heard.until(file) == {file}
 
 

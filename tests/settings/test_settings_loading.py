@@ -299,7 +299,9 @@ def test_variables_that_blow_up_a_layer_leave_its_last_good_version(tmp_path: Pa
 KEYS = ["model", "name", "tokenLimit", "compressionThreshold", "context", "fileName", "companion", "ide", "maxOpenFiles", "trustedFolders", "hooks"]
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.sampled_from(["$BIG", "offline", "/a", "\ud800"])
 anything = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=5), max_leaves=12
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=5),
+    max_leaves=12,
 )
 contents = st.binary(max_size=60) | anything.map(json.dumps) | st.text(st.sampled_from('{}[]:,"\\/*\n $1aeN'), max_size=40)
 

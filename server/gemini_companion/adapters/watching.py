@@ -100,7 +100,7 @@ class FileWatch:
         """
         found: set[tuple[str, int]] = set()
         for place in self._places():
-            for folder in (_nearest(place.parent), _nearest(place.parent.parent)):
+            for folder in (_nearest(place.parent),):
                 with suppress(OSError):
                     found.add((str(folder), folder.stat().st_ino))
         return frozenset(found)

@@ -1,1 +1,1 @@
-""""""
+"""JSON-RPC on pygls: what a client may ask, and how it travels. Alone in importing pygls and lsprotocol."""

@@ -101,9 +101,7 @@ class Calls:
             if stuck:
                 logger.error("Left behind: %s", ", ".join(sorted(task.get_name() for task in stuck)))
 
-    async def _run(
-        self, call_id: MessageId, method: str, handle: Callable[[], Awaitable[Any]], gate: asyncio.Task[None] | None
-    ) -> None:
+    async def _run(self, call_id: MessageId, method: str, handle: Callable[[], Awaitable[Any]], gate: asyncio.Task[None] | None) -> None:
         try:
             if gate is not None:
                 await asyncio.wait([gate])
@@ -125,6 +123,4 @@ class Calls:
 
 def error_body(call_id: MessageId | None, error: JsonRpcException) -> bytes:
     """An error reply; without an id it carries `"id": null`, as JSON-RPC asks."""
-    return encode_body(
-        {"jsonrpc": "2.0", "id": call_id, "error": {"code": error.code, "message": error.message, "data": error.data}}
-    )
+    return encode_body({"jsonrpc": "2.0", "id": call_id, "error": {"code": error.code, "message": error.message, "data": error.data}})

@@ -6,6 +6,7 @@ Python can hold lone surrogates (half an emoji) in a string and UTF-8 cannot, so
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -21,7 +22,9 @@ MAX_DEPTH: Final = 128
 _EXACT_INTEGERS: Final = 2.0**53
 _LONGEST_REASON: Final = 300
 
-_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<low>\\u[dD][c-fC-F][0-9a-fA-F]{2})?|(?P<lone>u[dD][c-fC-F][0-9a-fA-F]{2})|(?P<other>.))", re.DOTALL)
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<low>\\u[dD][c-fC-F][0-9a-fA-F]{2})?|(?P<lone>u[dD][c-fC-F][0-9a-fA-F]{2})|(?P<other>.))", re.DOTALL
+)
 """One escape sequence of a JSON string: a high surrogate with or without its other half, a low one alone, or anything else."""
 
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
@@ -51,12 +54,7 @@ def is_too_deep(body: bytes, message: object) -> bool:
         return False
     level = [message]
     for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for node in level
-            for child in (cast("dict[str, object]", node).values() if isinstance(node, dict) else cast("list[object]", node))
-            if isinstance(child, dict | list)
-        ]
+        level = [child for node in level for child in _children(node) if isinstance(child, dict | list)]
         if not level:
             return False
     return True
@@ -99,6 +97,10 @@ def encode_body(message: object) -> bytes:
 def encode(value: object) -> Any:
     """The builtins that a Struct's JSON decodes to."""
     return msgspec.to_builtins(value)
+
+
+def _children(node: object) -> Iterable[object]:
+    return cast("dict[str, object]", node).values() if isinstance(node, dict) else cast("list[object]", node)
 
 
 def _invalid(problem: str, root: str) -> InvalidInput:

@@ -1,5 +1,7 @@
 """One client of the server, as the handlers see it: who it is, what it can do, and how to speak to it."""
 
+# ruff: noqa: ASYNC109 (a bound is part of the question here: it also tells the client that nobody waits any more)
+
 from __future__ import annotations
 
 import asyncio

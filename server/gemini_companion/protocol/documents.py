@@ -1,7 +1,7 @@
-"""Open text documents: pygls' workspace with its line arithmetic repaired.
+r"""Open text documents: pygls' workspace with its line arithmetic repaired.
 
-pygls splits lines with `str.splitlines`, which also breaks at form feeds, U+0085, U+2028 and others. LSP knows only `\\n`, `\\r\\n` and
-`\\r`, so after an edit below such a character pygls' text is no longer the editor's. It also splits and joins the whole text for every
+pygls splits lines with `str.splitlines`, which also breaks at form feeds, U+0085, U+2028 and others. LSP knows only `\n`, `\r\n` and
+`\r`, so after an edit below such a character pygls' text is no longer the editor's. It also splits and joins the whole text for every
 keystroke (tens of milliseconds of a blocked event loop for 10 MB); here an edit costs the lines it touches.
 """
 

@@ -112,6 +112,7 @@ def log_defect(error: BaseException, *, doing: str) -> None:
 
 
 def _with_data(error: JsonRpcException) -> JsonRpcException:
-    if isinstance(error.data, dict) and "kind" in error.data:
+    data: object = error.data
+    if isinstance(data, dict) and "kind" in data:
         return error
     return refusal(WireError(error.code, "failed"), error.message)

@@ -62,9 +62,7 @@ def apply_to_documents(documents: Documents, params: msgspec.Struct) -> None:
     match params:
         case lsp.DidOpenParams(text_document=item):
             try:
-                documents.put_text_document(
-                    types.TextDocumentItem(uri=item.uri, language_id=item.language_id, version=item.version, text=item.text)
-                )
+                documents.put_text_document(types.TextDocumentItem(uri=item.uri, language_id=item.language_id, version=item.version, text=item.text))
             except ValueError as error:
                 raise InvalidInput("$.textDocument.uri: this is no URI.", path="$.textDocument.uri") from error
         case lsp.DidChangeParams(text_document=identifier, content_changes=changes):
@@ -90,14 +88,11 @@ def apply_to_documents(documents: Documents, params: msgspec.Struct) -> None:
 
 def command_argument(params: lsp.ExecuteCommandParams) -> dict[str, Any]:
     """The one object that a command of ours takes, with the command's `workDoneToken` in it. Raises `InvalidInput`."""
-    argument: dict[str, Any]
-    match params.arguments or [{}]:  # Lua makes {} of an empty list, and [] of an empty object
-        case [dict(fields)]:
-            argument = cast("dict[str, Any]", fields)
-        case [None | []]:
-            argument = {}
-        case _:
-            raise InvalidInput("$.arguments: expected one object.", path="$.arguments")
+    arguments: object = params.arguments or [{}]  # Lua makes {} of an empty list, and [] of an empty object
+    only = cast("list[object]", arguments)[0] if isinstance(arguments, list) and len(cast("list[object]", arguments)) == 1 else False
+    if not isinstance(only, dict) and only not in (None, []):
+        raise InvalidInput("$.arguments: expected one object.", path="$.arguments")
+    argument = cast("dict[str, Any]", only or {})
     return {"workDoneToken": params.work_done_token, **argument} if params.work_done_token is not None else argument
 
 

@@ -76,7 +76,7 @@ class Hooks:
 class CompanionProtocol(LanguageServerProtocol):
     """One client's side of the door: looks at every message once, and passes it on or refuses it."""
 
-    _server: CompanionServer
+    _server: CompanionServer  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
@@ -259,7 +259,7 @@ class CompanionProtocol(LanguageServerProtocol):
             return
         if call_id in self._request_futures:  # asked through pygls' own typed API
             try:
-                typed = super().structure_message(message)
+                typed = cast("Any", super().structure_message(message))
                 self._handle_response(typed.id, getattr(typed, "result", None), getattr(typed, "error", None))
             except Exception as error:
                 if future := self._request_futures.pop(call_id, None):
@@ -300,12 +300,12 @@ class CompanionProtocol(LanguageServerProtocol):
 class CompanionServer(LanguageServer):
     """A server for one client. Several clients are several of these around one application."""
 
-    protocol: CompanionProtocol
+    protocol: CompanionProtocol  # pyright: ignore[reportIncompatibleVariableOverride]
 
-    def __init__(
-        self, *, name: str, version: str, hooks: Hooks | None = None, protocol_version: str = "1", events: Sequence[str] = ()
-    ) -> None:
-        super().__init__(name, version, protocol_cls=CompanionProtocol, converter_factory=_converter_on_demand)
+    def __init__(self, *, name: str, version: str, hooks: Hooks | None = None, protocol_version: str = "1", events: Sequence[str] = ()) -> None:
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            name, version, protocol_cls=CompanionProtocol, converter_factory=_converter_on_demand
+        )
         self.hooks = hooks or Hooks()
         self._protocol_version = protocol_version
         self._events = tuple(events)

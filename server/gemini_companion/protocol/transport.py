@@ -12,8 +12,9 @@ import logging
 import os
 import queue
 import signal
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Final, Protocol
 
 from gemini_companion.protocol.frames import FrameFault, FrameParser
@@ -34,6 +35,8 @@ FLUSH_TIMEOUT: Final = 2.0
 MESSAGES_IN_A_ROW: Final = 16
 """Messages taken before handlers get their turn."""
 
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM) if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 class ByteReader(Protocol):
     """Where a connection's bytes come from; an `asyncio.StreamReader` is one."""
@@ -46,7 +49,7 @@ class ByteReader(Protocol):
 class ByteWriter(Protocol):
     """Where they go. `write` never waits."""
 
-    def write(self, data: bytes, /) -> None:
+    def write(self, data: bytes) -> None:
         """Queue bytes."""
         ...
 
@@ -83,7 +86,7 @@ async def serve_stdio(server: CompanionServer, read_fd: int, write_fd: int) -> N
     """
     reader = PipeReader(read_fd)
     writer = PipeWriter(write_fd, on_broken=reader.stop)
-    with _signals(reader.stop):
+    with _stopped_by_signals(reader.stop):
         try:
             await serve_connection(server, reader, writer)
         finally:
@@ -171,7 +174,7 @@ class PipeWriter:
         """Bytes that wait."""
         return self._queued - self._written
 
-    def write(self, data: bytes, /) -> None:
+    def write(self, data: bytes) -> None:
         """Queue bytes; never waits. After `close`, or once the client is gone or given up, they go nowhere."""
         if self._closed:
             return
@@ -198,6 +201,7 @@ class PipeWriter:
     def _break(self) -> None:
         if not self._closed:
             self._closed = True
+            self._done.set()
             self._on_broken()
 
     def _pump(self) -> None:
@@ -214,6 +218,24 @@ class PipeWriter:
 
 
 @contextlib.contextmanager
-def _signals(stop: Callable[[], None]):
+def _stopped_by_signals(stop: Callable[[], None]) -> Generator[None]:
+    """Call `stop` on the loop when the process is told to end. Off the main thread signals are somebody else's."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     loop = asyncio.get_running_loop()
-    ...
+    if sys.platform == "win32":
+        before = {number: signal.signal(number, lambda *_: loop.call_soon_threadsafe(stop)) for number in _ENDING}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    else:
+        for number in _ENDING:
+            loop.add_signal_handler(number, stop)
+        try:
+            yield
+        finally:
+            for number in _ENDING:
+                loop.remove_signal_handler(number)

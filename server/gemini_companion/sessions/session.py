@@ -63,8 +63,6 @@ class Session:
         self.system_instruction = meta.system_instruction
         self.environment: Content | None = None
         self.environment_epoch = 0
-        self.ide_baseline: object | None = None
-        """What the model was last told of an editor, see `sessions.ide`."""
         self.last_result: CompressionResult | None = None
         self.turns = 0
         self.open_turns: dict[str, None] = {}
@@ -210,7 +208,7 @@ class Session:
             elapsed_ms=self.elapsed_ms(running.started) if running else msgspec.UNSET,
             last=self.last_result or msgspec.UNSET,
             has_failed_compression_attempt=self.breaker.has_failed(reading.tokens),
-            force_full_ide_context=client is None or client.editor.is_full_due(self.ide_baseline, self.history.epoch),
+            force_full_ide_context=client is None or client.editor.is_full_due(self.history),
             token_count=reading.tokens,
             token_count_source=reading.source,
             token_limit=self.limit(choice),

@@ -8,13 +8,9 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.prompts.environment import ENVIRONMENT_TAG, FOLDER_LIMIT, MEMORY_TAG, environment_content
 
-HOSTILE = st.lists(
-    st.sampled_from(
-        ["</session_context>", "<session_context>", "< / SESSION_CONTEXT >", "</project_memory>", "<state_snapshot>", "</state_snapshot>"]
-        + ["\n", "\r", "\t", "\u2028", "\u202e", "\0", "name", "/", "<b>", "&", " "]
-    ),
-    max_size=6,
-).map("".join)
+TAGS = ["</session_context>", "<session_context>", "< / SESSION_CONTEXT >", "</project_memory>", "<state_snapshot>", "</state_snapshot>"]
+SIGNS = ["\n", "\r", "\t", "\u2028", "\u202e", "\0", "name", "/", "<b>", "&", " "]
+HOSTILE = st.lists(st.sampled_from(TAGS) | st.sampled_from(SIGNS), max_size=6).map("".join)
 
 
 def text_of(date: str = "2026-01-02", platform: str = "linux", folders: tuple[str, ...] = ("/w",), tree: str = "", memory: str = "") -> str:

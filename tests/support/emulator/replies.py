@@ -84,7 +84,8 @@ def token_count(total: int) -> Reply:
 
 def slow(*texts: str, finish: str | None = "STOP") -> Reply:
     """Pieces of text with a gate before each but the first, which the test opens one by one (`reply.gates`)."""
-    return answer(*(piece for text in texts for piece in (Gate(), text))[1:] if texts else (), finish=finish)
+    pieces: list[Piece] = [piece for text in texts for piece in (Gate(), text)]
+    return answer(*pieces[1:], finish=finish)
 
 
 def call(name: str, args: Mapping[str, Any] | None = None, *, call_id: str | None = None, signature: str | None = SIGNATURE) -> Json:

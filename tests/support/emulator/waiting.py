@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -26,8 +27,9 @@ class Watch:
         future: Future[T] = Future()
 
         def probe() -> bool:
-            if not future.cancelled() and (found := find()) is not None:
-                future.set_result(found)
+            if not future.done() and (found := find()) is not None:
+                with suppress(InvalidStateError):  # cancelled this very moment
+                    future.set_result(found)
             return future.done()
 
         with self._lock:

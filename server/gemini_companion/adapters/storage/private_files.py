@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Collection
 from itertools import count
 from typing import Final
 
 from gemini_companion.engine.errors import StorageFault
+
+_log = logging.getLogger(__name__)
 
 _DIRECTORY_MODE: Final = 0o700
 _FILE_MODE: Final = 0o600
@@ -85,6 +89,29 @@ def write_private_text(directory: str, name: str, text: str) -> str:
             raise
         return path
     raise AssertionError
+
+
+def remove_directory(path: str) -> None:
+    """Delete a directory with all that is in it, if it is there. What cannot be deleted is logged and stays."""
+    import shutil
+
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        pass
+    except OSError as fault:
+        _log.warning("Private files could not be deleted: %s", fault)
+
+
+def remove_old_directories(path: str, kept: Collection[str], deadline: int) -> None:
+    """Delete the directories in `path` whose name is not in `kept` and that were last changed before `deadline` (ms since 1970)."""
+    try:
+        entries = list(os.scandir(path))
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        if entry.name not in kept and entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime * 1000 < deadline:
+            remove_directory(entry.path)
 
 
 def _restrict(descriptor: int) -> None:

@@ -154,16 +154,15 @@ def _telling_lines(output: str) -> list[str]:
 
 
 def _summary(lines: Sequence[str]) -> str:
-    """A short output whole, a test run's verdict, else the first line and how many more there are."""
-    if not lines:
-        return ""
-    if len(lines) == 1:
-        return lines[0]
-    for line in reversed(lines[-12:]):
+    """A short output whole, the verdict of a run, else the first line and how many more there are; a listing only counted."""
+    plain = [line for line in lines if not _numbered().match(line)]
+    if not plain:
+        return f"({len(lines)} numbered lines)" if len(lines) > 1 else "".join(lines)
+    for line in reversed(plain[-12:]):
         if _verdict().search(line):
             return line
-    joined = " ⏎ ".join(lines)
-    return joined if len(joined) <= 120 else f"{lines[0]} … (+{len(lines) - 1} lines)"
+    joined = " ⏎ ".join(plain)
+    return joined if len(joined) <= 200 else f"{plain[0]} … (+{len(plain) - 1} lines)"
 
 
 def _only_looks(action: Action) -> bool:
@@ -233,6 +232,12 @@ def _tool_verbs() -> tuple[tuple[re.Pattern[str], Verb], ...]:
 
 
 @cache
+def _numbered() -> re.Pattern[str]:
+    """A line of a listing."""
+    return re.compile(r"\d{1,7}[:|\t]")
+
+
+@cache
 def _exit_code() -> re.Pattern[str]:
     return re.compile(r"(?i)\bexit(?:ed)?(?: with)?(?: (?:code|status|exit code))?[: ]{1,3}-?[1-9]\d{0,9}\b")
 
@@ -249,7 +254,7 @@ def _exception() -> re.Pattern[str]:
 
 @cache
 def _verdict() -> re.Pattern[str]:
-    return re.compile(r"(?i)\b\d+ (?:passed|failed|tests?|errors?|warnings?|problems?)\b|\btests?:? .*(?:pass|fail|ok)|^ok\b|\bsuccess|\bbuilt in\b|\bdone in\b")
+    return re.compile(r"(?i)\b\d+ (?:passed|failed|tests?|errors?|warnings?|problems?)\b|\btests?:? .*(?:pass|fail|ok)|^ok\b|\bsuccess|\bbuilt in\b|\bdone in\b|^file updated")
 
 
 @cache

@@ -32,7 +32,7 @@ _DIRECTORIES: Final = frozenset(
     "app apps bin build cmd conf config core dist docs doc etc examples home include internal lib libs node_modules opt packages pkg public scripts "
     "server spec src static test tests tmp tools usr util utils var vendor web www".split()
 )
-_NO_PATHS: Final = frozenset("and/or either/or he/she she/he his/her her/his him/her s/he w/o n/a i/o tcp/ip yes/no on/off true/false km/h m/s".split())
+_NO_PATHS: Final = frozenset("and/or either/or he/she she/he he/him she/her his/her her/his him/her s/he w/o".split())
 _ARGUMENT_KEYS: Final = frozenset(
     "path paths file files filename file_name filepath file_path absolute_path dir directory dir_path dirpath dirname folder cwd root target_file "
     "target_path old_path new_path source_path uri notebook_path image_path".split()

@@ -50,6 +50,7 @@ DIRECTIVES: Final = (
     Row("directive", r"without|unless|until|except", ("without new dependencies", "unless I say so"), certain=False),
     Row("directive", r"from now on|under no circumstances", ("From now on, use British spelling.",)),
     Row("directive", r"no longer|by default", ("We no longer support 3.8.",), certain=False),
+    Row("directive", r"please", ("Could you please use the other card?",), certain=False),
     Row("directive", r"keep in mind|remember|important|note that|stick (?:to|with)", ("Remember the locks.", "Stick to the standard library."), certain=False),
 )
 
@@ -188,7 +189,7 @@ DIRECTIVE_HINTS: Final = (
     *("must", "never", "always", "n't", "n’t", "dont", "doesnt", "cant", "not", "should", "shall", "only", "prefer", "avoid", "instead", "rather than"),
     *("sure", "ensur", "have to", "has to", "need", "want", "forbid", "prohibit", "disallow", "limits", "requir", "mandatory", "strictly", "exactly"),
     *("at most", "at least", "no more", "no less", "no fewer", "without", "unless", "until", "except", "no longer", "from now", "no circ", "by default"),
-    *("in mind", "remember", "important", "note that", "stick to", "stick with"),
+    *("please", "in mind", "remember", "important", "note that", "stick to", "stick with"),
     *("必", "絶対", "常に", "いつも", "決して", "けっして", "かならず", "ない", "ください", "下さい", "ほしい", "欲しい", "お願い", "頼む", "てはいけ", "てはなら"),
     *("ちゃ", "だめ", "ダメ", "駄目", "なければ", "なく", "ねばなら", "なきゃ", "だけ", "のみ", "しか", "以外", "以内", "まで", "べき", "べから", "禁", "不可", "守"),
     *("限", "なるべく", "できるだけ", "優先", "避け", "代わ", "かわり", "よりも", "ように", "こと"),

@@ -62,12 +62,14 @@ class History:
         self.preview: PreviewEntry | None = None
         """The newest preview that is neither applied nor superseded."""
         self.pins: dict[str, PinEntry] = {}
+        self.ide_entries: list[IdeContextEntry] = []
+        """The IDE entries that stand in the view, in order."""
+        self._prompts: list[PromptEntry] = []
         self._sources: list[Item] = []
         self._items: list[Item] = []
         self._settled: list[Item] = []
         self._settled_to = 0
         self._settled_totals = Totals()
-        self._ide_items = 0
         for entry in entries:
             self.apply(entry)
 
@@ -93,6 +95,7 @@ class History:
         self.entries.append(entry)
         match entry:
             case PromptEntry():
+                self._prompts.append(entry)
                 self._append(entry, "prompt")
             case ReplyEntry():
                 self._append(entry, "reply")
@@ -100,7 +103,7 @@ class History:
                 self._append(entry, "toolResult")
             case IdeContextEntry():
                 if entry.epoch == self.epoch:
-                    self._ide_items += 1
+                    self.ide_entries.append(entry)
                     self._append(entry, "ide")
             case TurnEndEntry():
                 if entry.outcome != "completed":
@@ -153,15 +156,13 @@ class History:
     def view_with(self, candidate: CompactionEntry) -> list[Item]:
         """The curated view as it would be if `candidate` were installed now, IDE entries gone."""
         in_force = {**self.in_force, candidate.compaction_id: candidate}
-        sources = [item for item in self._sources if item.kind != "ide"] if self._ide_items else self._sources
-        return curate(_compose(sources, in_force, self.pins, self.measure), self.measure, close=False)
+        return curate(_compose(self._without_ide(), in_force, self.pins, self.measure), self.measure, close=False)
 
     def view_without(self, undone: Iterable[str]) -> list[Item]:
         """The curated view as it would be if these compactions were undone now, IDE entries gone."""
         gone = set(undone)
         in_force = {key: value for key, value in self.in_force.items() if key not in gone}
-        sources = [item for item in self._sources if item.kind != "ide"] if self._ide_items else self._sources
-        return curate(_compose(sources, in_force, self.pins, self.measure), self.measure, close=False)
+        return curate(_compose(self._without_ide(), in_force, self.pins, self.measure), self.measure, close=False)
 
     def provenance(self, item: Item) -> tuple[str, ...]:
         """Ids of the log entries that an item of the view stands for: its own, or all those that a snapshot hides."""
@@ -171,6 +172,14 @@ class History:
         if compaction is None or compaction.hides is None or item.kind not in STANDING_IN:
             return (item.entry_id,)
         return tuple(hidden.entry_id for hidden in _span(self._sources, *compaction.hides) if hidden.seq not in compaction.keeps)
+
+    @property
+    def previous_client(self) -> str | None:
+        """The client of the newest prompt in the log that stayed, `None` before the first."""
+        return next((prompt.client for prompt in reversed(self._prompts)), None)
+
+    def _without_ide(self) -> list[Item]:
+        return [item for item in self._sources if item.kind != "ide"] if self.ide_entries else self._sources
 
     def _append(self, entry: PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry, kind: ItemKind) -> None:
         item = Item(entry.content, seq=entry.seq, entry_id=entry.id, turn_id=entry.turn_id, kind=kind, measure=self.measure(entry.content))
@@ -186,7 +195,9 @@ class History:
         dropped = [item for item in _tail_of_turn(self._sources, turn_id) if not stays(item)]
         if not dropped:
             return
-        self._ide_items -= sum(item.kind == "ide" for item in dropped)
+        gone = {item.seq for item in dropped}
+        self.ide_entries = [entry for entry in self.ide_entries if entry.seq not in gone]
+        self._prompts = [entry for entry in self._prompts if entry.seq not in gone]
         first = dropped[0].seq
         self._sources[:] = [*_before(self._sources, first), *(item for item in _from(self._sources, first) if stays(item))]
         self._items[:] = [item for item in self._items if item.kind in STANDING_IN or stays(item)]
@@ -194,9 +205,7 @@ class History:
 
     def _change_view(self) -> None:
         self.epoch += 1
-        if self._ide_items:
-            self._sources = [item for item in self._sources if item.kind != "ide"]
-            self._ide_items = 0
+        self._sources, self.ide_entries = self._without_ide(), []
         self._items = _compose(self._sources, self.in_force, self.pins, self.measure)
         self._unsettle()
 

@@ -1,0 +1,103 @@
+"""Leases: which process may write a session.
+
+A lease names its holder by machine, process id, start time and a random instance id, and carries the time of its last heartbeat.
+It is stale when the holder is dead, or when it has not been renewed for 30 seconds and the holder cannot be proved alive.
+Every write checks the instance id in its own transaction, so a process that lost a lease can never write again by mistake.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gemini_companion.adapters.storage.process import ProcessIdentity, ProcessTable
+from gemini_companion.engine.errors import SessionBusy, SessionNotFound
+
+if TYPE_CHECKING:
+    import sqlite3
+
+STALE_MS: Final = 30_000
+
+_HINT = "Fork the session, or take it over."
+
+
+class Leases:
+    """The leases as one instance of the store sees them. `instance` is unlike that of any other store."""
+
+    def __init__(self, instance: str, processes: ProcessTable) -> None:
+        self.instance = instance
+        self._processes = processes
+        self._me: ProcessIdentity | None = None
+
+    def take(self, connection: sqlite3.Connection, session_id: str, now: int, *, take_over: bool = False) -> None:
+        """Hold the session from now on. Raises `SessionNotFound`, or `SessionBusy` unless `take_over`."""
+        require_session(connection, session_id)
+        if not take_over:
+            self.require_free(connection, session_id, now)
+        me = self._me = self._me or self._processes.me()
+        connection.execute(
+            "INSERT OR REPLACE INTO leases (session_id, instance, machine, pid, started, heartbeat) VALUES (?, ?, ?, ?, ?, ?)",
+            (session_id, self.instance, me.machine, me.pid, me.started, now),
+        )
+
+    def require_held(self, connection: sqlite3.Connection, session_id: str) -> None:
+        """Raise `SessionBusy` unless this instance has the lease, `SessionNotFound` if there is no such session."""
+        row = connection.execute("SELECT instance, pid FROM leases WHERE session_id = ?", (session_id,)).fetchone()
+        if row is None:
+            require_session(connection, session_id)
+            raise SessionBusy("This process does not hold the session any more.", hint="Open it again.")
+        if row[0] != self.instance:
+            raise _busy(row[1])
+
+    def require_free(self, connection: sqlite3.Connection, session_id: str, now: int) -> None:
+        """Raise `SessionBusy` while another living instance has the lease."""
+        holder = self.holders(connection, [session_id], now).get(session_id)
+        if holder is not None:
+            raise _busy(holder)
+
+    def is_held(self, connection: sqlite3.Connection, session_id: str, now: int) -> bool:
+        """True while this instance or another living one has the lease."""
+        mine = connection.execute("SELECT 1 FROM leases WHERE session_id = ? AND instance = ?", (session_id, self.instance)).fetchone()
+        return mine is not None or bool(self.holders(connection, [session_id], now))
+
+    def holders(self, connection: sqlite3.Connection, session_ids: list[str], now: int) -> dict[str, int]:
+        """For each of the sessions that another living instance holds, that process's id."""
+        found: dict[str, int] = {}
+        alive: dict[ProcessIdentity, bool | None] = {}
+        for session_id in session_ids:
+            row = connection.execute("SELECT instance, machine, pid, started, heartbeat FROM leases WHERE session_id = ?", (session_id,)).fetchone()
+            if row is None or row[0] == self.instance:
+                continue
+            holder = ProcessIdentity(row[1], row[2], row[3])
+            if holder not in alive:
+                alive[holder] = self._processes.is_alive(holder)
+            is_alive = alive[holder]
+            if is_alive or (is_alive is None and abs(now - row[4]) <= STALE_MS):
+                found[session_id] = holder.pid
+        return found
+
+    def beat(self, connection: sqlite3.Connection, now: int) -> set[str]:
+        """Renew every lease of this instance; returns the sessions that it still holds."""
+        connection.execute("UPDATE leases SET heartbeat = ? WHERE instance = ?", (now, self.instance))
+        return {row[0] for row in connection.execute("SELECT session_id FROM leases WHERE instance = ?", (self.instance,))}
+
+    def release(self, connection: sqlite3.Connection, session_id: str | None = None) -> None:
+        """Give one lease back, or all of this instance."""
+        if session_id is None:
+            connection.execute("DELETE FROM leases WHERE instance = ?", (self.instance,))
+        else:
+            connection.execute("DELETE FROM leases WHERE instance = ? AND session_id = ?", (self.instance, session_id))
+
+
+def require_session(connection: sqlite3.Connection, session_id: str) -> None:
+    """Raise `SessionNotFound` if there is no such session."""
+    if connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (session_id,)).fetchone() is None:
+        raise session_not_found(session_id)
+
+
+def session_not_found(session_id: str) -> SessionNotFound:
+    """The fault for an id that names no session."""
+    return SessionNotFound(f"There is no session {session_id[:80]!r}.", hint="List the sessions to see which there are.")
+
+
+def _busy(pid: int) -> SessionBusy:
+    return SessionBusy(f"Another process (pid {pid}) holds the session.", hint=_HINT)

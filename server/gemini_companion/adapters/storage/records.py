@@ -1,0 +1,178 @@
+"""Sessions and their entries, as rows. Every function runs within the caller's transaction."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from gemini_companion.adapters.storage import search
+from gemini_companion.adapters.storage.leases import require_session, session_not_found
+from gemini_companion.engine.errors import InvalidInput, StaleVersion
+from gemini_companion.engine.history.log import Entry, decode_entry, encode_entry
+from gemini_companion.sessions.ports import SessionMeta
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_log = logging.getLogger(__name__)
+
+_TABLES: Final = ("sessions", "entries", "damaged_entries", "leases", "event_numbers", "events")
+"""Every table with a column `session_id`, the index's own aside."""
+
+
+def insert_session(connection: sqlite3.Connection, meta: SessionMeta, entries: Sequence[Entry]) -> None:
+    """Add a session with its first entries. Raises `InvalidInput` if the id is taken."""
+    if connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone():
+        raise InvalidInput("There is a session with this id already.", path="$.sessionId", hint="Give the new one another id.")
+    connection.execute(
+        "INSERT INTO sessions (session_id, title, updated_at, meta) VALUES (?, ?, ?, ?)",
+        (meta.session_id, meta.title, meta.updated_at, _encode_meta(meta)),
+    )
+    search.index_title(connection, meta.session_id, meta.title)
+    _insert_entries(connection, meta.session_id, entries)
+
+
+def update_session(connection: sqlite3.Connection, meta: SessionMeta) -> None:
+    """Replace what is known of a session. Raises `SessionNotFound`."""
+    row = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone()
+    if row is None:
+        raise session_not_found(meta.session_id)
+    connection.execute(
+        "UPDATE sessions SET title = ?, updated_at = ?, meta = ? WHERE session_id = ?",
+        (meta.title, meta.updated_at, _encode_meta(meta), meta.session_id),
+    )
+    if row[0] != meta.title:
+        search.index_title(connection, meta.session_id, meta.title)
+
+
+def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
+    """Forget a session. Raises `SessionNotFound`."""
+    require_session(connection, session_id)
+    search.forget(connection, session_id)
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+
+
+def append_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:
+    """Add entries that go on where the log ends. Raises `StaleVersion` if they don't."""
+    if not entries:
+        return
+    first = entries[0].seq
+    last = _last_seq(connection, session_id)
+    if first <= last and _set_damaged_aside(connection, session_id, first):
+        last = _last_seq(connection, session_id)
+    if first != last + 1:
+        raise StaleVersion(f"The log ends at {last}, so the next entry cannot be number {first}.", hint="Read the session again.")
+    _insert_entries(connection, session_id, entries)
+    connection.execute("UPDATE sessions SET updated_at = max(updated_at, ?) WHERE session_id = ?", (max(entry.time for entry in entries), session_id))
+
+
+def read_meta(connection: sqlite3.Connection, session_id: str) -> SessionMeta:
+    """What is known of a session, `held_by` aside. Raises `SessionNotFound`."""
+    row = connection.execute("SELECT session_id, title, updated_at, meta FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+    if row is None:
+        raise session_not_found(session_id)
+    return decode_meta(row)
+
+
+def read_entries(connection: sqlite3.Connection, session_id: str) -> list[Entry]:
+    """The log in order. An entry that is damaged is left out with a warning; the others are not lost with it."""
+    entries: list[Entry] = []
+    for seq, data in _readable_rows(connection, session_id):
+        try:
+            entries.append(decode_entry(data))
+        except ValueError as fault:
+            _log.warning("Entry %d of session %s is damaged and is left out: %s", seq, session_id, fault)
+    return entries
+
+
+def session_ids(connection: sqlite3.Connection) -> list[str]:
+    """Every session's id."""
+    return [row[0] for row in connection.execute("SELECT session_id FROM sessions")]
+
+
+def older_than(connection: sqlite3.Connection, deadline: int) -> list[str]:
+    """Ids of the sessions last written before `deadline` (ms since 1970), oldest first."""
+    rows = connection.execute("SELECT session_id FROM sessions WHERE updated_at < ? ORDER BY updated_at", (deadline,))
+    return [row[0] for row in rows]
+
+
+def is_older(connection: sqlite3.Connection, session_id: str, deadline: int) -> bool:
+    """True if the session is there and was last written before `deadline` (ms since 1970)."""
+    row = connection.execute("SELECT updated_at < ? FROM sessions WHERE session_id = ?", (deadline, session_id)).fetchone()
+    return row is not None and bool(row[0])
+
+
+def decode_meta(row: tuple[str, str, int, bytes]) -> SessionMeta:
+    """A row (session_id, title, updated_at, meta); what stands in the columns makes do where `meta` is damaged."""
+    session_id, title, updated_at, data = row
+    try:
+        meta = msgspec.json.decode(data, type=SessionMeta)
+    except ValueError as fault:
+        _log.warning("What is known of session %s is damaged; its title and log are still there: %s", session_id, fault)
+        meta = SessionMeta(session_id=session_id, title=title, model="", created_at=updated_at, updated_at=updated_at)
+    return msgspec.structs.replace(meta, session_id=session_id, title=title, updated_at=updated_at, held_by=None)
+
+
+def _encode_meta(meta: SessionMeta) -> bytes:
+    return msgspec.json.encode(msgspec.structs.replace(meta, held_by=None))
+
+
+def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:
+    last = 0
+    for entry in entries:
+        if entry.seq <= last:
+            raise StaleVersion(f"Entry {entry.seq} comes after entry {last}.", hint="Read the session again.")
+        last = entry.seq
+        connection.execute(
+            "INSERT INTO entries (session_id, seq, id, type, time, json) VALUES (?, ?, ?, ?, ?, ?)",
+            (session_id, entry.seq, entry.id, entry.__struct_config__.tag, entry.time, encode_entry(entry)),
+        )
+        search.index_entry(connection, session_id, entry)
+
+
+def _last_seq(connection: sqlite3.Connection, session_id: str) -> int:
+    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM entries WHERE session_id = ?", (session_id,)).fetchone()
+    return int(last)
+
+
+def _set_damaged_aside(connection: sqlite3.Connection, session_id: str, first: int) -> bool:
+    """Move the rows from `first` on away if none of them can be decoded: readers never saw them. False if one can."""
+    rows = connection.execute("SELECT seq, json FROM entries WHERE session_id = ? AND seq >= ?", (session_id, first)).fetchall()
+    for _, data in rows:
+        try:
+            decode_entry(data)
+        except ValueError:
+            continue
+        return False
+    connection.executemany("INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, ?)", [(session_id, *row) for row in rows])
+    connection.execute("DELETE FROM entries WHERE session_id = ? AND seq >= ?", (session_id, first))
+    connection.execute("DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq >= ?)", (session_id, first))
+    connection.execute("DELETE FROM documents WHERE session_id = ? AND seq >= ?", (session_id, first))
+    return True
+
+
+def _readable_rows(connection: sqlite3.Connection, session_id: str) -> list[tuple[int, bytes]]:
+    """The rows in order; where a page of the file is damaged, those before it and those after it."""
+    import sqlite3
+
+    from gemini_companion.adapters.storage import faults
+
+    select = "SELECT seq, json FROM entries WHERE session_id = ? AND seq > ? ORDER BY seq"
+    rows: list[tuple[int, bytes]] = []
+    try:
+        rows.extend(connection.execute(select, (session_id, -1)))
+    except sqlite3.DatabaseError as fault:
+        if faults.result_code(fault) != faults.CORRUPT:
+            raise
+        _log.warning("A page of the session store is damaged; entries of session %s are left out.", session_id)
+        tail: list[tuple[int, bytes]] = []
+        try:
+            tail.extend(connection.execute(f"{select} DESC", (session_id, rows[-1][0] if rows else -1)))
+        except sqlite3.DatabaseError:
+            pass
+        rows.extend(reversed(tail))
+    return rows

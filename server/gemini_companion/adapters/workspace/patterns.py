@@ -1,0 +1,164 @@
+"""The lines of one ignore file, compiled, and what they say of an entry.
+
+pathspec translates the globs of single names. Which line wins, and how `**` spans directories, is decided here: pathspec's own `GitIgnoreSpec`
+answers for whole paths and lets `!dir/file` take a file back in from an ignored `dir/`, and its regular expressions for whole paths
+take exponential time on hostile patterns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+_MAX_STARS = 3
+"""Wildcards in one name. With more, one name of 255 characters can take seconds; real ignore files have one or two."""
+_STARS = re.compile(r"(\\.)|\*+", re.DOTALL)
+_GLOB = re.compile(r"[*?\[\\]")
+_NAMED_GROUP = re.compile(r"\(\?P<\w+>")
+
+_AnyDepth: TypeAlias = None
+"""Stands for the segment `**`."""
+_Segments: TypeAlias = "Sequence[re.Pattern[str] | _AnyDepth]"
+
+
+class _Line(NamedTuple):
+    hides: bool
+    folders_only: bool
+    segments: tuple[str, ...]
+    """The names between the slashes; one segment stands for that name at any depth unless `anchored`."""
+    anchored: bool
+
+
+class _Names:
+    """Whole names, literal ones and globs."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._literals = frozenset(name for name in names if not _GLOB.search(name))
+        globs = [translated for name in names if _GLOB.search(name) and (translated := _translate(name))]
+        self._globs = re.compile("|".join(globs)) if globs else None
+
+    def match(self, name: str) -> bool:
+        return name in self._literals or (self._globs is not None and self._globs.fullmatch(name) is not None)
+
+
+class _Run:
+    """Neighbouring lines that all hide, or all take back in: their order among themselves doesn't matter."""
+
+    def __init__(self, lines: Sequence[_Line]) -> None:
+        self.hides = lines[0].hides
+        self._names = _Names([line.segments[0] for line in lines if not line.anchored and not line.folders_only])
+        self._folder_names = _Names([line.segments[0] for line in lines if not line.anchored])
+        self._paths = [(line.folders_only, segments) for line in lines if line.anchored and (segments := _compile(line.segments))]
+
+    def match(self, parts: Sequence[str], *, is_folder: bool) -> bool:
+        if (self._folder_names if is_folder else self._names).match(parts[-1]):
+            return True
+        return any((is_folder or not folders_only) and _match(segments, parts) for folders_only, segments in self._paths)
+
+
+class Rules:
+    """One ignore file. Never raises on what stands in it: lines that mean nothing to git mean nothing here."""
+
+    def __init__(self, text: str) -> None:
+        runs: list[list[_Line]] = []
+        for line in _parse(text):
+            if runs and runs[-1][0].hides == line.hides:
+                runs[-1].append(line)
+            else:
+                runs.append([line])
+        self._runs = [_Run(run) for run in reversed(runs)]
+
+    def verdict(self, parts: Sequence[str], *, is_folder: bool) -> bool | None:
+        """True if the entry is hidden, False if it is taken back in, `None` if no line is about it: the last line that matches decides.
+
+        `parts` is its path from the ignore file's directory. What is inside a hidden directory is not asked about.
+        """
+        for run in self._runs:
+            if run.match(parts, is_folder=is_folder):
+                return run.hides
+        return None
+
+
+def _parse(text: str) -> Iterator[_Line]:
+    for raw in text.removeprefix("\ufeff").split("\n"):
+        pattern = raw.removesuffix("\r")
+        while pattern.endswith(" ") and not pattern.endswith("\\ "):
+            pattern = pattern[:-1]
+        if not pattern or pattern.startswith("#"):
+            continue
+        hides = not pattern.startswith("!")
+        pattern = pattern if hides else pattern[1:]
+        folders_only = pattern.endswith("/")
+        pattern = pattern.removesuffix("/")
+        segments = tuple(_narrow(segment) for segment in pattern.removeprefix("/").split("/"))
+        if not all(segments):  # nothing, or two slashes in a row
+            continue
+        if not hides and any(_is_costly(segment) for segment in segments):
+            continue
+        segments = tuple(_widen(segment) if _is_costly(segment) else segment for segment in segments)
+        anchored = "/" in pattern
+        if segments[-1] == "**":
+            segments = (*segments, "*") if anchored else ("*",)
+        yield _Line(hides=hides, folders_only=folders_only, segments=segments, anchored=anchored)
+
+
+def _narrow(segment: str) -> str:
+    """Stars in a row mean one, but for a segment of just two."""
+    return segment if segment == "**" else _STARS.sub(lambda found: found[1] or "*", segment)
+
+
+def _stars(segment: str) -> list[int]:
+    return [found.start() for found in _STARS.finditer(segment) if found[1] is None]
+
+
+def _is_costly(segment: str) -> bool:
+    return segment != "**" and len(_stars(segment)) > _MAX_STARS
+
+
+def _widen(segment: str) -> str:
+    """The head and the tail of a pattern with too many stars: hides what it hides and perhaps more, in bounded time."""
+    stars = _stars(segment)
+    return segment[: stars[0]] + "*" + segment[stars[-1] + 1 :]
+
+
+def _translate(name: str) -> str:
+    """The regular expression of one name's glob; empty where git discards it, as for an open bracket."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms, so not before the first ignore file
+
+    try:
+        regex = GitIgnoreSpecPattern("/" + name).regex
+    except (ValueError, re.error):
+        return ""
+    return _NAMED_GROUP.sub("(?:", regex.pattern) if regex is not None else ""
+
+
+def _compile(segments: Sequence[str]) -> _Segments:
+    compiled: list[re.Pattern[str] | None] = []
+    for segment in segments:
+        if segment == "**":
+            compiled.append(None)
+        elif translated := _translate(segment):
+            compiled.append(re.compile(translated))
+        else:
+            return ()
+    return compiled
+
+
+def _match(segments: _Segments, parts: Sequence[str]) -> bool:
+    """Match a whole path, name by name. Only the latest `**` is ever extended, so that time is at most the product of the lengths."""
+    at = part = 0
+    resume: tuple[int, int] | None = None
+    while part < len(parts):
+        segment = segments[at] if at < len(segments) else False
+        if segment is None:
+            resume = (at + 1, part + 1)
+            at += 1
+        elif segment and segment.fullmatch(parts[part]):
+            at, part = at + 1, part + 1
+        elif resume is not None:
+            at, part = resume
+            resume = (at, part + 1)
+        else:
+            return False
+    return all(segment is None for segment in segments[at:])

@@ -1,0 +1,60 @@
+"""Opening files that may be anything: a pipe that never answers, a device, a gigabyte, a text in UTF-16."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it starts with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_STRANGE_SHARE = 0.1
+"""A text with a larger share of bytes that are not UTF-8 is taken for binary or for another encoding."""
+
+
+def read_bytes(path: str, limit: int) -> bytes | None:
+    """At most `limit` first bytes of a regular file; `None` for anything else and for what cannot be read. Never blocks on a pipe."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        return None
+    with open(descriptor, "rb", buffering=0) as file:
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            pieces: list[bytes] = []
+            while limit > 0 and (piece := file.read(min(limit, 1 << 20))):
+                pieces.append(piece)
+                limit -= len(piece)
+        except OSError:
+            return None
+    return b"".join(pieces)
+
+
+def read_text(path: str, limit: int) -> str | None:
+    """At most `limit` first characters of a text file, without its byte order mark; `None` if it is no text or cannot be read.
+
+    UTF-8, or what the mark says. A few bytes that are not UTF-8 become U+FFFD; a NUL or many such bytes mean that it is no text.
+    """
+    size = 4 * max(0, limit) + 4  # the longest character and the longest mark have four bytes
+    data = read_bytes(path, size)
+    if data is None:
+        return None
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            data = data[len(mark) :]
+            break
+    else:
+        encoding = "utf-8"
+        if b"\0" in data:
+            return None
+    # Not final where the file goes on: the last character may be cut.
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final=len(data) + 4 < size)
+    if text.count("\ufffd") > _STRANGE_SHARE * len(text):
+        return None
+    return text[: max(0, limit)]

@@ -1,0 +1,136 @@
+"""The tree of names below the workspace folders, as the model's environment shows it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+
+from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
+from gemini_companion.engine.ide_context.secret_names import is_secret_name
+
+_MAX_DEPTH = 64
+_MAX_ENTRIES = 100_000
+"""Entries of one directory that are looked at."""
+_MIN_SHARE = 10
+
+
+class _Folder:
+    """A directory of the tree. `entries` are those that may be shown, in order; the first `shown` of them are."""
+
+    def __init__(self, label: str, scope: Scope | None, depth: int) -> None:
+        self.label = label
+        self.scope = scope
+        """`None` for a workspace folder that is not there."""
+        self.depth = depth
+        self.entries: list[tuple[str, bool | None]] | None = None
+        """Names, with True for a directory, None for a link; `None` before it was opened."""
+        self.shown = 0
+        self.more = False
+        """It has more entries than were looked at."""
+        self.note = ""
+        self.folders: dict[str, _Folder] = {}
+
+
+class Tree:
+    """Draws at most `limit` names, an entry a line, indented by two spaces a level; directories end in a slash.
+
+    Breadth first: every directory shows a share of its entries before any shows its next, so that one full directory hides no
+    other. What is left is counted. Ignored files, secrets and `.git` are left out, and links are named and never followed.
+    """
+
+    def __init__(self, ignore_files: IgnoreFiles, limit: int) -> None:
+        self._ignore_files = ignore_files
+        self._limit = max(0, limit)
+        self._share = max(_MIN_SHARE, self._limit // 4)
+        self._roots: dict[str, _Folder] = {}
+        """By real path."""
+
+    def draw(self, folders: Sequence[str]) -> str:
+        """The tree below each folder, in the order given, each once. Blocks: call it in a thread."""
+        for folder in folders:
+            self._add_root(folder)
+        pending = deque(self._roots.values())
+        left = self._limit
+        while pending and left > 0:
+            folder = pending.popleft()
+            if folder.entries is None:
+                self._open(folder)
+            entries = folder.entries or []
+            fresh = entries[folder.shown : folder.shown + min(self._share, left)]
+            folder.shown += len(fresh)
+            left -= len(fresh)
+            pending.extend(self._children(folder, fresh))
+            if folder.shown < len(entries):
+                pending.append(folder)
+        return "\n".join(line for root in self._roots.values() for line in _lines(root))
+
+    def _add_root(self, folder: str) -> None:
+        label = _printable(folder.rstrip(os.sep) + os.sep)
+        if "\0" in folder or not os.path.isabs(folder):
+            self._roots.setdefault(folder, _Folder(label, None, 0)).note = "not an absolute path"
+            return
+        real = os.path.realpath(folder)
+        if real in self._roots:
+            return
+        if os.path.isdir(real):
+            self._roots[real] = _Folder(label, self._ignore_files.scope(real), 0)
+        else:
+            self._roots[real] = _Folder(label, None, 0)
+            self._roots[real].note = "not a folder" if os.path.exists(real) else "not on disk"
+
+    def _open(self, folder: _Folder) -> None:
+        """List what may be shown of a directory."""
+        folder.entries = []
+        scope = folder.scope
+        if scope is None:
+            return
+        try:
+            with os.scandir(scope.path) as found:
+                listed = [(entry.name, None if entry.is_symlink() else entry.is_dir(follow_symlinks=False)) for entry in islice(found, _MAX_ENTRIES)]
+                folder.more = next(found, None) is not None
+        except OSError:
+            folder.note = "cannot be read"
+            return
+        folder.entries = [
+            (name, is_folder)
+            for name, is_folder in sorted(listed, key=lambda entry: (entry[0].casefold(), entry[0]))
+            if name != ".git" and not is_secret_name(name) and not scope.hidden_by(name, is_folder=bool(is_folder))
+        ]
+
+    def _children(self, folder: _Folder, entries: Sequence[tuple[str, bool | None]]) -> list[_Folder]:
+        children: list[_Folder] = []
+        for name, is_folder in entries:
+            if not is_folder or folder.scope is None:
+                continue
+            child = _Folder(_printable(name) + "/", None, folder.depth + 1)
+            folder.folders[name] = child
+            if os.path.join(folder.scope.path, name) in self._roots:
+                child.note = "a workspace folder of its own"
+                child.entries = []
+            elif child.depth < _MAX_DEPTH:
+                child.scope = self._ignore_files.enter(folder.scope, name)
+                children.append(child)
+        return children
+
+
+def _lines(folder: _Folder) -> list[str]:
+    indent = "  " * (folder.depth + 1)
+    entries = folder.entries
+    unopened = entries is None and not folder.note
+    lines = ["  " * folder.depth + folder.label + (f" ({folder.note})" if folder.note else " …" if unopened else "")]
+    for name, is_folder in (entries or [])[: folder.shown]:
+        if name in folder.folders:
+            lines += _lines(folder.folders[name])
+        else:
+            lines.append(indent + _printable(name) + ("/" if is_folder else " (link)" if is_folder is None else ""))
+    hidden = len(entries or ()) - folder.shown
+    if hidden or folder.more:
+        lines.append(f"{indent}… {hidden:,} more" + (f", and more than {_MAX_ENTRIES:,} in all" if folder.more else ""))
+    return lines
+
+
+def _printable(name: str) -> str:
+    """The name on one line, whatever is in it: line breaks, escape sequences, signs that turn the writing around, bytes that are no text."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in name)

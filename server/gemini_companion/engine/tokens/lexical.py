@@ -1,0 +1,61 @@
+"""The default estimate: a text is cut into lexical pieces, and each piece has a price fitted against the real tokenizer.
+
+Gemini's tokenizer never merges across a change of script, so a text's tokens are those of its pieces, and only the price of a
+word, of a run of punctuation or of a run of CJK has to be estimated. Cutting is one pass of one pattern; prices are remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gemini_companion.engine.tokens.prices import CJK_CLASSES, LATIN, SCRIPTS, PriceTable
+
+SAMPLED_PAST: Final = 65_536
+"""Characters up to which a text is counted in full; of a longer one, only that many are read."""
+
+_WINDOWS: Final = 64
+_WINDOW: Final = SAMPLED_PAST // _WINDOWS
+
+_PUNCTUATION: Final = r"!-/:-@\[-`{-~"
+_HAN, _HIRAGANA, _KATAKANA = CJK_CLASSES
+_CUT_ASCII: Final = re.compile(rf" ?(?:[A-Za-z]+|[{_PUNCTUATION}]+|[0-9]{{1,3}})|\n+(?: {{2,}})?| +|\t+|.", re.DOTALL)
+_CUT: Final = re.compile(
+    rf" ?(?:[{LATIN}]+|[{SCRIPTS}]+|[{_PUNCTUATION}]+|[0-9]{{1,3}})|[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+"
+    rf"|\n+(?: {{2,}})?| +|\t+|[^\x00-\x7f{LATIN}{SCRIPTS}{_HAN}{_HIRAGANA}{_KATAKANA}]+|.",
+    re.DOTALL,
+)
+
+
+def cut(text: str) -> list[str]:
+    """Return the pieces of `text`, in order; joined they are `text` again.
+
+    A piece is a word, a number of up to three digits or a run of punctuation, each with the one space before it; a run of one CJK
+    script, of other symbols, of spaces or tabs; newlines with the indentation after them; or one control character.
+    """
+    return (_CUT_ASCII if text.isascii() else _CUT).findall(text)
+
+
+class LexicalTokenCounter:
+    """Estimates tokens by a linear model over lexical features; deterministic, and safe to share between threads.
+
+    Errors against the real tokenizer are in the header of `coefficients.py`.
+    """
+
+    def __init__(self) -> None:
+        self._prices = PriceTable()
+
+    def count_text(self, text: str) -> float:
+        """Estimate the tokens of `text`, at least 0. Any string will do, lone surrogates included.
+
+        Linear in the length up to `SAMPLED_PAST` characters, constant past it: there, evenly spaced windows are counted, and
+        their sum is scaled to the whole length.
+        """
+        if len(text) <= SAMPLED_PAST:
+            return self._count(text)
+        room = len(text) - _WINDOW
+        starts = [room * window // (_WINDOWS - 1) for window in range(_WINDOWS)]
+        return sum(self._count(text[start : start + _WINDOW]) for start in starts) * (len(text) / SAMPLED_PAST)
+
+    def _count(self, text: str) -> float:
+        return sum(map(self._prices.__getitem__, (_CUT_ASCII if text.isascii() else _CUT).findall(text)), 0.0)

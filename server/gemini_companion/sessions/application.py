@@ -1,0 +1,412 @@
+"""`Application`: the sessions of this process and the clients that use them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from gemini_companion.engine.errors import InvalidInput, SessionBusy, SessionNotFound, StorageFault
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.log import CompressionResult, Entry, ResumeEntry, TurnEndEntry, Usage
+from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compressing import compress
+from gemini_companion.sessions.environment import refresh_environment
+from gemini_companion.sessions.events import CompactionCancelled, PromptQueued, TurnCancelled
+from gemini_companion.sessions.importing import entries_of
+from gemini_companion.sessions.interchange import ExportFormat, decode_session_file, encode_session
+from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.ports import SessionMeta
+from gemini_companion.sessions.results import CancelResult, ChatResult, SessionInfo, SessionList
+from gemini_companion.sessions.services import Services
+from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.slash import slash_compression
+from gemini_companion.sessions.titles import Titles
+from gemini_companion.sessions.turn import Turn
+
+IMPORT_LIMIT: Final = 256 * 1024 * 1024
+"""Bytes of a session file."""
+
+
+class Application:
+    """Everything that a connection can ask for, whatever the protocol. One per process."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.clients: dict[str, Client] = {}
+        self._sessions: dict[str, Session] = {}
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._titles = Titles(services)
+
+    # --- clients -----------------------------------------------------------------------------------------------------------------
+
+    def attach(self, client: Client) -> None:
+        """A client connected."""
+        self.clients[client.client_id] = client
+
+    def detach(self, client: Client) -> None:
+        """A client went away; its sessions stay."""
+        self.clients.pop(client.client_id, None)
+
+    def hearers(self, session_id: str) -> Iterable[Client]:
+        """The clients that hear a session."""
+        return [client for client in self.clients.values() if client.hears(session_id)]
+
+    # --- finding a session -------------------------------------------------------------------------------------------------------
+
+    async def reading(self, client: Client, session_id: str | None) -> Session:
+        """The named session, or the client's current one, as it is now. Raises `SessionNotFound`."""
+        wanted = session_id or client.current
+        if wanted is None:
+            raise SessionNotFound("There is no current session.", hint="Start one with gemini/session/new or by chatting, or name one.")
+        if session_id is not None:
+            client.name_session(session_id)
+        return await self._load(wanted)
+
+    async def writing(self, client: Client, session_id: str | None) -> Session:
+        """The same, held by this process, and made if the client has none. Raises `SessionNotFound`, `SessionBusy`."""
+        if session_id is None and client.current is None:
+            await self.new_session(client)
+        session = await self.reading(client, session_id)
+        return await self._hold(session.session_id)
+
+    async def _load(self, session_id: str) -> Session:
+        session = self._sessions.get(session_id)
+        if session is not None and self.services.store.holds(session_id):
+            return session
+        async with self._opening.setdefault(session_id, asyncio.Lock()):
+            session = self._sessions.get(session_id)
+            if session is not None and self.services.store.holds(session_id):
+                return session
+            # Another process may have written meanwhile: what nobody here holds is read anew.
+            meta, entries = await self.services.store.load(session_id)
+            return self._keep(meta, entries, first_event=0)
+
+    async def _hold(self, session_id: str, *, take_over: bool = False) -> Session:
+        """Hold a session for writing; what a crash left open is closed. Raises `SessionBusy`."""
+        store = self.services.store
+        if store.holds(session_id) and session_id in self._sessions:
+            return self._sessions[session_id]
+        async with self._opening.setdefault(session_id, asyncio.Lock()):
+            if store.holds(session_id) and session_id in self._sessions:
+                return self._sessions[session_id]
+            await store.hold(session_id, take_over=take_over)
+            meta, entries = await store.load(session_id)
+            first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
+            session = self._keep(meta, entries, first_event=first)
+            await self._recover(session, first)
+            return session
+
+    def _keep(self, meta: SessionMeta, entries: Iterable[Entry], *, first_event: int) -> Session:
+        channel = EventChannel(meta.session_id, self.services.store, self.services.clock, self.hearers, first_event)
+        session = Session(meta, entries, self.services, channel)
+        self._sessions[meta.session_id] = session
+        return session
+
+    async def _recover(self, session: Session, first_event: int) -> None:
+        """After a resumption: the view's epoch rises, and nothing that was under way is under way any more."""
+        drafts: list[Draft] = []
+        interrupted = list(session.open_turns)
+        for turn_id in interrupted:
+            stamp = session.stamp()
+            drafts.append(lambda seq, stamp=stamp, turn_id=turn_id: TurnEndEntry(**stamp, seq=seq, turn_id=turn_id, outcome="interrupted"))
+        if session.history.entries:
+            resumed = session.stamp()
+            drafts.append(lambda seq: ResumeEntry(**resumed, seq=seq))
+        if drafts:
+            await session.append(*drafts)
+        for turn_id in interrupted:
+            session.emit(TurnCancelled(by="interrupted"), turn_id)
+        for compaction_id in await self._unfinished_compactions(session, first_event):
+            session.emit(CompactionCancelled(compaction_id=compaction_id))
+
+    async def _unfinished_compactions(self, session: Session, first_event: int) -> list[str]:
+        kept = await self.services.store.events(session.session_id, max(0, first_event - EVENT_NUMBERS - 1))
+        started: dict[str, None] = {}
+        for stored in kept.events:
+            kind = stored.event.get("type")
+            if kind == "compactionStarted":
+                started[str(stored.event.get("compactionId"))] = None
+            elif kind == "compactionCancelled":
+                started.pop(str(stored.event.get("compactionId")), None)
+            elif kind in ("compactionCompleted", "compactionFailed"):
+                started.clear()  # one job at a time; a result of nothing done carries no id
+        return list(started)
+
+    # --- the sessions ------------------------------------------------------------------------------------------------------------
+
+    async def new_session(
+        self, client: Client, *, model: str | None = None, title: str | None = None, system_instruction: str | None = None
+    ) -> SessionInfo:
+        """Make a session; it becomes the client's current one."""
+        session = await self._create(client, model=model or "", title=title or "", system_instruction=system_instruction)
+        return self.info(session)
+
+    async def _create(
+        self,
+        client: Client,
+        *,
+        model: str = "",
+        title: str = "",
+        system_instruction: str | None = None,
+        parent: str | None = None,
+        entries: tuple[Entry, ...] = (),
+    ) -> Session:
+        now = self.services.clock.now()
+        meta = SessionMeta(
+            session_id=self.services.new_id("session"),
+            title=title,
+            model=model,
+            created_at=now,
+            updated_at=now,
+            workspace_folders=client.folders,
+            system_instruction=system_instruction,
+            parent=parent,
+        )
+        await self.services.store.create(meta, entries)
+        first = await self.services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
+        session = self._keep(meta, entries, first_event=first)
+        client.current = meta.session_id
+        await refresh_environment(session)
+        return session
+
+    async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
+        """This project's sessions, newest first."""
+        page = await self.services.store.list(query=query, limit=limit, cursor=cursor)
+        return SessionList(sessions=tuple(self._info(meta) for meta in page.sessions), next_cursor=page.next_cursor)
+
+    async def open_session(self, client: Client, session_id: str, *, take_over: bool = False) -> SessionInfo:
+        """Make a session the client's current one; held for writing unless another process has it."""
+        try:
+            session = await self._hold(session_id, take_over=take_over)
+        except SessionBusy:
+            session = await self._load(session_id)
+        client.current = session_id
+        await refresh_environment(session)
+        return self._info(await self.services.store.meta(session_id), session)
+
+    async def subscribe(self, client: Client, session_id: str, *, on: bool) -> None:
+        """Hear a session, or no more."""
+        await self.services.store.meta(session_id)
+        client.subscribe(session_id, on=on)
+
+    async def fork(self, client: Client, session_id: str, at_turn: str | int | None) -> SessionInfo:
+        """A new session that begins as the old one was after `at_turn` (a turn's id or its number from 1), or as it is now."""
+        source = await self.reading(client, session_id)
+        entries = _until(source, at_turn)
+        stamp = source.stamp()
+        last = entries[-1].seq if entries else 0
+        copied = (*entries, *(_ends_of_open_turns(source, entries, last)))
+        last = copied[-1].seq if copied else 0
+        resumed = ResumeEntry(**stamp, seq=last + 1, reason="fork")
+        title = f"{source.meta.title} (fork)" if source.meta.title else ""
+        session = await self._create(
+            client,
+            model=source.meta.model,
+            title=title,
+            system_instruction=source.meta.system_instruction,
+            parent=source.session_id,
+            entries=(*copied, resumed),
+        )
+        await self._save_meta(session)
+        return self.info(session)
+
+    async def rename(self, client: Client, session_id: str, title: str) -> SessionInfo:
+        """Give a session another title."""
+        client.name_session(session_id)
+        session = await self._hold(session_id)
+        session.meta = msgspec.structs.replace(session.meta, title=title)
+        await self._save_meta(session)
+        return self.info(session)
+
+    async def delete(self, session_id: str) -> None:
+        """Forget a session and its files, ending what runs in it."""
+        session = self._sessions.get(session_id)
+        if session is not None:
+            await session.lane.drain("delete")
+        await self.services.store.delete(session_id)
+        self._sessions.pop(session_id, None)
+        for client in self.clients.values():
+            client.forget(session_id)
+
+    async def export(self, client: Client, session_id: str, format: ExportFormat) -> str:
+        """The session as the text of a file."""
+        session = await self.reading(client, session_id)
+        history = session.history
+        return await asyncio.to_thread(encode_session, session.meta, list(history.entries), history.contents(), format)
+
+    async def import_session(self, client: Client, path: str) -> SessionInfo:
+        """Read a session file. Raises `InvalidInput` that says what is wrong with it, and where."""
+        data = await asyncio.to_thread(_read_file, path)
+        imported = await asyncio.to_thread(decode_session_file, data, Path(path).name)
+        entries = imported.entries or entries_of(imported.contents, self.services)
+        last = entries[-1].seq if entries else 0
+        stamp = {"id": self.services.new_id("entry"), "time": self.services.clock.now()}
+        entries = (*entries, ResumeEntry(**stamp, seq=last + 1, reason="import"))
+        session = await self._create(
+            client,
+            model=imported.model or "",
+            title=imported.title or Path(path).stem[:80],
+            system_instruction=imported.system_instruction,
+            entries=entries,
+        )
+        await self._save_meta(session)
+        return self.info(session)
+
+    def info(self, session: Session) -> SessionInfo:
+        """What is known of a session that is loaded."""
+        return self._info(session.meta, session)
+
+    def _info(self, meta: SessionMeta, session: Session | None = None) -> SessionInfo:
+        session = session or self._sessions.get(meta.session_id)
+        return SessionInfo(
+            session_id=meta.session_id,
+            title=session.meta.title if session else meta.title,
+            model=meta.model or (session.choice().name if session else ""),
+            created_at=meta.created_at,
+            updated_at=session.meta.updated_at if session else meta.updated_at,
+            turns=session.turns if session else meta.turns,
+            token_count=session.reading(session.choice()).tokens if session else meta.token_count,
+            workspace_folders=tuple(Path(folder).as_uri() for folder in meta.workspace_folders),
+            parent=meta.parent,
+            held_by=meta.held_by,
+        )
+
+    async def _save_meta(self, session: Session) -> None:
+        session.meta = msgspec.structs.replace(
+            session.meta, updated_at=self.services.clock.now(), turns=session.turns, token_count=session.reading(session.choice()).tokens
+        )
+        await self.services.store.save_meta(session.meta)
+
+    # --- turns -------------------------------------------------------------------------------------------------------------------
+
+    async def chat(self, client: Client, prompt: tuple[Part, ...], *, session_id: str | None = None, model: str | None = None) -> ChatResult:
+        """Answer a prompt, in its order. A prompt that is just a slash command for compression runs that."""
+        if not prompt:
+            raise InvalidInput("The prompt is empty.", path="$.prompt")
+        session = await self.writing(client, session_id)
+        guidance = slash_compression(prompt)
+        if guidance is not None:
+            return await self._compress_by_prompt(session, client, guidance)
+        turn = Turn(
+            session=session,
+            turn_id=self.services.new_id("turn"),
+            client=client,
+            prompt=prompt,
+            asked_model=model,
+        )
+        job = Job("turn", turn.turn_id, turn.run, abandon=turn.abandon, client=client.client_id)
+        busy_with = session.lane.current.kind if session.lane.current else "turn"
+        position = session.lane.submit(job)
+        if position:
+            session.emit(PromptQueued(position=position, because=busy_with), turn.turn_id)
+        result = await job.wait(client.client_id)
+        await self._after_turn(session)
+        return result
+
+    async def _compress_by_prompt(self, session: Session, client: Client, guidance: str) -> ChatResult:
+        result = await compress(session, client=client.client_id, instructions=guidance)
+        choice = session.choice()
+        return ChatResult(
+            session_id=session.session_id,
+            turn_id=self.services.new_id("turn"),
+            text=result.message,
+            finish_reason="STOP",
+            model=choice.name,
+            usage=Usage(),
+            compression=result,
+        )
+
+    async def _after_turn(self, session: Session) -> None:
+        """Keep the listing true, and find a title. Neither may cost the answer."""
+        try:
+            await self._save_meta(session)
+        except StorageFault:
+            return
+        if not session.meta.title:
+            self._titles.begin(session, self._save_meta)
+
+    async def compress(self, client: Client, session_id: str | None, *, instructions: str = "", preview: bool = False) -> CompressionResult:
+        """Compress a session by hand."""
+        session = await self.writing(client, session_id)
+        result = await compress(session, client=client.client_id, instructions=instructions, preview=preview)
+        await self._after_compression(session)
+        return result
+
+    async def _after_compression(self, session: Session) -> None:
+        try:
+            await self._save_meta(session)
+        except StorageFault:
+            return
+
+    async def cancel(self, client: Client, session_id: str | None, *, turn_id: str | None = None, compaction_id: str | None = None) -> CancelResult:
+        """Stop the job with this id, or else whatever runs in the session."""
+        session = await self.reading(client, session_id)
+        by = client.client_id
+        job_id = turn_id or compaction_id
+        preview = session.previews.get(compaction_id or "")
+        if preview is not None:
+            preview.job.cancel(by)
+            return CancelResult(cancelled=True)
+        if session.lane.cancel(by, job_id):
+            return CancelResult(cancelled=True)
+        if job_id is None and session.previews:
+            next(iter(session.previews.values())).job.cancel(by)
+            return CancelResult(cancelled=True)
+        return CancelResult(cancelled=False)
+
+    async def close(self) -> None:
+        """End every job, let go of every session."""
+        for session in self._sessions.values():
+            await session.lane.drain("shutdown")
+            for preview in list(session.previews.values()):
+                preview.job.cancel("shutdown")
+                await preview.job.settled()
+            session.channel.keep_deltas()
+        await self._titles.close()
+        await self.services.store.close()
+        await self.services.models.close()
+
+
+def _until(session: Session, at_turn: str | int | None) -> tuple[Entry, ...]:
+    entries = session.history.entries
+    if at_turn is None:
+        return tuple(entries)
+    ends = [entry for entry in entries if isinstance(entry, TurnEndEntry)]
+    if isinstance(at_turn, int):
+        completed = [entry for entry in ends if entry.outcome == "completed"]
+        if not 1 <= at_turn <= len(completed):
+            raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
+        end = completed[at_turn - 1]
+    else:
+        end = next((entry for entry in ends if entry.turn_id == at_turn), None)
+        if end is None:
+            raise InvalidInput(f"There is no finished turn {at_turn}.", path="$.atTurn")
+    return tuple(entry for entry in entries if entry.seq <= end.seq)
+
+
+def _ends_of_open_turns(session: Session, entries: tuple[Entry, ...], last: int) -> list[Entry]:
+    """A fork taken while a turn runs does not take that turn along."""
+    held = {getattr(entry, "turn_id", None) for entry in entries}
+    ended = {entry.turn_id for entry in entries if isinstance(entry, TurnEndEntry)}
+    stillborn = [turn_id for turn_id in session.open_turns if turn_id in held and turn_id not in ended]
+    return [
+        TurnEndEntry(**session.stamp(), seq=last + number, turn_id=turn_id, outcome="interrupted", reason="forked")
+        for number, turn_id in enumerate(stillborn, start=1)
+    ]
+
+
+def _read_file(path: str) -> bytes:
+    file = Path(path)
+    try:
+        if not file.is_file():
+            raise InvalidInput(f"{path} is no regular file.", path="$.path")
+        if file.stat().st_size > IMPORT_LIMIT:
+            raise InvalidInput(f"{path} is larger than {IMPORT_LIMIT // 1024**2} MiB.", path="$.path")
+        return file.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.", path="$.path") from None

@@ -1,0 +1,177 @@
+"""What one client's editor shows, as it was reported: by our own notification, or put together from `textDocument/*`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from gemini_companion.engine.history.view import History
+from gemini_companion.engine.ide_context.policy import baseline_of, is_full_due
+from gemini_companion.engine.ide_context.positions import PositionEncoding, count_line_breaks, cursor_at, text_between
+from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, LineRange, OpenFile
+from gemini_companion.sessions.ports import OpenDocument
+
+MAX_REPORTED: Final = 1_000
+"""Open files of one report that are looked at."""
+
+MAX_DOCUMENTS: Final = 2_000
+"""Buffers kept per client; the longest unfocused is forgotten."""
+
+Place = tuple[int, int]
+"""An LSP position: line and character, from 0."""
+
+
+class ReportedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """An open file as a client reports it; positions are LSP's."""
+
+    path: str
+    last_focused_at: float = 0
+    is_active: bool = False
+    cursor: Place | None = None
+    selection: tuple[Place, Place] | None = None
+    selected_text: str | None = None
+    visible: tuple[Place, Place] | None = None
+
+
+class Buffer(msgspec.Struct, kw_only=True):
+    """A text document that the client has open and keeps in step with us."""
+
+    path: str
+    text: str
+    focused: int
+    """Rises with every sign that somebody works in it."""
+    maybe_dirty: bool = True
+    """False after a save that nothing followed."""
+    selection: tuple[Place, Place] | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class Editor:
+    """The state of one client's editor. Paths are absolute; `encoding` is the negotiated unit of characters."""
+
+    def __init__(self, client_id: str) -> None:
+        self.client_id = client_id
+        self.encoding: PositionEncoding = "utf-16"
+        self._reported: tuple[ReportedFile, ...] | None = None
+        self._buffers: dict[str, Buffer] = {}
+        self._focus = itertools.count(1)
+        self._documents: tuple[OpenDocument, ...] = ()
+
+    def report(self, files: Sequence[ReportedFile]) -> None:
+        """Take the client's own word for what is open; it holds from now on instead of what the documents tell."""
+        self._reported = tuple(files[:MAX_REPORTED])
+
+    def open(self, path: str, text: str) -> None:
+        """A document was opened."""
+        self._buffers[path] = Buffer(path=path, text=text, focused=next(self._focus))
+        if len(self._buffers) > MAX_DOCUMENTS:
+            del self._buffers[min(self._buffers.values(), key=lambda buffer: buffer.focused).path]
+
+    def change(self, path: str, text: str) -> None:
+        """A document's text is another now."""
+        buffer = self._buffers.get(path)
+        if buffer is None:
+            self.open(path, text)
+            return
+        buffer.text, buffer.maybe_dirty, buffer.focused = text, True, next(self._focus)
+        buffer.selection = None  # it was of the text before
+
+    def save(self, path: str) -> None:
+        """A document was saved."""
+        if (buffer := self._buffers.get(path)) is not None:
+            buffer.maybe_dirty, buffer.focused = False, next(self._focus)
+
+    def close(self, path: str) -> None:
+        """A document was closed."""
+        self._buffers.pop(path, None)
+
+    def look_at(self, path: str, selection: tuple[Place, Place] | None = None, diagnostics: tuple[Diagnostic, ...] | None = None) -> None:
+        """A request about a document told where the user is."""
+        if (buffer := self._buffers.get(path)) is not None:
+            buffer.focused = next(self._focus)
+            if selection is not None:
+                buffer.selection = selection
+            if diagnostics is not None:
+                buffer.diagnostics = diagnostics
+
+    def buffer(self, path: str) -> Buffer | None:
+        """The open document of this path."""
+        return self._buffers.get(path)
+
+    def text(self, path: str, selection: tuple[Place, Place]) -> str:
+        """The text of a range of an open document, empty if it is not open."""
+        buffer = self._buffers.get(path)
+        return text_between(buffer.text, *selection, self.encoding) if buffer else ""
+
+    def files(self) -> list[OpenFile]:
+        """What is open, before anybody asked whether it may be shown."""
+        if self._reported is not None:
+            return [self._from_report(file) for file in self._reported]
+        newest = max((buffer.focused for buffer in self._buffers.values()), default=0)
+        return [self._from_buffer(buffer, is_active=buffer.focused == newest) for buffer in self._buffers.values()]
+
+    def is_full_due(self, history: History) -> bool:
+        """True if the next prompt from here sends the full IDE context."""
+        baseline = baseline_of(history.ide_entries)
+        return is_full_due(baseline, client=self.client_id, epoch=history.epoch, previous_turn_client=history.previous_client)
+
+    def show_documents(self, documents: Sequence[OpenDocument]) -> None:
+        """What a model on this machine may read from now on."""
+        self._documents = tuple(documents)
+
+    def documents(self) -> Sequence[OpenDocument]:
+        """The admitted open files with their texts."""
+        return self._documents
+
+    def _from_report(self, file: ReportedFile) -> OpenFile:
+        buffer = self._buffers.get(file.path)
+        text = buffer.text if buffer else None
+        selected = file.selected_text
+        if selected is None and file.selection is not None and text is not None:
+            selected = text_between(text, *file.selection, self.encoding)
+        place = file.cursor or (file.selection[1] if file.selection else None)
+        return OpenFile(
+            path=file.path,
+            last_focused_at=file.last_focused_at,
+            is_active=file.is_active,
+            cursor=cursor_at(text, *place, self.encoding) if place else None,
+            selected_text=selected,
+            visible_range=_lines(file.visible) if file.visible else None,
+            unsaved_text=buffer.text if buffer and buffer.maybe_dirty else None,
+            diagnostics=buffer.diagnostics if buffer else (),
+        )
+
+    def _from_buffer(self, buffer: Buffer, *, is_active: bool) -> OpenFile:
+        cursor: Cursor | None = None
+        selected: str | None = None
+        if buffer.selection is not None:
+            cursor = cursor_at(buffer.text, *buffer.selection[1], self.encoding)
+            selected = text_between(buffer.text, *buffer.selection, self.encoding) or None
+        return OpenFile(
+            path=buffer.path,
+            last_focused_at=buffer.focused,
+            is_active=is_active,
+            cursor=cursor,
+            selected_text=selected,
+            unsaved_text=buffer.text if buffer.maybe_dirty else None,
+            diagnostics=buffer.diagnostics,
+        )
+
+    def selected_lines(self, path: str) -> tuple[int, int] | None:
+        """First and last selected line, from 1, for the document of this path."""
+        for file in self._reported or ():
+            if file.path == path and file.selection is not None:
+                return file.selection[0][0] + 1, file.selection[1][0] + 1
+        buffer = self._buffers.get(path)
+        if buffer is None or buffer.selection is None:
+            return None
+        first, last = sorted((buffer.selection[0][0], buffer.selection[1][0]))
+        return first + 1, min(last, count_line_breaks(buffer.text)) + 1
+
+
+def _lines(visible: tuple[Place, Place]) -> LineRange:
+    first, last = sorted((visible[0][0], visible[1][0]))
+    return LineRange(start_line=max(0, first) + 1, end_line=max(0, last) + 1)

@@ -1,0 +1,136 @@
+"""The IDE context of a turn: what the client's editor shows, admitted, and as much of it as the model does not know yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from gemini_companion.engine.history.content import user_text
+from gemini_companion.engine.history.log import IdeContextEntry
+from gemini_companion.engine.ide_context.normalise import normalise
+from gemini_companion.engine.ide_context.policy import Send, baseline_of, decide
+from gemini_companion.engine.ide_context.receipt import Withheld
+from gemini_companion.engine.ide_context.state import EditorState, OpenFile
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.events import IdeContextSent
+from gemini_companion.sessions.ports import OpenDocument, Refusal
+from gemini_companion.sessions.results import ContextPreview
+from gemini_companion.sessions.session import Draft, Session
+
+DOCUMENT_CHARACTERS = 400_000
+"""How much of one open file a model on this machine reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueContext:
+    """What goes in front of the next prompt."""
+
+    send: Send
+    client_id: str
+    epoch: int
+
+    @property
+    def text(self) -> str | None:
+        """The message, or `None`."""
+        return self.send.text
+
+    def tokens(self, session: Session) -> int:
+        """Estimated tokens of the message."""
+        return session.ledger.measure(user_text(self.text)).tokens if self.text else 0
+
+    def entry(self, session: Session, turn_id: str) -> Draft:
+        """The log entry that holds the message."""
+        stamp, content = session.stamp(), user_text(self.text or "")
+        kind = "delta" if self.send.kind == "delta" else "full"
+        paths = self.send.receipt.files
+        return lambda seq: IdeContextEntry(
+            **stamp, seq=seq, turn_id=turn_id, content=content, kind=kind, client=self.client_id, epoch=self.epoch, paths=paths
+        )
+
+    def receipt(self) -> IdeContextSent:
+        """The event that says what was sent and what was not."""
+        receipt = self.send.receipt
+        return IdeContextSent(
+            kind="delta" if receipt.kind == "delta" else "full",
+            files=receipt.files,
+            selection_chars=receipt.selection_chars,
+            withheld=_refusals(receipt.withheld),
+        )
+
+    def preview(self) -> ContextPreview:
+        """The same for `gemini/context/preview`."""
+        receipt = self.send.receipt
+        return ContextPreview(
+            kind=receipt.kind,
+            files=receipt.files,
+            withheld=_refusals(receipt.withheld),
+            selection_chars=receipt.selection_chars,
+            text=self.send.text,
+        )
+
+
+async def prepare_context(session: Session, client: Client) -> DueContext:
+    """Decide what the next prompt of this client takes along. Changes nothing: what was sent is read from the view."""
+    state, withheld = await _admitted(session, client)
+    history = session.history
+    send = decide(
+        baseline_of(history.ide_entries),
+        state,
+        client=client.client_id,
+        epoch=history.epoch,
+        previous_turn_client=history.previous_client,
+        call_open=history.has_open_call(),
+        withheld=withheld,
+    )
+    return DueContext(send=send, client_id=client.client_id, epoch=history.epoch)
+
+
+async def _admitted(session: Session, client: Client) -> tuple[EditorState, list[Withheld]]:
+    """The editor's state without what may not be shown, and what that is."""
+    services = session.services
+    settings = services.settings()
+    folders = client.folders or session.meta.workspace_folders
+    files = client.editor.files()
+    verdicts = await services.workspace.admit([file.path for file in files], folders)
+    admitted: list[OpenFile] = []
+    withheld: list[Withheld] = []
+    for file in files:
+        refusal = verdicts.get(file.path)
+        if refusal is None:
+            admitted.append(file)
+        else:
+            withheld.append(Withheld(name=refusal.name, reason=refusal.reason))
+    newest = sorted(admitted, key=lambda file: file.last_focused_at, reverse=True)[: settings.ide_max_open_files]
+    settled = [await _settle_unsaved(session, file) for file in newest]
+    await _show_documents(session, client, settled)
+    return normalise(settled, is_trusted=client.trusted, max_files=settings.ide_max_open_files), withheld
+
+
+async def _settle_unsaved(session: Session, file: OpenFile) -> OpenFile:
+    """Unsaved text is told only where the buffer differs from the disk."""
+    if file.unsaved_text is None:
+        return file
+    on_disk = await session.services.workspace.read_text(file.path, limit=len(file.unsaved_text) + 1)
+    if on_disk is None or on_disk.replace("\r\n", "\n") != file.unsaved_text.replace("\r\n", "\n"):
+        return file
+    return msgspec.structs.replace(file, unsaved_text=None)
+
+
+async def _show_documents(session: Session, client: Client, files: list[OpenFile]) -> None:
+    """Let the offline model read the admitted files; nobody else does."""
+    if session.choice().client.provider != "offline":
+        client.editor.show_documents(())
+        return
+    documents: list[OpenDocument] = []
+    for file in files:
+        buffer = client.editor.buffer(file.path)
+        text = buffer.text if buffer else await session.services.workspace.read_text(file.path, limit=DOCUMENT_CHARACTERS)
+        if text is not None:
+            selection = client.editor.selected_lines(file.path) if file.is_active else None
+            documents.append(OpenDocument(path=file.path, text=text[:DOCUMENT_CHARACTERS], is_active=file.is_active, selection=selection))
+    client.editor.show_documents(documents)
+
+
+def _refusals(withheld: tuple[Withheld, ...]) -> tuple[Refusal, ...]:
+    return tuple(Refusal(name=item.name, reason=item.reason) for item in withheld)

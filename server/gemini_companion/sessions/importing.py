@@ -1,0 +1,38 @@
+"""From bare contents to a log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry
+from gemini_companion.engine.history.part import has_response
+from gemini_companion.sessions.services import Services
+
+
+def entries_of(contents: Sequence[Content], services: Services) -> tuple[Entry, ...]:
+    """A log that says these contents: a prompt begins a turn, what follows belongs to it, and every turn is completed."""
+    entries: list[Entry] = []
+    now = services.clock.now()
+    turn_id = ""
+
+    def stamp() -> dict[str, object]:
+        return {"id": f"imported-{len(entries) + 1}", "seq": len(entries) + 1, "time": now}
+
+    def end_turn() -> None:
+        if turn_id:
+            entries.append(TurnEndEntry(**stamp(), turn_id=turn_id, outcome="completed", kept_to=len(entries)))  # pyright: ignore[reportArgumentType]
+
+    for content in contents:
+        if content.role == "model":
+            turn_id = turn_id or f"imported-turn-{len(entries) + 1}"
+            entries.append(ReplyEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+        elif has_response(content):
+            turn_id = turn_id or f"imported-turn-{len(entries) + 1}"
+            entries.append(ToolResultEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+        else:
+            end_turn()
+            turn_id = f"imported-turn-{len(entries) + 1}"
+            entries.append(PromptEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+    end_turn()
+    return tuple(entries)

@@ -1,0 +1,208 @@
+"""What can be read of a session without waiting for it: listings, the ledger, the sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeVar
+
+import msgspec
+
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.item import STANDING_IN, Item
+from gemini_companion.engine.history.log import (
+    AttemptEntry,
+    CompactionEntry,
+    Entry,
+    IdeContextEntry,
+    PromptEntry,
+    RatingEntry,
+    ReplyEntry,
+    ToolResultEntry,
+    TurnEndEntry,
+)
+from gemini_companion.engine.tokens.limits import KNOWN_MODELS
+from gemini_companion.sessions.ports import StoredEvents
+from gemini_companion.sessions.results import (
+    CompactionInfo,
+    CompactionList,
+    ContextReport,
+    EventPage,
+    HistoryItem,
+    HistoryPage,
+    ModelInfo,
+    ModelReport,
+    Pin,
+    PinList,
+    Stats,
+)
+from gemini_companion.sessions.services import ModelChoice, Services
+from gemini_companion.sessions.session import Session
+
+T = TypeVar("T")
+
+_KINDS = {PromptEntry: "prompt", ReplyEntry: "reply", ToolResultEntry: "toolResult", IdeContextEntry: "ide"}
+
+
+def history_page(session: Session, view: Literal["model", "transcript"], *, cursor: str | None, limit: int | None) -> HistoryPage:
+    """The curated view, or everything ever said."""
+    items = _model_view(session) if view == "model" else _transcript(session)
+    page, following = _page(items, cursor, limit)
+    return HistoryPage(contents=tuple(page), version=session.history.version, epoch=session.history.epoch, next_cursor=following)
+
+
+def _model_view(session: Session) -> list[HistoryItem]:
+    history = session.history
+    return [_listed(item, history.provenance(item) if item.kind in STANDING_IN else ()) for item in history.curated()]
+
+
+def _listed(item: Item, entry_ids: tuple[str, ...]) -> HistoryItem:
+    return HistoryItem(
+        role=item.content.role,
+        parts=tuple(item.content.parts),
+        entry_id=item.entry_id,
+        entry_ids=entry_ids,
+        kind=item.kind,
+        seq=item.seq,
+        turn_id=item.turn_id or None,
+    )
+
+
+def _transcript(session: Session) -> list[HistoryItem]:
+    history = session.history
+    outcomes = {entry.turn_id: entry for entry in history.entries if isinstance(entry, TurnEndEntry)}
+    hiding = [compaction for compaction in history.in_force.values() if compaction.hides is not None]
+    return [
+        _said(entry, outcomes.get(entry.turn_id), hiding)
+        for entry in history.entries
+        if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
+    ]
+
+
+def _said(
+    entry: PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry, end: TurnEndEntry | None, hiding: Sequence[CompactionEntry]
+) -> HistoryItem:
+    outcome = None if end is None or end.outcome == "completed" or entry.seq <= end.kept_to else end.outcome
+    hidden_by = next(
+        (c.compaction_id for c in reversed(hiding) if c.hides and c.hides[0] <= entry.seq <= c.hides[1] and entry.seq not in c.keeps), None
+    )
+    return HistoryItem(
+        role=entry.content.role,
+        parts=tuple(entry.content.parts),
+        entry_id=entry.id,
+        kind=_KINDS[type(entry)],
+        seq=entry.seq,
+        turn_id=entry.turn_id,
+        time=entry.time,
+        outcome=outcome,
+        hidden_by=hidden_by,
+    )
+
+
+def _page(items: Sequence[T], cursor: str | None, limit: int | None) -> tuple[Sequence[T], str | None]:
+    start = 0
+    if cursor is not None:
+        if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 12):
+            raise InvalidInput("The cursor is none that this method gave out.", path="$.cursor")
+        start = int(cursor)
+    end = len(items) if limit is None else start + limit
+    return items[start:end], str(end) if end < len(items) else None
+
+
+def compaction_list(session: Session) -> CompactionList:
+    """Every compaction, newest first, the open preview included."""
+    history = session.history
+    ratings = {entry.compaction_id: entry for entry in history.entries if isinstance(entry, RatingEntry)}
+    covered = {covered_id for compaction in history.in_force.values() for covered_id in compaction.covers}
+    listed = [
+        _compaction(entry, "undone" if key not in history.in_force else "covered" if key in covered else "inForce", ratings.get(key))
+        for key, entry in history.compactions.items()
+    ]
+    if history.preview is not None:
+        listed.append(_compaction(history.preview.compaction, "preview", None))
+    return CompactionList(compactions=tuple(reversed(listed)))
+
+
+def _compaction(
+    entry: CompactionEntry, state: Literal["inForce", "covered", "undone", "preview"], rating: RatingEntry | None
+) -> CompactionInfo:
+    result = entry.result
+    return CompactionInfo(
+        compaction_id=entry.compaction_id,
+        status="PREVIEW" if state == "preview" else result.status,
+        trigger=result.trigger,
+        time=entry.time,
+        original_token_count=result.original_token_count,
+        new_token_count=result.new_token_count,
+        state=state,
+        hides=entry.hides,
+        covers=entry.covers,
+        cuts=len(entry.cuts),
+        snapshot=result.snapshot,
+        rating=rating.rating if rating else None,
+        note=(rating.note or None) if rating else None,
+    )
+
+
+def context_report(session: Session) -> ContextReport:
+    """The ledger by part."""
+    choice = session.choice()
+    status = session.status(None, choice)
+    return ContextReport(
+        session_id=session.session_id,
+        model=choice.name,
+        token_count=status.token_count,
+        token_count_source=status.token_count_source,
+        token_limit=status.token_limit,
+        by_part=session.ledger.scaled(session.parts(), status.token_count),
+        free=max(0, status.token_limit - status.token_count),
+        threshold=status.threshold,
+        tokens_until_compression=status.tokens_until_compression,
+    )
+
+
+def pin_list(session: Session) -> PinList:
+    """The pins, oldest first."""
+    return PinList(
+        pins=tuple(
+            Pin(pin_id=entry.pin_id, text=entry.text, created_at=entry.time, turn_id=entry.turn_id) for entry in session.history.pins.values()
+        )
+    )
+
+
+def model_report(services: Services, choice: ModelChoice) -> ModelReport:
+    """The models, which one answers, and why."""
+    hint = ""
+    if choice.client.provider == "offline" and choice.asked != choice.name:
+        hint = "Set GEMINI_API_KEY (or GOOGLE_API_KEY) in the daemon's environment and start it again to talk to Gemini."
+    return ModelReport(
+        models=tuple(ModelInfo(name=model.name, token_limit=model.token_limit, description=model.title) for model in KNOWN_MODELS),
+        current=choice.name,
+        provider=choice.client.provider,
+        reason=choice.reason,
+        hint=hint,
+    )
+
+
+def stats(session: Session) -> Stats:
+    """Sums over the whole log."""
+    entries: Sequence[Entry] = session.history.entries
+    replies = [entry for entry in entries if isinstance(entry, ReplyEntry)]
+    usages = [entry.usage for entry in replies if entry.usage is not None]
+    results = [entry.result for entry in entries if isinstance(entry, CompactionEntry | AttemptEntry)]
+    in_force = session.history.in_force.values()
+    return Stats(
+        session_id=session.session_id,
+        turns=session.turns,
+        calls=len(replies) + sum(result.model_calls for result in results),
+        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
+        cached_tokens=sum(usage.cached_tokens for usage in usages),
+        thought_tokens=sum(usage.thought_tokens for usage in usages),
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        compressions=len(session.history.compactions),
+        tokens_saved=sum(max(0, entry.result.original_token_count - entry.result.new_token_count) for entry in in_force),
+    )
+
+
+def event_page(stored: StoredEvents) -> EventPage:
+    """Kept events as clients get them."""
+    return EventPage(events=tuple(msgspec.to_builtins(event) for event in stored.events), truncated=stored.truncated)
