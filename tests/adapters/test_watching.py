@@ -54,7 +54,7 @@ class Probed(Heard):
         waits = self.waits
 
         class Watch(FileWatch):
-            def _folders(self) -> frozenset[tuple[str, int]]:
+            def _folders(self) -> frozenset[str]:
                 found = super()._folders()
                 waits.set()  # the last look around before it waits for the system
                 return found

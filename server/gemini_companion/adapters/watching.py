@@ -14,7 +14,7 @@ from gemini_companion.engine.errors import CompanionError
 
 OnChange: TypeAlias = Callable[[frozenset[Path]], Awaitable[None]]
 _Stamp: TypeAlias = tuple[int, int, int] | None
-_Folders: TypeAlias = frozenset[tuple[str, int]]
+_Folders: TypeAlias = frozenset[str]
 _Batch: TypeAlias = set[tuple[Any, str]]
 
 _ATTEMPTS: Final = 5
@@ -55,14 +55,14 @@ class FileWatch:
                     raise _refused(gone) from gone
 
     async def _watch(self, watchfiles: Any, folders: _Folders, on_change: OnChange) -> None:
-        """Report until these are no longer the right folders to watch."""
+        """Report until these are no longer the right folders to watch, or one of them may be another of the same name."""
         names = await asyncio.to_thread(self._names)
 
         def concerns_us(_: object, name: str) -> bool:
             return name in names
 
         events = watchfiles.awatch(
-            *sorted(folder for folder, _ in folders),
+            *sorted(folders),
             watch_filter=concerns_us,
             debounce=self._debounce_ms,
             step=_STEP_MS,
@@ -74,19 +74,19 @@ class FileWatch:
             try:
                 # After its first step the system watches. What changed before is found by the stamps, what changes now by events.
                 await asyncio.sleep(0)
-                named: set[Path] = set()
+                named: set[Path | None] = set()
                 while True:
                     await self._report(named, on_change)
-                    if await asyncio.to_thread(self._folders) != folders:
+                    if None in named or await asyncio.to_thread(self._folders) != folders:
                         return
-                    named = {path for _, name in await coming if (path := names[name])}
+                    named = {names[name] for _, name in await coming}
                     coming = asyncio.ensure_future(_next(events))
             finally:
                 coming.cancel()
                 with suppress(asyncio.CancelledError, CompanionError, _FolderGone):
                     await coming
 
-    async def _report(self, named: set[Path], on_change: OnChange) -> None:
+    async def _report(self, named: set[Path | None], on_change: OnChange) -> None:
         stamps = await asyncio.to_thread(lambda: {path: _stamp(path) for path in self._paths})
         changed = frozenset(path for path in self._paths if path in named or stamps[path] != self._stamps[path])
         self._stamps = stamps
@@ -94,16 +94,9 @@ class FileWatch:
             await on_change(changed)
 
     def _folders(self) -> _Folders:
-        """The folders to watch: for each file the one that holds it and the one that holds that, each with its inode.
-
-        The inode tells a folder from another that took its name, which the system would not watch for us.
-        """
-        found: set[tuple[str, int]] = set()
-        for place in self._places():
-            for folder in (_nearest(place.parent),):
-                with suppress(OSError):
-                    found.add((str(folder), folder.stat().st_ino))
-        return frozenset(found)
+        """The folders to watch: for each file the one that holds it, and the one that holds that and tells what becomes of it."""
+        places = self._places()
+        return frozenset(str(_nearest(folder)) for place in places for folder in (place.parent, place.parent.parent))
 
     def _names(self) -> dict[str, Path | None]:
         """The names whose events count: places of files, with the file they stand for, and all folders above them."""

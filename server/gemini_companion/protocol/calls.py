@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ MessageId: TypeAlias = str | int
 
 CANCEL_GRACE: Final = 0.08
 """Seconds between a cancel and the answer -32800, unless the handler settles it before."""
-CLOSE_GRACE: Final = 5.0
+CLOSE_GRACE: Final = 2.0
 """Seconds that handlers have to clean up when the client leaves."""
 
 
@@ -32,7 +33,7 @@ class Call:
     method: str
     token: MessageId | None
     """The client's `workDoneToken`."""
-    task: asyncio.Task[None]
+    task: asyncio.Task[None] | None = None
     deadline: asyncio.TimerHandle | None = None
     """Set by a cancel: when the answer goes out without waiting for the handler any longer."""
 
@@ -65,17 +66,17 @@ class Calls:
     ) -> None:
         """Run `handle` and answer with what it returns, or with the error that it raises."""
         gate = self._gate if self._gate and not self._gate.done() else None
-        task = asyncio.get_running_loop().create_task(self._run(call_id, method, handle, gate), name=f"{method} {call_id}")
-        self._by_id[call_id] = Call(call_id, method, token, task)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        call = self._by_id[call_id] = Call(call_id, method, token)
+        call.task = asyncio.get_running_loop().create_task(self._run(call, handle, gate), name=method)
+        self._tasks.add(call.task)
+        call.task.add_done_callback(functools.partial(self._ended, call))
         if scope == "ordered":
-            self._gate = task
+            self._gate = call.task
 
     def cancel(self, call_id: MessageId) -> None:
         """Stop a call. A handler that catches this and returns a value in time has that value sent; one that does not is answered for."""
         call = self._by_id.get(call_id)
-        if call is None or call.deadline is not None:
+        if call is None or call.task is None or call.deadline is not None:
             return
         call.task.cancel()
         call.deadline = asyncio.get_running_loop().call_later(CANCEL_GRACE, self._answer, call, error_body(call_id, cancelled()))
@@ -86,12 +87,12 @@ class Calls:
             self.cancel(call.id)
 
     async def cancel_all(self, *, but: MessageId | None = None) -> None:
-        """Stop all calls and wait until they are answered, which takes `CANCEL_GRACE` at most."""
+        """Stop all calls and wait until they are answered, which takes little more than `CANCEL_GRACE`."""
         stopped = [call for call in self._by_id.values() if call.id != but]
         for call in stopped:
             self.cancel(call.id)
-        if stopped:
-            await asyncio.wait([call.task for call in stopped], timeout=CANCEL_GRACE * 1.5)
+        if tasks := [call.task for call in stopped if call.task]:
+            await asyncio.wait(tasks, timeout=CANCEL_GRACE * 1.5)
 
     async def close(self) -> None:
         """Stop all calls and wait until their handlers have cleaned up, or for `CLOSE_GRACE`."""
@@ -101,16 +102,20 @@ class Calls:
             if stuck:
                 logger.error("Left behind: %s", ", ".join(sorted(task.get_name() for task in stuck)))
 
-    async def _run(self, call_id: MessageId, method: str, handle: Callable[[], Awaitable[Any]], gate: asyncio.Task[None] | None) -> None:
+    async def _run(self, call: Call, handle: Callable[[], Awaitable[Any]], gate: asyncio.Task[None] | None) -> None:
         try:
             if gate is not None:
                 await asyncio.wait([gate])
-            body = encode_body({"jsonrpc": "2.0", "id": call_id, "result": await handle()})
+            body = encode_body({"jsonrpc": "2.0", "id": call.id, "result": await handle()})
         except (Exception, asyncio.CancelledError) as error:
-            body = error_body(call_id, to_wire(error, doing=method))
-        call = self._by_id.get(call_id)
-        if call is not None and call.task is asyncio.current_task():
-            self._answer(call, body)
+            wire = to_wire(error, doing=call.method)
+            body = error_body(call.id, wire if call.deadline is None else cancelled())
+        self._answer(call, body)
+
+    def _ended(self, call: Call, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if task.cancelled():  # before it began
+            self._answer(call, error_body(call.id, cancelled()))
 
     def _answer(self, call: Call, body: bytes) -> None:
         if self._by_id.get(call.id) is not call:

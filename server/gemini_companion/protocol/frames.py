@@ -16,7 +16,7 @@ MAX_HEADER: Final = 16 * 2**10
 
 _USUAL_HEADER = re.compile(rb"Content-Length: ([0-9]{1,9})\r\n\r\n")
 _HEADER_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*([^\r]*?)[ \t]*\r?", re.DOTALL)
-_HEADER_START = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]*(?:[ \t]*:[^\r]*)?\r?", re.DOTALL)
+_HEADER_START = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]*[ \t]*(?::[^\r]*)?\r?", re.DOTALL)
 _LENGTH = re.compile(rb"[0-9]{1,10}")
 _NEXT_LENGTH = re.compile(rb"Content-Length[ \t]{0,16}:[ \t]{0,16}[0-9]{1,10}[ \t]{0,16}\r?\n", re.IGNORECASE)
 _LONGEST_NEXT_LENGTH: Final = 128

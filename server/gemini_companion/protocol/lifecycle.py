@@ -62,7 +62,9 @@ def apply_to_documents(documents: Documents, params: msgspec.Struct) -> None:
     match params:
         case lsp.DidOpenParams(text_document=item):
             try:
-                documents.put_text_document(types.TextDocumentItem(uri=item.uri, language_id=item.language_id, version=item.version, text=item.text))
+                documents.put_text_document(
+                    types.TextDocumentItem(uri=item.uri, language_id=item.language_id, version=item.version or 0, text=item.text)
+                )
             except ValueError as error:
                 raise InvalidInput("$.textDocument.uri: this is no URI.", path="$.textDocument.uri") from error
         case lsp.DidChangeParams(text_document=identifier, content_changes=changes):
@@ -86,14 +88,19 @@ def apply_to_documents(documents: Documents, params: msgspec.Struct) -> None:
             raise TypeError(type(params))
 
 
-def command_argument(params: lsp.ExecuteCommandParams) -> dict[str, Any]:
-    """The one object that a command of ours takes, with the command's `workDoneToken` in it. Raises `InvalidInput`."""
-    arguments: object = params.arguments or [{}]  # Lua makes {} of an empty list, and [] of an empty object
-    only = cast("list[object]", arguments)[0] if isinstance(arguments, list) and len(cast("list[object]", arguments)) == 1 else False
-    if not isinstance(only, dict) and only not in (None, []):
+def command_argument(params: lsp.ExecuteCommandParams) -> object:
+    """The one object that a command of ours takes, still undecoded, with the command's `workDoneToken` in it. Raises `InvalidInput`.
+
+    From Lua an empty list comes as `{}` and an empty object as `[]`; an object that is not in a list is taken as well.
+    """
+    given = params.arguments
+    arguments = [given] if isinstance(given, dict) else given or [None]
+    if len(arguments) > 1:
         raise InvalidInput("$.arguments: expected one object.", path="$.arguments")
-    argument = cast("dict[str, Any]", only or {})
-    return {"workDoneToken": params.work_done_token, **argument} if params.work_done_token is not None else argument
+    argument = {} if arguments[0] in (None, []) else arguments[0]
+    if params.work_done_token is None or not isinstance(argument, dict):
+        return argument
+    return {"workDoneToken": params.work_done_token, **cast("dict[str, Any]", argument)}
 
 
 def _position_encoding(capabilities: Mapping[str, Any]) -> str:

@@ -51,7 +51,7 @@ class TextDocumentItem(_Wire, frozen=True, kw_only=True):
     uri: str
     text: str
     language_id: str = "plaintext"
-    version: int = 0
+    version: int | None = None
 
 
 class DidOpenParams(_Wire, frozen=True, kw_only=True):
@@ -124,7 +124,7 @@ class ExecuteCommandParams(_Wire, frozen=True, kw_only=True):
     """A command and its arguments; ours take one object."""
 
     command: str
-    arguments: Any = None
+    arguments: list[Any] | dict[str, Any] | None = None
     work_done_token: int | str | None = None
 
 

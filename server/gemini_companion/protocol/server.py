@@ -87,12 +87,18 @@ class CompanionProtocol(LanguageServerProtocol):
         self.notifications: dict[str, tuple[Notification[Any], NotificationCall[Any]]] = {}
         self.is_closed = False
         self.has_exited = False
+        self._is_ready = False
         self._is_shut_down = False
 
     @property
     def documents(self) -> Documents:
         """The open documents. Raises `RuntimeError` before `initialize`."""
         return cast("Documents", self.workspace)
+
+    @property
+    def exit_code(self) -> int:
+        """1 for a client that said `exit` without `shutdown`, as LSP has it; 0 for every other orderly end."""
+        return 1 if self.has_exited and not self._is_shut_down else 0
 
     # ---- in
 
@@ -200,7 +206,7 @@ class CompanionProtocol(LanguageServerProtocol):
             documents = lifecycle.open_workspace(params)
             self.connection.capabilities = params.capabilities
             if params.client_info is not None:
-                self.connection.name = params.client_info.name
+                self.connection.name = params.client_info.name[:100]
             self._workspace = documents
             own = lifecycle.capabilities_of(documents, self.commands, self._server.experimental())
             capabilities = lifecycle.merge(own, self._server.hooks.on_initialize(self.connection, params))
@@ -220,7 +226,9 @@ class CompanionProtocol(LanguageServerProtocol):
         elif self._workspace is None or self._is_shut_down:
             logger.debug("Ignored outside of a session: %.100r", method)
         elif method == "initialized":
-            self._guarded(method, functools.partial(self._server.hooks.on_initialized, self.connection))
+            if not self._is_ready:
+                self._is_ready = True
+                self._guarded(method, functools.partial(self._server.hooks.on_initialized, self.connection))
         elif method == "window/workDoneProgress/cancel":
             token = cast("dict[str, object]", raw).get("token") if isinstance(raw, dict) else None
             if _is_id(token):

@@ -32,6 +32,8 @@ MAX_BACKLOG: Final = 64 * 2**20
 """Bytes that may wait for a client that does not read; with more it is given up."""
 FLUSH_TIMEOUT: Final = 2.0
 """Seconds for the last bytes to leave."""
+EXIT_GRACE: Final = 2.0
+"""Seconds for tasks and threads that nobody could stop, once all else is closed; then the process ends without them."""
 MESSAGES_IN_A_ROW: Final = 16
 """Messages taken before handlers get their turn."""
 
@@ -79,8 +81,8 @@ async def serve_connection(server: CompanionServer, reader: ByteReader, writer: 
         await protocol.close()
 
 
-async def serve_stdio(server: CompanionServer, read_fd: int, write_fd: int) -> None:
-    """Serve the one client at the other end of two file descriptors until it leaves, stops reading, or a signal comes.
+async def serve_stdio(server: CompanionServer, read_fd: int, write_fd: int) -> int:
+    """Serve the one client at the other end of two file descriptors until it leaves, stops reading, or a signal comes. Returns the exit code.
 
     SIGTERM and SIGINT end it like the end of input: handlers are cancelled, the application is closed, what is queued is written.
     """
@@ -91,17 +93,21 @@ async def serve_stdio(server: CompanionServer, read_fd: int, write_fd: int) -> N
             await serve_connection(server, reader, writer)
         finally:
             await writer.flush_and_close()
+    return server.protocol.exit_code
 
 
 def run_stdio(create_server: Callable[[], CompanionServer]) -> int:
-    """Guard the standard streams, then make a server and serve it over them. Returns the exit code, 0 for every orderly end."""
+    """Claim the standard streams, then make a server and serve it over them. Returns the exit code."""
     read_fd, write_fd = claim_stdio()
 
-    async def serve() -> None:
-        await serve_stdio(create_server(), read_fd, write_fd)
+    async def serve() -> int:
+        code = await serve_stdio(create_server(), read_fd, write_fd)
+        last_resort = threading.Timer(EXIT_GRACE, os._exit, (code,))
+        last_resort.daemon = True
+        last_resort.start()
+        return code
 
-    asyncio.run(serve())
-    return 0
+    return asyncio.run(serve())
 
 
 def claim_stdio() -> tuple[int, int]:

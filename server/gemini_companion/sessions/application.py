@@ -16,7 +16,7 @@ from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compressing import compress
 from gemini_companion.sessions.environment import refresh_environment
-from gemini_companion.sessions.events import CompactionCancelled, PromptQueued, TurnCancelled
+from gemini_companion.sessions.events import CompactionCancelled, PromptQueued, SettingsChanged, TrustChanged, TurnCancelled
 from gemini_companion.sessions.importing import entries_of
 from gemini_companion.sessions.interchange import ExportFormat, decode_session_file, encode_session
 from gemini_companion.sessions.lane import Job
@@ -52,6 +52,27 @@ class Application:
         """A client went away; its sessions stay."""
         self.clients.pop(client.client_id, None)
 
+    def trusted(self) -> bool | None:
+        """What the clients say of the workspace: the lowest wins, `None` if nobody said anything."""
+        said = [client.trusted for client in self.clients.values() if client.trusted is not None]
+        return all(said) if said else None
+
+    def folders(self) -> tuple[str, ...]:
+        """The workspace folders of all clients, each once."""
+        return tuple(dict.fromkeys(folder for client in self.clients.values() for folder in client.folders))
+
+    def tell_trust(self, client: Client) -> None:
+        """Tell the client's current session that its trust changed."""
+        session = self._sessions.get(client.current or "")
+        if session is not None:
+            session.emit(TrustChanged(trusted=self.trusted() or False))
+
+    def tell_settings(self, keys: tuple[str, ...]) -> None:
+        """Tell every loaded session that settings changed."""
+        for session in self._sessions.values():
+            session.emit(SettingsChanged(keys=keys))
+            session.tell_status()
+
     def hearers(self, session_id: str) -> Iterable[Client]:
         """The clients that hear a session."""
         return [client for client in self.clients.values() if client.hears(session_id)]
@@ -69,8 +90,10 @@ class Application:
 
     async def writing(self, client: Client, session_id: str | None) -> Session:
         """The same, held by this process, and made if the client has none. Raises `SessionNotFound`, `SessionBusy`."""
-        if session_id is None and client.current is None:
-            await self.new_session(client)
+        if session_id is None:
+            async with client.making_session:  # two prompts at once make one session
+                if client.current is None:
+                    await self.new_session(client)
         session = await self.reading(client, session_id)
         return await self._hold(session.session_id)
 

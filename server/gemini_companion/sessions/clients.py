@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from gemini_companion.sessions.editor import Editor
@@ -35,6 +36,7 @@ class Client:
         """Absolute paths of its workspace folders."""
         self.current: str | None = None
         """Its current session."""
+        self.making_session = asyncio.Lock()
         self.editor = Editor(client_id)
         self._named: set[str] = set()
 

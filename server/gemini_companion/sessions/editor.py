@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -40,13 +40,19 @@ class Buffer(msgspec.Struct, kw_only=True):
     """A text document that the client has open and keeps in step with us."""
 
     path: str
-    text: str
+    read: Callable[[], str]
+    """Gives the text as it is now; asked only when the text is needed, not at every keystroke."""
     focused: int
     """Rises with every sign that somebody works in it."""
     maybe_dirty: bool = True
     """False after a save that nothing followed."""
     selection: tuple[Place, Place] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The text, unsaved edits included."""
+        return self.read()
 
 
 class Editor:
@@ -64,20 +70,17 @@ class Editor:
         """Take the client's own word for what is open; it holds from now on instead of what the documents tell."""
         self._reported = tuple(files[:MAX_REPORTED])
 
-    def open(self, path: str, text: str) -> None:
-        """A document was opened."""
-        self._buffers[path] = Buffer(path=path, text=text, focused=next(self._focus))
+    def open(self, path: str, read: Callable[[], str]) -> None:
+        """A document was opened; `read` gives its text at any time until it is closed."""
+        self._buffers[path] = Buffer(path=path, read=read, focused=next(self._focus))
         if len(self._buffers) > MAX_DOCUMENTS:
             del self._buffers[min(self._buffers.values(), key=lambda buffer: buffer.focused).path]
 
-    def change(self, path: str, text: str) -> None:
+    def change(self, path: str) -> None:
         """A document's text is another now."""
-        buffer = self._buffers.get(path)
-        if buffer is None:
-            self.open(path, text)
-            return
-        buffer.text, buffer.maybe_dirty, buffer.focused = text, True, next(self._focus)
-        buffer.selection = None  # it was of the text before
+        if (buffer := self._buffers.get(path)) is not None:
+            buffer.maybe_dirty, buffer.focused = True, next(self._focus)
+            buffer.selection = None  # it was of the text before
 
     def save(self, path: str) -> None:
         """A document was saved."""
@@ -140,7 +143,7 @@ class Editor:
             cursor=cursor_at(text, *place, self.encoding) if place else None,
             selected_text=selected,
             visible_range=_lines(file.visible) if file.visible else None,
-            unsaved_text=buffer.text if buffer and buffer.maybe_dirty else None,
+            unsaved_text=text if buffer and buffer.maybe_dirty else None,
             diagnostics=buffer.diagnostics if buffer else (),
         )
 

@@ -18,7 +18,7 @@ JobKind: TypeAlias = Literal["turn", "compression"]
 QUEUE_LIMIT: Final = 16
 """Prompts that may wait in one session."""
 
-SETTLE_SECONDS: Final = 0.08
+SETTLE_SECONDS: Final = 0.07
 """How long a cancelled request waits for its job to say whether it had committed already; the answer is due within 0.1 s."""
 
 

@@ -113,7 +113,13 @@ def test_a_summariser_can_be_made_to_fail_in_every_way(emulator: Emulator, mode:
     assert text.strip().startswith(expected)
     assert bool(text) == bool(expected)
     assert ("</state_snapshot>" in text) == (mode == "inflated")
-    assert (len(text) > len(SUMMARISE["contents"][0]["parts"][0]["text"]) * 2) == (mode in ("inflated", "no_tag", "unclosed"))
+    assert mode != "inflated" or len(text) > 1000
+
+
+def test_an_inflated_snapshot_is_longer_than_any_conversation(emulator: Emulator):
+    emulator.responder = Summariser("inflated")
+    long = {"role": "user", "parts": [{"text": "and so on " * 5000}]}
+    assert len(texts(ask(emulator, body={**SUMMARISE, "contents": [long]}).json())) > 50_000
 
 
 def test_an_oracle_writes_the_summarisers_answer(emulator: Emulator):

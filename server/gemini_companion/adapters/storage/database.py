@@ -29,6 +29,9 @@ _BUSY_SECONDS: Final = 5.0
 _OPENING_SECONDS: Final = 10.0
 """How long opening waits for another process that is opening the same file."""
 
+_MAX_JOURNAL: Final = 16 * 1024 * 1024
+"""Bytes that the write-ahead log may keep after a checkpoint."""
+
 _COMPANIONS: Final = ("", "-wal", "-shm")
 """What SQLite keeps beside a file in WAL mode."""
 
@@ -117,6 +120,7 @@ class Database:
             if self._is_suspect:
                 _check_wholly(connection)
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA journal_size_limit = {_MAX_JOURNAL}")
             connection.execute("PRAGMA synchronous = NORMAL")
             migrate(connection)
             for table in ("sessions", "entries", "leases", "texts"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -170,9 +171,7 @@ def _readable_rows(connection: sqlite3.Connection, session_id: str) -> list[tupl
             raise
         _log.warning("A page of the session store is damaged; entries of session %s are left out.", session_id)
         tail: list[tuple[int, bytes]] = []
-        try:
+        with suppress(sqlite3.DatabaseError):
             tail.extend(connection.execute(f"{select} DESC", (session_id, rows[-1][0] if rows else -1)))
-        except sqlite3.DatabaseError:
-            pass
         rows.extend(reversed(tail))
     return rows

@@ -69,22 +69,15 @@ class DiskWorkspace:
             return "no permission" if getattr(error, "errno", None) == errno.EACCES else "not on disk"
         if not stat.S_ISREG(mode):
             return "not a regular file"
-        parts = root = None
-        for root in roots:
-            parts = _below(real, root.real)
-            if parts is not None:
-                break
-        if parts is None or root is None:
+        inside = _locate(real, [(root.real, root.real) for root in roots])
+        if inside is None:
             return "outside the workspace folders"
         if is_secret_name(real):
             return "a secret by its real name"
-        reason = self._hidden(root.real, parts, scopes)
-        if reason is None and real != os.path.normpath(path):  # through a link: what it is called must be allowed too
-            for named in roots:
-                parts = _below(os.path.normpath(path), named.folder)
-                if parts is not None:
-                    return self._hidden(named.folder, parts, scopes)
-        return reason
+        named = os.path.normpath(path)
+        # Through a link: what it is called must be allowed too.
+        alias = _locate(named, [(root.folder, root.real) for root in roots]) if named != real else None
+        return self._hidden(*inside, scopes) or (self._hidden(*alias, scopes) if alias and alias != inside else None)
 
     def _hidden(self, folder: str, parts: Sequence[str], scopes: dict[str, Scope]) -> str | None:
         """Why an entry below a folder is not shown; `scopes` are those that were made for this question before."""
@@ -105,10 +98,13 @@ class DiskWorkspace:
         return None
 
 
-def _below(path: str, folder: str) -> tuple[str, ...] | None:
-    """The names that lead from the folder to the path; `None` if it is not below it."""
-    prefix = folder.rstrip(os.sep) + os.sep
-    return tuple(path[len(prefix) :].split(os.sep)) if path.startswith(prefix) and path != prefix else None
+def _locate(path: str, roots: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]] | None:
+    """The first of `(prefix, folder)` that the path lies below, as the folder and the names that lead there from it."""
+    for prefix, folder in roots:
+        prefix = prefix.rstrip(os.sep) + os.sep
+        if path.startswith(prefix) and path != prefix:
+            return folder, tuple(path[len(prefix) :].split(os.sep))
+    return None
 
 
 def _base_name(path: str) -> str:

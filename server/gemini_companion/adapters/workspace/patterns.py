@@ -8,18 +8,30 @@ take exponential time on hostile patterns.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias, cast
 
 _MAX_STARS = 3
 """Wildcards in one name. With more, one name of 255 characters can take seconds; real ignore files have one or two."""
 _STARS = re.compile(r"(\\.)|\*+", re.DOTALL)
 _GLOB = re.compile(r"[*?\[\\]")
+_BRACKET = re.compile(r"\\.|\[([!^]?)(\]?(?:\[:[a-z]+:\]|[^\]])*)\]", re.DOTALL)
+_POSIX_CLASS = re.compile(r"\[:([a-z]+):\]")
+_POSIX_CLASSES = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \t",
+    "digit": "0-9",
+    "lower": "a-z",
+    "punct": "!-/:-@[-`{-~",
+    "space": " \t-\r",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 
-_AnyDepth: TypeAlias = None
-"""Stands for the segment `**`."""
-_Segments: TypeAlias = "Sequence[re.Pattern[str] | _AnyDepth]"
+_Segments: TypeAlias = "Sequence[re.Pattern[str] | None]"
+"""One pattern a name; `None` stands for `**`."""
 
 
 class _Line(NamedTuple):
@@ -98,8 +110,10 @@ def _parse(text: str) -> Iterator[_Line]:
             continue
         segments = tuple(_widen(segment) if _is_costly(segment) else segment for segment in segments)
         anchored = "/" in pattern
-        if segments[-1] == "**":
-            segments = (*segments, "*") if anchored else ("*",)
+        if segments[-1] == "**":  # everything in there, at any depth
+            segments = (*segments, "*")
+        if len(segments) == 2 and segments[0] == "**":
+            segments, anchored = segments[1:], False
         yield _Line(hides=hides, folders_only=folders_only, segments=segments, anchored=anchored)
 
 
@@ -122,15 +136,26 @@ def _widen(segment: str) -> str:
     return segment[: stars[0]] + "*" + segment[stars[-1] + 1 :]
 
 
+def _plain_bracket(found: re.Match[str]) -> str:
+    """A bracket that Python reads as git does: POSIX classes spelt out, and nothing that `re` warns of as a set operation to come."""
+    if found[0].startswith("\\"):
+        return found[0]
+    inside = _POSIX_CLASS.sub(lambda named: _POSIX_CLASSES.get(named[1], ""), found[2])
+    inside = re.sub(r"([-&|~])\1+", r"\1", inside)
+    if inside.startswith("[") and not found[1]:
+        inside = "\0" + inside  # a sign that is in no name
+    return f"[{found[1]}{inside}]"
+
+
 def _translate(name: str) -> str:
     """The regular expression of one name's glob; empty where git discards it, as for an open bracket."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms, so not before the first ignore file
 
     try:
-        regex = GitIgnoreSpecPattern("/" + name).regex
+        regex = cast("Any", GitIgnoreSpecPattern("/" + _BRACKET.sub(_plain_bracket, name))).regex
     except (ValueError, re.error):
         return ""
-    return _NAMED_GROUP.sub("(?:", regex.pattern) if regex is not None else ""
+    return _NAMED_GROUP.sub("(?:", regex.pattern).removeprefix("^") if regex is not None else ""
 
 
 def _compile(segments: Sequence[str]) -> _Segments:

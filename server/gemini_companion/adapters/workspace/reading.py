@@ -45,14 +45,10 @@ def read_text(path: str, limit: int) -> str | None:
     data = read_bytes(path, size)
     if data is None:
         return None
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            data = data[len(mark) :]
-            break
-    else:
-        encoding = "utf-8"
-        if b"\0" in data:
-            return None
+    mark, encoding = next((known for known in _BOMS if data.startswith(known[0])), (b"", "utf-8"))
+    if not mark and b"\0" in data:
+        return None
+    data = data[len(mark) :]
     # Not final where the file goes on: the last character may be cut.
     text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final=len(data) + 4 < size)
     if text.count("\ufffd") > _STRANGE_SHARE * len(text):

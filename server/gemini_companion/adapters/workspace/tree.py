@@ -96,7 +96,7 @@ class Tree:
         folder.entries = [
             (name, is_folder)
             for name, is_folder in sorted(listed, key=lambda entry: (entry[0].casefold(), entry[0]))
-            if name != ".git" and not is_secret_name(name) and not scope.hidden_by(name, is_folder=bool(is_folder))
+            if not _is_private(folder.label, name, is_folder=bool(is_folder)) and not scope.hidden_by(name, is_folder=bool(is_folder))
         ]
 
     def _children(self, folder: _Folder, entries: Sequence[tuple[str, bool | None]]) -> list[_Folder]:
@@ -129,6 +129,11 @@ def _lines(folder: _Folder) -> list[str]:
     if hidden or folder.more:
         lines.append(f"{indent}… {hidden:,} more" + (f", and more than {_MAX_ENTRIES:,} in all" if folder.more else ""))
     return lines
+
+
+def _is_private(parent: str, name: str, *, is_folder: bool) -> bool:
+    """True for git's own and for secrets; a folder is one if everything in it is."""
+    return name == ".git" or is_secret_name(f"{name}/-" if is_folder else parent + name)
 
 
 def _printable(name: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 from gemini_companion.engine.facts.extract import FactSource, as_json, command_of, error_lines, result_text
 from gemini_companion.engine.facts.paths import paths_in, paths_of_argument
 from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted
-from gemini_companion.engine.facts.sentences import pieces
+from gemini_companion.engine.facts.sentences import pieces, sentences
 from gemini_companion.engine.history.part import call_of, is_thought, response_of, text_of
 
 Verb: TypeAlias = Literal["created", "changed", "deleted", "read", "ran"]
@@ -90,7 +90,7 @@ def outcome_of(action: Action) -> Outcome:
         return Outcome("failed", f"{failure.group()}: {real[-1]}" if real else failure.group())
     if errors and (errors[0] in lines[:2] or _failure().search(output)) and not _only_looks(action):
         return Outcome("failed", _decisive(errors))
-    return Outcome("ok", _summary(lines))
+    return Outcome("ok", _summary(lines, ends=not _only_looks(action)))
 
 
 def touches(action: Action, outcome: Outcome) -> Iterator[Touch]:
@@ -113,6 +113,26 @@ def working_directory(actions: Sequence[Action]) -> str | None:
         if action.output and (matches := _directory().findall(action.output[-2_000:]) or _directory().findall(action.output[:2_000])):
             return str(matches[-1]).strip()
     return None
+
+
+def call_name(action: Action) -> str:
+    """The call in a few words: the first line of its command, or its name and its short arguments."""
+    if action.command is not None:
+        first, _, rest = action.command.strip().partition("\n")
+        return f"{first} … (+{counted_lines(rest)})" if rest else first
+    short = (f"{key}={text}" for key, value in action.args.items() if len(text := _plain(value)) <= 80 and "\n" not in text)
+    return " ".join((action.name, ", ".join(short))).rstrip()
+
+
+def cleaned_output(action: Action) -> str:
+    """The output without what an agent's shell adds to it."""
+    return _without_prompt(action.output or "")
+
+
+def counted_lines(text: str) -> str:
+    """`3 lines`."""
+    lines = text.count("\n") + 1
+    return f"{lines} lines" if lines > 1 else "1 line"
 
 
 def call_text(action: Action, limit: int) -> str:
@@ -153,16 +173,22 @@ def _telling_lines(output: str) -> list[str]:
     return [line.strip() for line in output[:_OUTPUT_LOOKED_AT].split("\n") if line.strip()]
 
 
-def _summary(lines: Sequence[str]) -> str:
-    """A short output whole, the verdict of a run, else the first line and how many more there are; a listing only counted."""
+def _summary(lines: Sequence[str], *, ends: bool) -> str:
+    """A short output whole, the verdict of a run, else the first line, how many more there are, and the last; a listing is only counted."""
+    if not lines:
+        return ""
     plain = [line for line in lines if not _numbered().match(line)]
     if not plain:
-        return f"({len(lines)} numbered lines)" if len(lines) > 1 else "".join(lines)
+        return f"({len(lines)} numbered lines)" if len(lines) > 1 else lines[0] if lines[0][-1] not in ":|" else ""
     for line in reversed(plain[-12:]):
         if _verdict().search(line):
-            return line
+            return next(iter(sentences(line)), line)
     joined = " ⏎ ".join(plain)
-    return joined if len(joined) <= 200 else f"{plain[0]} … (+{len(plain) - 1} lines)"
+    if len(joined) <= 200:
+        return joined
+    if ends and len(plain) > 2:
+        return f"{plain[0][:80]} … (+{len(plain) - 2} lines) … {plain[-1]}"
+    return f"{plain[0]} … (+{len(plain) - 1} lines)"
 
 
 def _only_looks(action: Action) -> bool:

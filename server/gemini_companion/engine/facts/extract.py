@@ -141,7 +141,7 @@ def directives_in(text: str) -> Iterator[tuple[int, int]]:
     for low, high in prose_lines(text):
         if cue.search(text, low, high):
             for start, end in sentence_spans(text, low, high):
-                if cue.search(text, start, end):
+                if cue.search(text, start, end) and not (end - start < 40 and text[end - 1] in ":："):  # a heading
                     yield start, end
 
 

@@ -14,7 +14,7 @@ import msgspec
 from gemini_companion.engine.facts.extract import FactSource
 from gemini_companion.engine.facts.patterns import GREETING
 from gemini_companion.engine.facts.sentences import pieces, prose_lines, sentence_spans
-from gemini_companion.engine.history.part import is_thought, text_of
+from gemini_companion.engine.history.part import has_call, is_thought, text_of
 
 _MOST_CONTENTS: Final = 20_000
 """Contents that are looked at; of a longer conversation, this many spread over it."""
@@ -36,6 +36,14 @@ class KeySentence(msgspec.Struct, frozen=True, gc=False):
     """The name that the content opens with (`Ann: …`), else its role."""
     text: str
     """Word for word."""
+
+
+_WISHED: Final = 20.0
+"""What a word of the guidance adds to a sentence's worth: more than anything else can."""
+
+
+_LEAST: Final = 1.0
+"""Worth below which a sentence is left out even where there is room."""
 
 
 class _Candidate(NamedTuple):
@@ -87,7 +95,7 @@ def _spread(candidates: Sequence[_Candidate], frequency: Counter[str], wished: f
 
     def worth(candidate: _Candidate) -> float:
         rare = sorted((math.log(total / (1 + frequency[word])) for word in candidate.words), reverse=True)[:8]
-        return candidate.worth + sum(rare) / (4.0 + 0.5 * len(rare)) + (20.0 if wished & candidate.words else 0.0)
+        return candidate.worth + sum(rare) / (4.0 + 0.5 * len(rare)) + (_WISHED if wished & candidate.words else 0.0)
 
     buckets: dict[int, list[tuple[float, _Candidate]]] = {}
     place = -1
@@ -97,11 +105,17 @@ def _spread(candidates: Sequence[_Candidate], frequency: Counter[str], wished: f
             last = candidate.sentence.index
             place += 1
         buckets.setdefault(place // _PER_BUCKET, []).append((worth(candidate), candidate))
-    ranked: list[tuple[bool, int, float, int, KeySentence]] = []
+    scores = sorted(score for bucket in buckets.values() for score, _ in bucket)
+    median = scores[len(scores) // 2] if scores else 0.0
+    ranked: list[tuple[int, float, int, KeySentence]] = []
     for number, bucket in buckets.items():
         bucket.sort(key=lambda pair: -pair[0])
-        ranked.extend((score < 20.0, rank, -score, number, candidate.sentence) for rank, (score, candidate) in enumerate(bucket))
-    ranked.sort(key=lambda entry: entry[:4])
+        for rank, (score, candidate) in enumerate(bucket):
+            if score < _LEAST:
+                break
+            tier = 0 if score >= _WISHED else rank if score >= median else _PER_BUCKET + rank
+            ranked.append((tier, -score, number, candidate.sentence))
+    ranked.sort(key=lambda entry: entry[:3])
     seen: set[str] = set()
     return [sentence for *_, sentence in ranked if not (sentence.text in seen or seen.add(sentence.text))]
 
@@ -109,6 +123,7 @@ def _spread(candidates: Sequence[_Candidate], frequency: Counter[str], wished: f
 def _candidates(source: FactSource, *, answers: bool) -> Iterator[_Candidate]:
     speaker = source.content.role
     order = 0
+    acting = has_call(source.content)
     for part in source.content.parts:
         text = text_of(part)
         if not text or is_thought(part):
@@ -125,10 +140,14 @@ def _candidates(source: FactSource, *, answers: bool) -> Iterator[_Candidate]:
                 if _SHORTEST <= len(sentence) <= _LONGEST:
                     words = frozenset(words_of(sentence)) - _STOP_WORDS
                     if len(words) > 1:
-                        yield _Candidate(KeySentence(source.index, order, speaker, sentence), words, _worth(sentence, words, answers and order == 1))
+                        listed = _listed().match(text, low) is not None
+                        worth = _worth(sentence, words, answer=answers and order == 1, listed=listed)
+                        if acting and _announcing().match(sentence):
+                            worth -= 1.5
+                        yield _Candidate(KeySentence(source.index, order, speaker, sentence), words, worth)
 
 
-def _worth(sentence: str, words: frozenset[str], answer: bool) -> float:
+def _worth(sentence: str, words: frozenset[str], *, answer: bool, listed: bool) -> float:
     """What the form of a sentence says for it, whatever its words."""
     worth = 0.9 * min(3, len(_telling().findall(sentence))) + 0.5 * min(3, len(_name().findall(sentence)))
     if _self().search(sentence):
@@ -138,7 +157,11 @@ def _worth(sentence: str, words: frozenset[str], answer: bool) -> float:
     if answer:
         worth += 0.8
     if sentence.endswith(("?", "？")):
-        worth -= 1.0
+        worth -= 1.2
+    elif sentence.endswith((":", "：")):
+        worth -= 2.0
+    if listed:
+        worth -= 1.2
     if sentence.endswith(("!", "！")):
         worth -= 0.3
     if _greeting().match(sentence):
@@ -157,6 +180,11 @@ _STOP_WORDS: Final = frozenset(
 @cache
 def _word() -> re.Pattern[str]:
     return re.compile(r"[⺀-鿿ｦ-ﾟ가-힣豈-﫿]+|[^\W_⺀-鿿ｦ-ﾟ가-힣豈-﫿]+(?:['’_][^\W⺀-鿿ｦ-ﾟ가-힣豈-﫿]+)*")
+
+
+@cache
+def _listed() -> re.Pattern[str]:
+    return re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 
 
 @cache
@@ -195,6 +223,12 @@ def _reason() -> re.Pattern[str]:
         r"\b(?:because|since|due to|so that|therefore|caused? by|the (?:problem|cause|reason|fix|issue|bug)|turns out|means that|found|decided|chose|agreed|plan"
         r"|fixed|works?|fails?|instead|called|named|started|finished|moved|bought|won|made|joined|signed up)\b|ため|なので|原因|決め|決定|修正|見つ"
     )
+
+
+@cache
+def _announcing() -> re.Pattern[str]:
+    """What somebody is about to do, which the calls show better."""
+    return re.compile(r"(?:\w+, )?(?i:let['’]?s|let me|now,? (?:let|i|we)|i(?:['’]ll| will)|we(?:['’]ll| will)|next,? (?:i|we)|first,? (?:i|we|let)|please|could you|would you)\b")
 
 
 @cache

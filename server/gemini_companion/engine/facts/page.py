@@ -40,9 +40,12 @@ class Page:
         return sum(map(self._count, pieces(text))) + 1.0
 
     def put(self, section: str, place: Place, text: str, *, at_most: float | None = None) -> bool:
-        """Write a line, or replace the one in its place, if it can be paid for; false if not, or if it stands in the section already."""
+        """Write a line, or replace the one in its place, if it can be paid for. False if not, or if the section has the line already.
+
+        Only `recent_actions` may say the same twice.
+        """
         text = neutralise(text.rstrip())
-        if not text or (section + text in self._texts):
+        if not text or (section != "recent_actions" and section + text in self._texts):
             return False
         cost = self.cost(text)
         before = self._costs.get((section, place), 0.0)
@@ -57,6 +60,10 @@ class Page:
     def put_free(self, section: str, place: Place, text: str) -> None:
         """Write a line that is part of the frame: it costs nothing."""
         self._lines[section][place] = neutralise(text.rstrip())
+
+    def has(self, section: str, place: Place) -> bool:
+        """True if a line stands in that place."""
+        return place in self._lines[section]
 
     def remove(self, section: str, place: Place) -> None:
         """Take a line off and its price back."""

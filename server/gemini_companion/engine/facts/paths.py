@@ -24,8 +24,8 @@ _MAYBE_EXTENSIONS: Final = frozenset(
 """Endings that a member access in code has as often as a file."""
 
 _FILE_NAMES: Final = frozenset(
-    "makefile dockerfile containerfile jenkinsfile vagrantfile procfile gemfile rakefile brewfile justfile build.bazel license readme changelog notice "
-    "authors codeowners contributing".split()
+    "Makefile makefile Dockerfile Containerfile Jenkinsfile Vagrantfile Procfile Gemfile Rakefile Brewfile Justfile justfile LICENSE README CHANGELOG "
+    "NOTICE AUTHORS CODEOWNERS CONTRIBUTING COPYING".split()
 )
 _DOTFILES: Final = frozenset("dockerenv editorconfig env envrc git gitattributes github gitmodules npmrc profile python-version ssh vscode".split())
 _DIRECTORIES: Final = frozenset(
@@ -102,7 +102,7 @@ def _judge_name(name: str) -> tuple[str, bool] | None:
     """The same for a name without a slash."""
     stem, dot, extension = name.rpartition(".")
     if not dot:
-        return (name, True) if name.lower() in _FILE_NAMES and not name.islower() else None
+        return (name, True) if name in _FILE_NAMES else None
     if not stem:
         return (name, True) if extension in _DOTFILES or extension.endswith(("rc", "ignore")) else None
     if not (extension.islower() or extension.isupper()):
@@ -119,7 +119,7 @@ def _judge_name(name: str) -> tuple[str, bool] | None:
 def _token() -> re.Pattern[str]:
     """Runs of path characters that hold a slash, an inner dot before a letter, or are a file's well-known name."""
     c = _CHARACTER
-    names = "|".join(sorted({form for name in _FILE_NAMES for form in (name.upper(), name.capitalize())}, key=len, reverse=True))
+    names = "|".join(sorted(_FILE_NAMES))
     return re.compile(rf"(?<!{c})(?<!/)(?:/?{c}++(?:/{c}*+)++|/{c}++|{c}*?[A-Za-z0-9_\-]\.[A-Za-z]{c}*+|\.[A-Za-z]{c}++|(?:{names})(?!{c}))")
 
 

@@ -222,6 +222,19 @@ def directive_cue(*, certain: bool = False) -> re.Pattern[str]:
 
 
 @cache
+def binding_rule() -> re.Pattern[str]:
+    """A sentence that bids or forbids, rather than one that merely holds a cue (`I've always liked horses`)."""
+    return re.compile(
+        r"(?ai:(?:^|[.!?:;,\-–—\n*(]|\b(?:please|and|but|so|then|also|remember|to))[ \n\"'*_`]{0,4}\d{0,3}[.)]?[ ]?(?:please |also |just )?"
+        r"(?:never|always|do(?:n['’]?t| not)|avoid|prefer|only|make sure|be sure|ensure|under no|from now on)\b(?! wait\b| worry\b)"
+        r"|\b(?:you|it|they|this|that|there|code|tests?|files?|names?|functions?|lines?|commits?|everything|nothing|we)[ \n](?:all )?"
+        r"(?:must|should|shall|ha(?:ve|s) to|can(?:not|['’]t| not)|may not)(?:n['’]t)?\b(?! have\b|['’]ve\b| be (?:so|such|really|very)\b)"
+        r"|\bi(?: would|['’]d)? (?:strongly )?(?:prefer|want you|need you|do(?:n['’]t| not) want)|\b(?:not allowed|forbidden|prohibited|off[ -]limits|instead of|rather than)\b)"
+        r"|必ず|絶対|決して|ないで|ください|下さい|いけ|なら(?:ない|ぬ)|べき|禁止|厳禁|不可|必須|なるべく|できるだけ|優先|避け|代わりに|ではなく|のみ"
+    )
+
+
+@cache
 def number() -> re.Pattern[str]:
     """Any row of `NUMBERS`, the first that fits where several do."""
     at_words = [row.pattern.removeprefix(r"\b") for row in NUMBERS if row.pattern.startswith(r"\b")]

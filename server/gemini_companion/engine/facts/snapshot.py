@@ -12,13 +12,25 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from gemini_companion.engine.facts.actions import Action, Outcome, Touch, call_text, outcome_of, read_actions, touches, working_directory
+from gemini_companion.engine.facts.actions import (
+    Action,
+    Outcome,
+    Touch,
+    call_name,
+    call_text,
+    cleaned_output,
+    counted_lines,
+    outcome_of,
+    read_actions,
+    touches,
+    working_directory,
+)
 from gemini_companion.engine.facts.earlier import read_earlier
 from gemini_companion.engine.facts.extract import Fact, FactSource, directives_in, facts_of
 from gemini_companion.engine.facts.key_sentences import heading_time, key_sentences, words_of
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.page import Page, PathCover, Place
-from gemini_companion.engine.facts.patterns import directive_cue
+from gemini_companion.engine.facts.patterns import binding_rule, directive_cue
 from gemini_companion.engine.facts.sentences import pieces, prose_lines, sentences
 from gemini_companion.engine.history.part import is_plain_user, text_of, visible_text
 
@@ -27,12 +39,20 @@ RECENT: Final = 20
 
 _GOAL_CHARACTERS: Final = 280
 """Of the first request, whatever the budget."""
+_LAST_CHARACTERS: Final = 140
+"""Of the newest request and of the model's newest words, whatever the budget."""
+_OVERHEAD: Final = 0.08
+"""Share of the budget that is added for outcomes, which the commands need to be of use."""
 _CLOSE: Final = 120
 """Characters between two directives of a line that are quoted along with them."""
 _LONGEST_LINE: Final = 600
 """Characters of a line that is quoted whole for one directive in it."""
 _OLD_CONTENTS: Final = 4_000
 """Contents before the recent ones that are searched for older facts, newest first."""
+_MOST_FILES: Final = 200
+"""Changed files that are told apart."""
+_LONGEST_OUTPUT: Final = 700
+"""Characters of a result that is quoted at length."""
 _GIANT: Final = 0.3
 """Share of the budget above which a command waits until everything smaller has found its place."""
 
@@ -83,7 +103,7 @@ def extractive_snapshot(
     return writer.page.render()
 
 
-_LISTS: Final = {("file_system_state", 2): "NAMED", ("file_system_state", 3): "NAMED, perhaps no files"}
+_LISTS: Final = {("file_system_state", 2): "NAMED", ("file_system_state", 3): "NAMED, perhaps no files", ("key_knowledge", 3): "NUMBERS AND ADDRESSES"}
 
 
 class _Writer:
@@ -151,13 +171,35 @@ class _Writer:
     # --- The frame ---------------------------------------------------------------------------------------------------------------
 
     def write_frame(self) -> None:
-        """The goal: what the earlier snapshot says of it, else the head of the first request."""
-        if goal := self._earlier["overall_goal"]:
-            self.page.put_free("overall_goal", Place(0, 0), _head("\n".join(goal), 2 * _GOAL_CHARACTERS))
-        elif first := next(self._requests(), None):
-            self.page.put_free("overall_goal", Place(0, 0), f"First request, word for word: {_head(visible_text(first.content).strip(), _GOAL_CHARACTERS)}")
+        """The goal and where things stand, in short: what stands here whatever the budget."""
+        if goal := self._goal(_GOAL_CHARACTERS):
+            self.page.put_free("overall_goal", Place(0, 0), goal)
         elif self._sources:
-            self.page.put_free("overall_goal", Place(0, 0), "No request stands in this span: the one that it works on is kept outside of this snapshot.")
+            self.page.put_free("overall_goal", Place(0, 0), "(No request stands in what this replaces; the one being worked on is kept beside it.)")
+        for section, place, text in self._last_words(_LAST_CHARACTERS):
+            self.page.put_free(section, place, text)
+
+    def _goal(self, limit: int) -> str:
+        """What the earlier snapshot says of it, else the first request; empty if there is neither."""
+        if goal := "\n".join(self._earlier["overall_goal"]):
+            return _head(goal, 2 * limit)
+        first = next(self._requests(), None)
+        return f"First request, word for word: {_head(visible_text(first.content).strip(), limit)}" if first else ""
+
+    def _whole_goal(self) -> Iterator[_Line]:
+        for limit in (600, 1_200, 2_400, 4_800):
+            if (goal := self._goal(limit)) != self._goal(limit // 2):
+                yield "overall_goal", Place(0, 0), goal
+
+    def _last_words(self, limit: int) -> Iterator[_Line]:
+        """The newest request and the model's newest words."""
+        latest = next(self._requests(newest_first=True), None)
+        answer = next((source for source in reversed(self._sources) if source.content.role == "model" and visible_text(source.content).strip()), None)
+        if latest is not None and (latest is not next(self._requests()) or self._earlier["overall_goal"]):
+            waiting = " (not answered yet)" if answer is None or answer.index < latest.index else ""
+            yield "task_state", Place(0, 0), f"- Latest request{waiting}: {_head(visible_text(latest.content).strip(), limit)}"
+        if answer is not None:
+            yield "task_state", Place(0, 1), f"- Last word of the model: {_tail(visible_text(answer.content).strip(), limit)}"
 
     # --- What must not be lost ---------------------------------------------------------------------------------------------------
 
@@ -175,7 +217,8 @@ class _Writer:
                     if fact.kind == "path" and fact.certain is certain:
                         self._write_path(fact, number)
         for spot, text in giants:
-            if self.page.put("recent_actions", spot, text):
+            if text in self._written_commands or self.page.put("recent_actions", spot, text):
+                self._written_commands.add(text)
                 self._cover.add_text(text)
                 self._missed["command"] -= 1
         self._drop_covered_paths()
@@ -218,7 +261,7 @@ class _Writer:
         for number, action in calls:
             if (action.command is not None) is not certain:
                 continue
-            whole = f"$ {action.command}" if action.command is not None else f"$ {call_text(action, 4_000)}"
+            whole = f"$ {action.command}" if action.command is not None else f"- {call_text(action, 4_000)}"
             yield from self._write_command(Place(1, index, 2 * number), whole)
             self._shown_actions.add(number)
         if certain:
@@ -228,16 +271,19 @@ class _Writer:
                     yield from self._write_command(Place(1, index, -2 - number), f"- named, not run: {fact.text}")
 
     def _write_command(self, spot: Place, whole: str) -> Iterator[tuple[Place, str]]:
-        if whole in self._written_commands and not whole.startswith("$"):
+        first, _, rest = whole.partition("\n")
+        if whole in self._written_commands:
+            if rest:  # word for word once is enough
+                self.page.put("recent_actions", spot, f"{_head(first, 200)} … (the same {counted_lines(rest)} as in a later call)")
+            elif whole.startswith("$"):
+                self.page.put("recent_actions", spot, whole)
             return
-        self._written_commands.add(whole)
         if self.page.cost(whole) <= _GIANT * self._budget and self.page.put("recent_actions", spot, whole):
+            self._written_commands.add(whole)
             self._cover.add_text(whole)
             return
         self._missed["command"] += 1
-        first, _, rest = whole.partition("\n")
-        lines = rest.count("\n") + 1 if rest else 0
-        if self.page.put("recent_actions", spot, f"{_head(first, 200)} … (+{lines} lines)" if lines else _head(first, 200)):
+        if self.page.put("recent_actions", spot, f"{_head(first, 200)} … (+{counted_lines(rest)})" if rest else _head(first, 200)):
             self._cover.add_text(first)
         yield spot, whole
 
@@ -265,19 +311,27 @@ class _Writer:
 
     def share_out(self) -> None:
         """Give each kind of line its share, twice, then what remains to all of them in order of worth."""
-        pools: list[tuple[float, Iterator[_Line]]] = [
-            (0.30, self._whole_lines()),
-            (0.14, self._outcomes()),
-            (0.12, self._tasks()),
-            (0.14, iter(self._wished_first(self._older_directives()))),
-            (0.10, iter(self._wished_first(self._changes()))),
-            (0.10, iter(self._wished_first(self._errors()))),
-            (0.20, self._knowledge()),
-            (0.06, iter(self._wished_first(self._older_actions()))),
-            (0.04, self._more_files()),
-        ]
+        outcomes = self._outcomes()
         held: dict[int, _Line] = {}
-        for _ in range(2):
+        before = self.page.left
+        self.page.left += _OVERHEAD * self._budget
+        self._draw(0, outcomes, _OVERHEAD * self._budget, held)
+        self.page.left = min(self.page.left, before)
+        pools: list[tuple[float, Iterator[_Line]]] = [
+            (0.16, outcomes),
+            (0.16, self._whole_lines()),
+            (0.10, self._tasks()),
+            (0.12, iter(self._wished_first(self._older_directives(binding=True)))),
+            (0.10, iter(self._wished_first(self._changes()))),
+            (0.08, iter(self._wished_first(self._errors()))),
+            (0.14, self._knowledge()),
+            (0.06, iter(self._wished_first(self._older_actions()))),
+            (0.06, self._outputs()),
+            (0.06, self._whole_goal()),
+            (0.02, self._more_files()),
+            (0.00, iter(self._wished_first(self._older_directives(binding=False)))),
+        ]
+        for _ in range(4):
             whole = self.page.left
             for number, (share, lines) in enumerate(pools):
                 self._draw(number, lines, share * whole, held)
@@ -310,23 +364,23 @@ class _Writer:
                     yield "active_constraints", Place(1, place, number), _bulleted(line)
 
     def _outcomes(self) -> Iterator[_Line]:
-        limit = int(min(600, max(100, self.page.left * 1.2 / max(1, len(self._recent_actions)))))
+        limit = int(min(300, max(100, self.page.left * 1.2 / max(1, len(self._recent_actions)))))
         for number, action in self._recent_actions:
-            outcome = self._outcome(action)
-            said = {"ok": "→ ", "failed": "→ failed: ", "open": "→ no result yet"}[outcome.status]
-            yield "recent_actions", Place(1, action.index, 2 * number + 1), said + (_head(outcome.line, limit) or ("ok" if outcome.status == "ok" else ""))
+            if self.page.has("recent_actions", Place(1, action.index, 2 * number)):
+                yield "recent_actions", Place(1, action.index, 2 * number + 1), _said(self._outcome(action), limit)
+
+    def _outputs(self) -> Iterator[_Line]:
+        """The newest results at more length."""
+        for number, action in self._recent_actions:
+            output = cleaned_output(action)
+            place = Place(1, action.index, 2 * number + 1)
+            if output and self.page.has("recent_actions", place) and self._outcome(action).status == "ok":
+                text = output if len(output) <= _LONGEST_OUTPUT else f"{output[:_LONGEST_OUTPUT - 200]}\n… (+{len(output) - _LONGEST_OUTPUT:,} characters) …\n{output[-200:]}"
+                yield "recent_actions", place, f"→ {text}"
 
     def _tasks(self) -> Iterator[_Line]:
         sources = self._sources
-        latest = next(self._requests(newest_first=True), None)
-        if latest is not None:
-            answered = any(source.content.role == "model" and source.index > latest.index for source in sources)
-            state = "answered or in progress, see the last word of the model" if answered else "not answered yet"
-            yield "task_state", Place(0, 0), f"- Latest request ({state}): {_head(visible_text(latest.content).strip(), 700)}"
-        for source in reversed(sources):
-            if source.content.role == "model" and (said := visible_text(source.content).strip()):
-                yield "task_state", Place(0, 1), f"- Last word of the model: {_tail(said, 500)}"
-                break
+        yield from self._last_words(700)
         for entry in self._earlier["task_state"]:
             if "[TODO]" in entry or "[ ]" in entry or "IN PROGRESS" in entry:
                 yield "task_state", Place(1, len(entry)), entry
@@ -337,40 +391,34 @@ class _Writer:
                 if fact.kind == "task":
                     yield "task_state", Place(2, fact.index, number), f"- {fact.text}"
 
-    def _older_directives(self) -> Iterator[_Line]:
-        for number, entry in enumerate(self._earlier["active_constraints"]):
-            yield "active_constraints", Place(0, number), entry
-        doubtful: list[_Line] = []
+    def _older_directives(self, *, binding: bool) -> Iterator[_Line]:
+        """Rules before the recent contents, newest first: those that bid or forbid, or what merely sounds like it."""
+        if binding:
+            for number, entry in enumerate(self._earlier["active_constraints"]):
+                yield "active_constraints", Place(0, number), entry
         for place in range(self._recent_from - 1, -1, -1):
             source = self._sources[place]
             if source.ide_context or not is_plain_user(source.content):
                 continue
             self._checkpoint()
-            for number, text, sure in ((n, t, c) for n, (t, _, c) in enumerate(self._directives_at(place))):
-                line = ("active_constraints", Place(1, place, number), _bulleted(text))
-                if sure:
-                    yield line
-                elif len(doubtful) < 500:
-                    doubtful.append(line)
-        yield from doubtful
+            for number, (text, _, sure) in enumerate(self._directives_at(place)):
+                if (sure and binding_rule().search(text) is not None) is binding:
+                    yield "active_constraints", Place(1, place, number), _bulleted(text)
 
     def _changes(self) -> Iterator[_Line]:
         """Files that were created, changed or deleted, newest first, with the calls that did it and why."""
         deeds: dict[str, list[str]] = {}
         reasons: dict[str, str] = {}
-        newest: list[str] = []
         for action in reversed(self._actions[-_OLD_CONTENTS:]):
-            self._checkpoint()
-            if len(newest) > 200:
+            if len(deeds) > _MOST_FILES:
                 break
             for touch in self._touches(action):
                 if touch.verb in ("created", "changed", "deleted"):
-                    if touch.path not in deeds:
-                        newest.append(touch.path)
-                        reasons[touch.path] = next(iter(sentences(action.why[:2_000])), "")
-                    deeds.setdefault(touch.path, []).append(f"{touch.verb} by {_head(_name(action), 80)}")
-        for number, path in enumerate(newest):
-            done = deeds[path][::-1]
+                    path = next((known for known in deeds if known == touch.path or known.endswith("/" + touch.path)), touch.path)
+                    deeds.setdefault(path, []).append(f"{touch.verb} by {_head(call_name(action), 80)}")
+                    reasons.setdefault(path, next(iter(sentences(action.why[:2_000])), ""))
+        for number, (path, done) in enumerate(deeds.items()):
+            done.reverse()
             history = "; ".join(done[-4:]) + (f"; and {len(done) - 4} times before" if len(done) > 4 else "")
             reason = f" ({_head(reasons[path], 160)})" if reasons[path] else ""
             yield "artifact_trail", Place(1, -number), f"- {path}: {history}{reason}"
@@ -395,24 +443,27 @@ class _Writer:
         for number, entry in enumerate(self._earlier["key_knowledge"]):
             yield "key_knowledge", Place(0, number), entry
         times = self._times()
+        quoted = "\n".join(text for _, text in self.page.lines("active_constraints"))
         for sentence in key_sentences(self._sources, guidance=self._guidance, checkpoint=self._checkpoint):
-            when = times.get(sentence.index, "")
-            yield "key_knowledge", Place(1, sentence.index, sentence.order), f"- {when}{sentence.speaker}: {sentence.text}"
-        seen: set[str] = set()
+            if sentence.text in quoted:
+                continue
+            if sentence.index in times:
+                when, since = times[sentence.index]
+                yield "key_knowledge", Place(1, since, -1), f"- {when}"
+            yield "key_knowledge", Place(1, sentence.index, sentence.order), f"- {sentence.speaker}: {sentence.text}"
         for place in range(len(self._sources) - 1, max(-1, len(self._sources) - 1 - _OLD_CONTENTS), -1):
-            fresh = [fact.text for fact in self._facts_at(place) if fact.kind in ("number", "url") and fact.text not in seen]
-            seen.update(fresh)
-            if fresh:
-                yield "key_knowledge", Place(3, self._sources[place].index), f"- named: {', '.join(fresh[:40])}"
+            for number, fact in enumerate(self._facts_at(place)):
+                if fact.kind in ("number", "url"):
+                    yield "key_knowledge", Place(3, fact.index, number), fact.text
 
-    def _times(self) -> dict[int, str]:
-        """For each content of a transcript with times, the time that was last given; empty for other conversations."""
-        times: dict[int, str] = {}
-        last = ""
+    def _times(self) -> dict[int, tuple[str, int]]:
+        """For each content of a transcript with times: the time that was given last, and where."""
+        times: dict[int, tuple[str, int]] = {}
+        last: tuple[str, int] | None = None
         for source in self._sources:
             text = next((text for part in source.content.parts if (text := text_of(part))), "")
             if text.startswith("[") and (match := heading_time().match(text)):
-                last = f"{match['time']} "
+                last = match["time"], source.index
             if last:
                 times[source.index] = last
         return times
@@ -422,8 +473,7 @@ class _Writer:
             action = self._actions[number]
             if number not in self._shown_actions:
                 outcome = self._outcome(action)
-                said = {"ok": "→ ", "failed": "→ failed: ", "open": "→ no result"}[outcome.status] + _head(outcome.line, 100)
-                yield "recent_actions", Place(0, action.index, number), f"- {_head(_name(action), 120)} {said}"
+                yield "recent_actions", Place(0, action.index, number), f"- {_head(call_name(action), 120)} {_said(outcome, 100)}"
         for number, entry in enumerate(reversed(self._earlier["recent_actions"][-12:])):
             yield "recent_actions", Place(0, -1_000_000 - number), _head(entry, 200)
         if not self._actions:
@@ -441,7 +491,7 @@ class _Writer:
             for touch in self._touches(action):
                 if touch.path not in seen and touch.verb in ("read", "deleted", "ran"):
                     seen.add(touch.path)
-                    yield "file_system_state", Place(1, action.index, len(seen)), f"- {touch.verb.upper()}: {touch.path} ({_head(_name(action), 60)})"
+                    yield "file_system_state", Place(1, action.index, len(seen)), f"- {touch.verb.upper()}: {touch.path} ({_head(call_name(action), 60)})"
         for number, entry in enumerate(self._earlier["file_system_state"]):
             yield "file_system_state", Place(0, 1 + number), entry
         for place in range(self._recent_from - 1, max(-1, self._recent_from - 1 - _OLD_CONTENTS), -1):
@@ -459,16 +509,14 @@ class _Writer:
                 self.page.put_free(section, Place(9, 0), f"… and {missed:,} more {kind}{'s' if missed > 1 else ''}")
 
 
+def _said(outcome: Outcome, limit: int) -> str:
+    """`→ 12 passed`, `→ failed: …`, `→ ok`."""
+    line = _head(outcome.line, limit)
+    return {"ok": f"→ {line or 'ok'}", "failed": f"→ failed: {line}", "open": "→ no result yet"}[outcome.status]
+
+
 def _bulleted(text: str) -> str:
     return text if text.startswith(("- ", "* ")) else f"- {text}"
-
-
-def _name(action: Action) -> str:
-    """The call on one line."""
-    if action.command is not None:
-        first, _, rest = action.command.strip().partition("\n")
-        return f"{first} … (+{rest.count(chr(10)) + 1} lines)" if rest else first
-    return " ".join(call_text(action, 60).split())
 
 
 def _head(text: str, limit: int) -> str:

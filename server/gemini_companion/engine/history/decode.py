@@ -99,7 +99,7 @@ def mismatch(expected: str, found: object, path: str) -> InvalidInput:
 
 
 def _missing(field: str, path: str) -> InvalidInput:
-    return InvalidInput(f"The field {field} is missing at {path}.", path=f"{path}.{field}")
+    return InvalidInput(f"The field {path}.{field} is missing.", path=f"{path}.{field}")
 
 
 def _decode_part(raw: object, path: str, index: int) -> Part:

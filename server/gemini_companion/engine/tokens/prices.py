@@ -31,7 +31,7 @@ BLOCKS: Final = (
     (0x0450, "cyrillic_rare"), (0x0530, "armenian"), (0x0590, "hebrew"),
     (0x0600, "arabic"), (0x0900, "devanagari"), (0x0980, "bengali"), (0x0A00, "indic"), (0x0B80, "tamil"), (0x0C00, "telugu"),
     (0x0C80, "indic"), (0x0E00, "thai"), (0x0E80, "southeast"), (0x10A0, "georgian"), (0x1100, "hangul"), (0x1200, "letters"),
-    (0x1780, "southeast"), (0x1800, "letters"), (0x1F00, "greek"), (0x2000, "punctuation"), (0x200B, "joiners"),
+    (0x1780, "southeast"), (0x1800, "letters"), (0x1E00, "latin"), (0x1F00, "greek"), (0x2000, "punctuation"), (0x200B, "joiners"),
     (0x2010, "punctuation"), (0x2060, "joiners"), (0x2070, "signs"), (0x2500, "boxes"), (0x25A0, "signs"), (0x2C00, "letters"),
     (0x2E00, "signs"), (0x3000, "cjk_signs"), (0x3005, "han"), (0x3006, "cjk_signs"), (0x3041, "hiragana"), (0x30A0, "katakana"),
     (0x3100, "cjk_signs"), (0x3400, "han"), (0xA000, "letters"), (0xAC00, "hangul"), (0xD800, "private"), (0xF900, "han"),
@@ -146,8 +146,7 @@ def _word_price(word: str, spaced: bool) -> float:
 def _punctuation_price(run: str, spaced: bool) -> float:
     if len(run) == 1:
         return 1.0
-    firsts = coefficients.PUNCTUATION_SPACED_FIRST if spaced else coefficients.PUNCTUATION_FIRST
-    price = firsts[_PUNCTUATION.index(run[0])] + sum(map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run)))
+    price = _PUNCTUATION_FIRSTS[spaced][_PUNCTUATION.index(run[0])] + sum(map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run)))
     return min(max(price, 1.0), float(len(run) + spaced))
 
 
@@ -165,8 +164,12 @@ class _Costs(dict[_Key, float], Generic[_Key]):
         return cost
 
 
+def _hundredths(table: str) -> list[float]:
+    return [int(number) / 100 for number in table.split()]
+
+
 def _by_letters(table: str) -> Callable[[_Pair], float]:
-    costs = [int(number) / 100 for number in table.split()]
+    costs = _hundredths(table)
     return lambda pair: costs[letter_row(pair[0]) * (_ACCENTED + 1) + letter_row(pair[1])]
 
 
@@ -181,7 +184,7 @@ def _inner_pairs() -> Callable[[_Pair], float]:
 
 
 def _by_punctuation(table: str) -> Callable[[_Pair], float]:
-    costs = [int(number) / 100 for number in table.split()]
+    costs = _hundredths(table)
     return lambda pair: costs[_PUNCTUATION.index(pair[0]) * len(_PUNCTUATION) + _PUNCTUATION.index(pair[1])]
 
 
@@ -198,6 +201,7 @@ _INNER_PAIRS: Final = _Costs(_inner_pairs())
 _FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.FIRST_PAIRS))
 _SPACED_FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.SPACED_FIRST_PAIRS))
 _LAST_PAIRS: Final = _Costs(_by_letters(coefficients.LAST_PAIRS))
+_PUNCTUATION_FIRSTS: Final = (_hundredths(coefficients.PUNCTUATION_FIRST), _hundredths(coefficients.PUNCTUATION_SPACED_FIRST))
 _PUNCTUATION_PAIRS: Final = _Costs(_by_punctuation(coefficients.PUNCTUATION_PAIRS))
 _SCRIPT_LETTERS: Final = _Costs[str](lambda letter: coefficients.SCRIPT_RUNS[block_of(letter)][2])
 _CJK_CHARACTERS: Final = _Costs(

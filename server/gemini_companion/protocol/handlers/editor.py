@@ -1,0 +1,134 @@
+"""Handlers of what the editor tells: documents, the IDE context notice, folders, trust, and code actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gemini_companion.engine.ide_context.positions import cursor_at
+from gemini_companion.engine.ide_context.state import SEVERITIES, Diagnostic
+from gemini_companion.protocol.connection import Connection
+from gemini_companion.protocol.host import Host
+from gemini_companion.protocol.lsp import (
+    DidChangeFoldersParams,
+    DidChangeParams,
+    DidOpenParams,
+    DocumentParams,
+    Range,
+)
+from gemini_companion.protocol.paths import path_of
+from gemini_companion.protocol.types import CodeActionParams, IdeContextParams, Position
+from gemini_companion.sessions.editor import Place, ReportedFile
+
+_MAX_DIAGNOSTICS = 200
+_MAX_MESSAGE = 2_000
+
+
+def did_open(host: Host, connection: Connection, params: DidOpenParams) -> None:
+    path, document = path_of(params.text_document.uri), connection.documents.opened(params.text_document.uri)
+    if path and document is not None:
+        host.client(connection).editor.open(path, lambda: document.source)
+
+
+def did_change(host: Host, connection: Connection, params: DidChangeParams) -> None:
+    if path := path_of(params.text_document.uri):
+        host.client(connection).editor.change(path)
+
+
+def did_save(host: Host, connection: Connection, params: DocumentParams) -> None:
+    if path := path_of(params.text_document.uri):
+        host.client(connection).editor.save(path)
+
+
+def did_close(host: Host, connection: Connection, params: DocumentParams) -> None:
+    connection.documents.remove_text_document(params.text_document.uri)
+    if path := path_of(params.text_document.uri):
+        host.client(connection).editor.close(path)
+
+
+def did_focus(host: Host, connection: Connection, params: DocumentParams) -> None:
+    if path := path_of(params.text_document.uri):
+        host.client(connection).editor.look_at(path)
+
+
+def did_change_folders(host: Host, connection: Connection, params: DidChangeFoldersParams) -> None:
+    host.set_folders(connection)
+
+
+def ide_context(host: Host, connection: Connection, params: IdeContextParams) -> None:
+    client = host.client(connection)
+    visible = {path_of(shown.uri): shown.range for shown in params.visible_ranges}
+    files: list[ReportedFile] = []
+    for file in params.open_files:
+        path = path_of(file.uri)
+        if path is None:
+            continue
+        shown = visible.get(path)
+        files.append(
+            ReportedFile(
+                path=path,
+                last_focused_at=file.last_focused_at,
+                is_active=file.is_active,
+                cursor=_place(file.cursor) if file.cursor else None,
+                selection=span_of(file.selection) if file.selection else None,
+                selected_text=file.selected_text,
+                visible=span_of(shown) if shown else None,
+            )
+        )
+    client.editor.report(files)
+    if params.is_trusted is not None:
+        host.set_trust(connection, params.is_trusted)
+
+
+async def code_action(host: Host, connection: Connection, params: CodeActionParams) -> list[dict[str, Any]]:
+    """Offer to ask about the range; what the range is, is news of the selection."""
+    path = path_of(params.text_document.uri)
+    if path is None:
+        return []
+    editor = host.client(connection).editor
+    diagnostics = tuple(_diagnostic(raw, host, connection, path) for raw in params.context.diagnostics[:_MAX_DIAGNOSTICS])
+    editor.look_at(path, span_of(params.range), diagnostics)
+    selected = editor.text(path, span_of(params.range)).strip()
+    what = "the selected code" if selected else f"the code at line {params.range.start.line + 1}"
+    where = f"{path}, lines {params.range.start.line + 1} to {params.range.end.line + 1}"
+    actions = [
+        _action("Ask Gemini about this", "", f"What does {what} in {where} do, and what should I know about it?"),
+        _action("Explain", "", f"Explain {what} in {where}, step by step."),
+    ]
+    actions += [_fix(raw, diagnostic, path) for raw, diagnostic in zip(params.context.diagnostics, diagnostics, strict=False)]
+    return actions
+
+
+def _action(title: str, kind: str, prompt: str) -> dict[str, Any]:
+    return {"title": title, "kind": kind, "command": {"title": title, "command": "gemini.chat", "arguments": [{"prompt": prompt}]}}
+
+
+def _fix(raw: dict[str, Any], diagnostic: Diagnostic, path: str) -> dict[str, Any]:
+    prompt = f"Fix this {diagnostic.severity} in {path}, line {diagnostic.line}: {diagnostic.message}"
+    return {**_action("Fix this diagnostic", "quickfix", prompt), "diagnostics": [raw]}
+
+
+def _diagnostic(raw: dict[str, Any], host: Host, connection: Connection, path: str) -> Diagnostic:
+    """A diagnostic out of whatever a client sent; what is not there is left empty."""
+    start: Any = raw.get("range")
+    start = start.get("start") if isinstance(start, dict) else None
+    line, character = (start.get("line"), start.get("character")) if isinstance(start, dict) else (0, 0)
+    editor = host.client(connection).editor
+    buffer = editor.buffer(path)
+    place = (line if isinstance(line, int) else 0, character if isinstance(character, int) else 0)
+    cursor = cursor_at(buffer.text if buffer else None, *place, editor.encoding)
+    severity = raw.get("severity")
+    return Diagnostic(
+        line=cursor.line,
+        character=cursor.character,
+        severity=SEVERITIES[severity - 1] if isinstance(severity, int) and 1 <= severity <= len(SEVERITIES) else "error",
+        message=str(raw.get("message", ""))[:_MAX_MESSAGE],
+        source=str(raw.get("source") or "")[:100],
+    )
+
+
+def _place(position: Position) -> Place:
+    return position.line, position.character
+
+
+def span_of(range_: Range) -> tuple[Place, Place]:
+    return _place(range_.start), _place(range_.end)

@@ -1,0 +1,292 @@
+"""The params of our methods, and the shells of what we send; results and events are the sessions' own types."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from gemini_companion.protocol.lsp import Position, Range
+
+Token: TypeAlias = int | str
+Text: TypeAlias = Annotated[str, Meta(min_length=1)]
+
+
+class _Params(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    pass
+
+
+class InitializationOptions(_Params, frozen=True, kw_only=True):
+    """What a client may say of itself in `initialize`."""
+
+    token: str | None = None
+    trusted: bool | None = None
+    """Whether the user trusts the workspace."""
+    opt_out_events: tuple[str, ...] = ()
+    """Event types that are not sent to this client."""
+    supports: tuple[str, ...] = ()
+    """Requests that it answers: `confirmTool`, `openDiff`."""
+    client_name: str | None = None
+
+
+class SessionParams(_Params, frozen=True, kw_only=True):
+    """A session; without an id the client's current one."""
+
+    session_id: str | None = None
+
+
+class SessionIdParams(_Params, frozen=True, kw_only=True):
+    """A session by its id."""
+
+    session_id: str
+
+
+class NewSessionParams(_Params, frozen=True, kw_only=True):
+    """A new session. `systemInstruction` replaces the built-in one."""
+
+    model: str | None = None
+    title: str | None = None
+    system_instruction: str | None = None
+
+
+class ListSessionsParams(_Params, frozen=True, kw_only=True):
+    """`query` is plain words, searched in everything that was said; `cursor` is the last page's `nextCursor`."""
+
+    query: str = ""
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+    cursor: str | None = None
+
+
+class OpenSessionParams(_Params, frozen=True, kw_only=True):
+    """`takeOver` takes the session from another process that holds it."""
+
+    session_id: str
+    take_over: bool = False
+
+
+class SubscribeParams(_Params, frozen=True, kw_only=True):
+    """Hear a session's events, or no more."""
+
+    session_id: str
+    on: bool
+
+
+class ForkParams(_Params, frozen=True, kw_only=True):
+    """`atTurn` is a turn's id, or its number among the completed turns, from 1; without it the fork is taken as things stand."""
+
+    session_id: str
+    at_turn: str | int | None = None
+
+
+class RenameParams(_Params, frozen=True, kw_only=True):
+    """A session's new title."""
+
+    session_id: str
+    title: Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class ExportParams(_Params, frozen=True, kw_only=True):
+    """`companion` loses nothing; `gemini-cli` is what Gemini CLI loads."""
+
+    session_id: str
+    format: Literal["companion", "gemini-cli"]
+
+
+class ImportParams(_Params, frozen=True, kw_only=True):
+    """The absolute path of a regular file of at most 256 MiB."""
+
+    path: Text
+
+
+class HistoryParams(_Params, frozen=True, kw_only=True):
+    """`model` is what the model gets, `transcript` everything ever said. Without `limit`: all of it."""
+
+    view: Literal["model", "transcript"]
+    session_id: str | None = None
+    cursor: str | None = None
+    limit: Annotated[int, Meta(ge=1)] | None = None
+
+
+class ChatParams(_Params, frozen=True, kw_only=True):
+    """A prompt: text, or parts in Gemini's form."""
+
+    prompt: str | list[dict[str, Any]]
+    session_id: str | None = None
+    model: str | None = None
+    work_done_token: Token | None = None
+
+
+class CancelParams(_Params, frozen=True, kw_only=True):
+    """The job to stop; without an id, whatever runs in the session."""
+
+    session_id: str | None = None
+    turn_id: str | None = None
+    compaction_id: str | None = None
+
+
+class CompressParams(_Params, frozen=True, kw_only=True):
+    """`instructions` says what the snapshot should heed; `preview` computes without changing anything."""
+
+    session_id: str | None = None
+    instructions: str = ""
+    preview: bool = False
+    work_done_token: Token | None = None
+
+
+class ApplyParams(_Params, frozen=True, kw_only=True):
+    """A preview to install, with an edited text if `snapshot` is given."""
+
+    compaction_id: str
+    session_id: str | None = None
+    snapshot: str | None = None
+    work_done_token: Token | None = None
+
+
+class UndoParams(_Params, frozen=True, kw_only=True):
+    """The compaction to take back; without an id the newest in force."""
+
+    session_id: str | None = None
+    compaction_id: str | None = None
+
+
+class RateParams(_Params, frozen=True, kw_only=True):
+    """What a person thinks of a compaction."""
+
+    compaction_id: str
+    rating: Annotated[int, Meta(ge=1, le=5)]
+    session_id: str | None = None
+    note: str = ""
+
+
+class PinParams(_Params, frozen=True, kw_only=True):
+    """A text to pin, or the prompt of a turn."""
+
+    session_id: str | None = None
+    text: str | None = None
+    turn_id: str | None = None
+
+
+class UnpinParams(_Params, frozen=True, kw_only=True):
+    """A pin to take away."""
+
+    pin_id: str
+    session_id: str | None = None
+
+
+class PinSelectionParams(_Params, frozen=True, kw_only=True):
+    """Pin the text of a range of an open document."""
+
+    uri: str
+    range: Range
+    session_id: str | None = None
+
+
+class ReplayParams(_Params, frozen=True, kw_only=True):
+    """The events after a number."""
+
+    session_id: str
+    after_seq: Annotated[int, Meta(ge=0)]
+
+
+class OpenFileReport(_Params, frozen=True, kw_only=True):
+    """One open file. `lastFocusedAt` may be in any unit; larger is newer."""
+
+    uri: str
+    last_focused_at: float
+    is_active: bool = False
+    cursor: Position | None = None
+    selection: Range | None = None
+    selected_text: str | None = None
+
+
+class VisibleRange(_Params, frozen=True, kw_only=True):
+    """What an editor shows of a file."""
+
+    uri: str
+    range: Range
+
+
+class IdeContextParams(_Params, frozen=True, kw_only=True):
+    """What the editor shows; a later notice replaces an earlier one."""
+
+    open_files: tuple[OpenFileReport, ...]
+    is_trusted: bool | None = None
+    visible_ranges: tuple[VisibleRange, ...] = ()
+
+
+class EventParams(_Params, frozen=True, kw_only=True):
+    """An event of a session. `seq` rises strictly per session, also over restarts; it may leave a gap."""
+
+    session_id: str
+    seq: int
+    time: int
+    event: Any
+    """One of the event types."""
+    turn_id: str | None = None
+
+
+class CodeActionContext(_Params, frozen=True, kw_only=True):
+    """What the editor knows at the range."""
+
+    diagnostics: list[dict[str, Any]] = []
+
+
+class DocumentId(_Params, frozen=True, kw_only=True):
+    """A document."""
+
+    uri: str
+
+
+class CodeActionParams(_Params, frozen=True, kw_only=True):
+    """A range that actions are wanted for."""
+
+    text_document: DocumentId
+    range: Range
+    context: CodeActionContext = CodeActionContext()
+
+
+class ConfigurationParams(_Params, frozen=True, kw_only=True):
+    """The editor's settings; ours are under `geminiCompanion`."""
+
+    settings: Any = None
+
+
+class SetTraceParams(_Params, frozen=True, kw_only=True):
+    """LSP's trace level; we trace nothing."""
+
+    value: str = "off"
+
+
+class ConfirmToolParams(_Params, frozen=True, kw_only=True):
+    """A tool asks before it acts."""
+
+    session_id: str
+    tool_call_id: str
+    name: str
+    args: dict[str, Any]
+    title: str
+    risk: str
+    diff: str | None = None
+
+
+class ConfirmToolResult(_Params, frozen=True, kw_only=True):
+    """The person's answer."""
+
+    outcome: Literal["once", "session", "always", "reject"]
+    edited_args: dict[str, Any] | None = None
+
+
+class OpenDiffParams(_Params, frozen=True, kw_only=True):
+    """A proposed content of a file, to be looked at."""
+
+    path: str
+    new_content: str
+
+
+class OpenDiffResult(_Params, frozen=True, kw_only=True):
+    """What became of it; `content` if the person edited it."""
+
+    outcome: Literal["accepted", "rejected"]
+    content: str | None = None
+

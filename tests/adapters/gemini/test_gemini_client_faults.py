@@ -1,0 +1,248 @@
+"""Every fault of the emulator, through the real SDK: a typed fault or a chunk that says so, and the client usable after it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from gemini_companion.adapters.gemini import GeminiModelClient, GeminiOptions
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, TokenCountFailed, Unauthenticated
+from gemini_companion.engine.history.content import user_text
+from gemini_companion.sessions.ports import ModelChunk, ModelRequest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.support.emulator import ApiError, Emulator, Reply, answer, call, failure, faults, responses
+from tests.support.emulator.faults import FAULTS
+
+HI = ModelRequest(model="gemini-2.5-pro", contents=(user_text("Hi"),))
+
+RAISED: dict[str, tuple[type[ModelFault], bool]] = {
+    "rate_limited": (ModelUnavailable, True),
+    "internal": (ModelUnavailable, True),
+    "unavailable": (ModelUnavailable, True),
+    "deadline": (ModelUnavailable, True),
+    "hang_before_headers": (ModelUnavailable, True),
+    "hang_mid_stream": (ModelUnavailable, True),
+    "drop_before_headers": (ModelUnavailable, True),
+    "drop_mid_stream": (ModelUnavailable, True),
+    "malformed_event": (ModelUnavailable, True),
+    "error_event": (ModelUnavailable, True),
+    "overflow": (ContextOverflow, False),
+    "invalid_key": (Unauthenticated, False),
+    "unauthenticated": (Unauthenticated, False),
+    "forbidden": (Unauthenticated, False),
+    "unknown_model": (ModelUnavailable, False),
+    "refused": (ModelUnavailable, False),
+}
+SAID: dict[str, dict[str, Any]] = {
+    "malformed_call": {"finish_reason": "MALFORMED_FUNCTION_CALL"},
+    "unexpected_call": {"finish_reason": "UNEXPECTED_TOOL_CALL"},
+    "prompt_blocked": {"finish_reason": None, "block_reason": "SAFETY"},
+    "stopped": {"finish_reason": "SAFETY", "parts": ({"text": "I was about to"},)},
+    "empty": {"finish_reason": "STOP", "parts": ()},
+    "nothing": {"finish_reason": None, "parts": (), "block_reason": None},
+    "no_finish_reason": {"finish_reason": None, "parts": ({"text": "And then"},)},
+    "max_tokens": {"finish_reason": "MAX_TOKENS"},
+    "thoughts_only": {"finish_reason": "STOP", "parts": ({"text": "Let me see.", "thought": True},)},
+    "unknown_words": {"finish_reason": "SOMETHING_NEW"},
+    "too_many_calls": {"finish_reason": "STOP"},
+}
+
+
+@pytest.fixture
+async def impatient(emulator: Emulator) -> AsyncIterator[GeminiModelClient]:
+    client = GeminiModelClient(GeminiOptions(api_key="k", base_url=emulator.base_url, timeout_ms=150, idle_timeout_ms=150))
+    async with asyncio.timeout(20):
+        yield client
+    await client.close()
+
+
+async def collect(client: GeminiModelClient) -> list[ModelChunk]:
+    return [chunk async for chunk in client.stream(HI)]
+
+
+def test_every_fault_is_accounted_for():
+    assert RAISED.keys() | SAID.keys() == FAULTS.keys()
+
+
+@pytest.mark.parametrize("name", RAISED)
+async def test_a_fault_is_raised_typed_with_a_hint_and_the_client_goes_on(emulator: Emulator, impatient: GeminiModelClient, name: str):
+    for attempt in (collect, lambda client: client.generate(HI)):
+        emulator.script(FAULTS[name]())
+        with pytest.raises(ModelFault) as caught:
+            await attempt(impatient)
+        assert (type(caught.value), caught.value.retryable) == RAISED[name]
+        assert caught.value.hint
+        assert len(emulator.requests) == 1, "the adapter retried by itself"
+        emulator.requests.clear()
+    patient = GeminiModelClient(GeminiOptions(api_key="k", base_url=emulator.base_url))
+    assert (await patient.generate(HI)).finish_reason == "STOP"
+    await patient.close()
+
+
+@pytest.mark.parametrize("name", SAID)
+async def test_what_is_no_fault_is_a_chunk_that_says_it(emulator: Emulator, gemini: GeminiModelClient, name: str):
+    emulator.script(FAULTS[name](), FAULTS[name]())
+    for last in ((await collect(gemini))[-1], await gemini.generate(HI)):
+        for field, expected in SAID[name].items():
+            assert getattr(last, field) == expected
+
+
+@pytest.mark.parametrize("name", ["hang_mid_stream", "drop_mid_stream", "malformed_event", "error_event"])
+async def test_what_came_before_a_fault_in_the_middle_was_handed_out(emulator: Emulator, impatient: GeminiModelClient, name: str):
+    emulator.script(FAULTS[name]())
+    seen: list[str] = []
+    with pytest.raises(ModelUnavailable):
+        async for chunk in impatient.stream(HI):
+            seen.extend(part["text"] for part in chunk.parts)
+    assert seen == ["Hel"]
+
+
+@pytest.mark.parametrize("method", ["stream", "generate", "count_tokens"])
+async def test_silence_ends_a_call_and_its_connection(emulator: Emulator, impatient: GeminiModelClient, method: str):
+    emulator.script(faults.hang_before_headers(), method="countTokens" if method == "count_tokens" else None)
+    with pytest.raises((ModelUnavailable, TokenCountFailed), match="silent for too long") as caught:
+        await (collect(impatient) if method == "stream" else getattr(impatient, method)(HI))
+    assert caught.value.retryable
+    await emulator.wait_for_hang_up(await emulator.wait_for_request())
+
+
+@pytest.mark.parametrize("reply", [faults.rate_limited(retry_after="2"), faults.rate_limited(retry_delay="2s"), faults.unavailable(retry_after="2")])
+async def test_how_long_to_wait_comes_through(emulator: Emulator, gemini: GeminiModelClient, reply: Reply):
+    emulator.script(reply, reply)
+    for attempt in (collect(gemini), gemini.generate(HI)):
+        with pytest.raises(ModelUnavailable) as caught:
+            await attempt
+        assert (caught.value.retryable, caught.value.retry_after_ms) == (True, 2_000)
+
+
+async def test_an_overflow_says_both_numbers(emulator: Emulator, gemini: GeminiModelClient):
+    emulator.limits["gemini-2.5-pro"] = 5
+    emulator.count = lambda body: 9
+    with pytest.raises(ContextOverflow, match=r"\(9\).*\(5\)"):
+        await collect(gemini)
+
+
+async def test_an_unknown_model_is_named(emulator: Emulator, gemini: GeminiModelClient):
+    emulator.models = {"gemini-2.5-pro"}
+    with pytest.raises(ModelUnavailable, match=r"'gemini-9-ultra' was not found") as caught:
+        await gemini.generate(ModelRequest(model="gemini-9-ultra", contents=HI.contents))
+    assert not caught.value.retryable
+    assert "gemini/models" in caught.value.hint
+
+
+async def test_a_name_that_would_bend_the_address_is_never_sent(emulator: Emulator, gemini: GeminiModelClient):
+    for name in ("../../v1/files", "x?key=y"):
+        with pytest.raises(ModelUnavailable, match="not the name of a model"):
+            await gemini.generate(ModelRequest(model=name, contents=HI.contents))
+    assert emulator.requests == []
+
+
+async def test_a_conversation_that_the_api_refuses_is_not_retryable(emulator: Emulator, gemini: GeminiModelClient):
+    with pytest.raises(ModelUnavailable, match="contents is not specified") as caught:
+        await gemini.generate(ModelRequest(model="gemini-2.5-pro", contents=()))
+    assert not caught.value.retryable
+    emulator.malformed.clear()
+
+
+@pytest.mark.parametrize(
+    ("base_url", "message", "retryable"),
+    [
+        ("http://127.0.0.1:9", "could not be reached", True),
+        ("nonsense", "address cannot be used", False),
+        ("ftp://127.0.0.1/", "address cannot be used", False),
+        ("http://[", "could not be set up|address cannot be used", False),
+    ],
+)
+async def test_an_endpoint_that_is_none_points_at_the_setting(base_url: str, message: str, retryable: bool):
+    client = GeminiModelClient(GeminiOptions(api_key="k", base_url=base_url))
+    for attempt in (client.generate(HI), collect(client)):
+        with pytest.raises(ModelUnavailable, match=message) as caught:
+            await attempt
+        assert caught.value.retryable is retryable
+        assert "GOOGLE_GEMINI_BASE_URL" in caught.value.hint
+    await client.close()
+
+
+async def test_an_endpoint_without_a_gemini_api_points_at_the_setting(emulator: Emulator):
+    client = GeminiModelClient(GeminiOptions(api_key="k", base_url=f"{emulator.base_url}/elsewhere"))
+    with pytest.raises(ModelUnavailable) as caught:
+        await client.generate(HI)
+    assert "GOOGLE_GEMINI_BASE_URL" in caught.value.hint
+    assert "<" not in caught.value.message
+    await client.close()
+
+
+async def test_a_redirect_is_not_followed_with_the_key(emulator: Emulator, gemini: GeminiModelClient):
+    with Emulator() as elsewhere:
+        moved = ApiError(307, "", headers={"location": f"{elsewhere.base_url}/v1/models/gemini-2.5-pro:generateContent"})
+        emulator.script(failure(moved), failure(moved))
+        for attempt in (gemini.generate(HI), collect(gemini)):
+            with pytest.raises(ModelUnavailable, match="redirects") as caught:
+                await attempt
+            assert not caught.value.retryable
+        assert elsewhere.requests == []
+
+
+async def test_an_answer_without_end_is_cut_off(emulator: Emulator, gemini: GeminiModelClient, monkeypatch: pytest.MonkeyPatch):
+    await gemini.warm_up()
+    monkeypatch.setattr("gemini_companion.adapters.gemini.transport.MAX_ANSWER_BYTES", 10_000)
+    for _ in range(2):
+        emulator.script(answer(*["x" * 1_000] * 50))
+    for attempt in (gemini.generate(HI), collect(gemini)):
+        with pytest.raises(ModelUnavailable, match="larger than") as caught:
+            await attempt
+        assert not caught.value.retryable
+
+
+async def test_words_that_the_sdk_does_not_know_are_passed_on_without_a_warning(emulator: Emulator, gemini: GeminiModelClient):
+    body = {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "a", "novelty": 1}]}, "finishReason": "NEW", "novelty": {}}],
+        "promptFeedback": {"blockReason": "NEWER"},
+        "usageMetadata": {"promptTokenCount": 1, "promptTokensDetails": [{"modality": "SMELL", "tokenCount": 1}]},
+    }
+    emulator.script(responses(body), responses(body))
+    for chunk in (*await collect(gemini), await gemini.generate(HI)):
+        assert (chunk.parts, chunk.finish_reason, chunk.block_reason) == (({"text": "a"},), "NEW", "NEWER")
+
+
+async def test_arguments_that_no_log_can_hold_are_made_plain_or_refused(emulator: Emulator, gemini: GeminiModelClient):
+    deep: Any = "x"
+    for _ in range(300):
+        deep = [deep]
+    emulator.script(answer(call("ls", {"a\ud800": 2**80})), answer(call("ls", {"deep": deep})), answer("fine"))
+    (chunk,) = await collect(gemini)
+    assert chunk.parts[0]["functionCall"]["args"] == {"a\ufffd": float(2**80)}
+    with pytest.raises(ModelUnavailable):
+        await collect(gemini)
+    assert (await collect(gemini))[0].parts == ({"text": "fine"},)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(["candidates", "content", "parts", "text", "finishReason", "promptFeedback", "usageMetadata", "functionCall", "args", "error", "code"]),
+        inner,
+        max_size=4,
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.lists(json_values, min_size=1, max_size=3), st.integers(200, 599))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_whatever_the_service_answers_it_is_chunks_or_a_model_fault(
+    emulator: Emulator, gemini: GeminiModelClient, bodies: list[Any], status: int
+):
+    import json
+
+    events = b"".join(b"data: " + json.dumps(body).encode() + b"\r\n\r\n" for body in bodies)
+    emulator.script(Reply(steps=(events,)), Reply(steps=(json.dumps(bodies[0]).encode(),)))
+    for attempt in (collect(gemini), gemini.generate(HI)):
+        try:
+            await attempt
+        except ModelFault:
+            continue

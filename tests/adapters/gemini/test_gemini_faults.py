@@ -1,0 +1,158 @@
+"""What the API's refusals mean. Pure: the same over HTTP is in test_gemini_client_faults.py."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from gemini_companion.adapters.gemini.faults import KEY_HINT, VERTEX_HINT, Refusal, fault_of, one_line
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
+from hypothesis import given
+from hypothesis import strategies as st
+
+NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+
+
+def fault(code: int, message: str = "", *, details: Any = (), status: str = "", retry_after: str | None = None, vertex: bool = False) -> ModelFault:
+    body = {"error": {"code": code, "message": message, "status": status, "details": list(details)}}
+    refusal = Refusal(code=code, status=status, message=message, body=body, retry_after=retry_after)
+    return fault_of(refusal, model="gemini-2.5-pro", vertex=vertex, now=NOW)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        fault(401, "Request had invalid authentication credentials."),
+        fault(403, "The caller does not have permission."),
+        fault(400, "API key not valid. Please pass a valid API key."),
+        fault(400, "API key expired. Please renew the API key."),
+        fault(400, "no", details=[{"@type": "x", "reason": "API_KEY_INVALID"}]),
+    ],
+)
+def test_refused_credentials_say_where_to_put_a_key(refused: ModelFault):
+    assert isinstance(refused, Unauthenticated)
+    assert refused.hint == KEY_HINT
+    assert not refused.retryable
+
+
+def test_on_vertex_the_hint_is_about_google_credentials():
+    assert fault(403, vertex=True).hint == VERTEX_HINT
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+        "The input token count exceeds the maximum number of tokens allowed 1048576.",
+        "Unable to submit request because the input token count is 1300000 but the model supports up to 1048576. Reduce the input token count.",
+        "Request payload size exceeds the limit: 20971520 bytes.",
+        "This model's maximum context length is 128000 tokens.",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "The prompt exceeds the context window of this model",
+    ],
+)
+def test_a_request_that_is_too_large_is_an_overflow(message: str):
+    overflow = fault(400, message, status="INVALID_ARGUMENT")
+    assert isinstance(overflow, ContextOverflow)
+    assert message.rstrip(".") in overflow.message
+
+
+def test_a_payload_that_is_too_large_for_a_proxy_is_an_overflow():
+    assert isinstance(fault(413, "<html>Request Entity Too Large</html>"), ContextOverflow)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 to 65537.",
+        'Invalid JSON payload received. Unknown name "callIndex" at \'contents[0].parts[0]\': Cannot find field.',
+        "User location is not supported for the API use.",
+    ],
+)
+def test_any_other_bad_request_is_not_retried_and_not_an_overflow(message: str):
+    refused = fault(400, message)
+    assert type(refused) is ModelUnavailable
+    assert not refused.retryable
+    assert message.rstrip(".") in refused.message
+
+
+@pytest.mark.parametrize("code", [408, 409, 425, 429, 499, 500, 502, 503, 504, 529])
+def test_what_may_pass_is_retryable(code: int):
+    passing = fault(code)
+    assert type(passing) is ModelUnavailable
+    assert passing.retryable
+    assert passing.retry_after_ms is None
+
+
+@pytest.mark.parametrize("code", [204, 301, 302, 308, 405, 415])
+def test_what_will_not_pass_is_not_retryable(code: int):
+    assert not fault(code).retryable
+
+
+def test_an_unknown_model_is_named_with_how_to_choose_another():
+    missing = fault(404, "models/gemini-2.5-pro is not found for API version v1.", status="NOT_FOUND")
+    assert type(missing) is ModelUnavailable
+    assert not missing.retryable
+    assert "gemini-2.5-pro" in missing.message
+    assert "GEMINI_MODEL" in missing.hint
+
+
+def test_a_404_that_no_gemini_api_wrote_points_at_the_address():
+    assert "GOOGLE_GEMINI_BASE_URL" in fault_of(Refusal(code=404, status="Not Found", message="<html>"), model="m").hint
+
+
+@pytest.mark.parametrize(
+    ("header", "delay", "expected"),
+    [
+        ("2", None, 2_000),
+        ("0.25", None, 250),
+        (" 7 ", "1s", 7_000),
+        (None, "36s", 36_000),
+        (None, "1.5s", 1_500),
+        (None, "0.000001s", 1),
+        ("Sat, 21 Nov 2026 12:00:30 GMT", None, 30_000),
+        ("Sat, 21 Nov 2026 11:00:00 GMT", None, 0),
+        ("soon", "3s", 3_000),
+        ("-5", None, None),
+        ("999999999", None, 86_400_000),
+        ("9" * 400, None, None),
+        (None, "soon", None),
+        (None, 5, None),
+        ("", None, None),
+    ],
+)
+def test_how_long_to_wait_comes_from_the_header_else_from_retry_info(header: str | None, delay: Any, expected: int | None):
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}] if delay is not None else []
+    for code in (429, 503):
+        assert fault(code, details=details, retry_after=header).retry_after_ms == expected
+
+
+def test_a_used_up_day_is_not_retried():
+    quota = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
+    used_up = fault(429, "You exceeded your current quota", details=[{"violations": [{"quotaId": quota}]}], retry_after="1")
+    assert not used_up.retryable
+    assert "another" in used_up.hint
+    assert fault(429, details=[{"violations": [{"quotaId": "GenerateRequestsPerMinute"}]}]).retryable
+
+
+def test_somebody_elses_text_is_one_bounded_line():
+    assert one_line("a\n\tb\x1b[31m\u2028c") == "a b [31m c"
+    assert one_line("x" * 1000) == "x" * 399 + "…"
+    assert one_line("  <!DOCTYPE html><p>Bad gateway") == ""
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["error", "details", "reason", "violations", "quotaId", "retryDelay"]) | st.text(), inner),
+)
+
+
+@given(st.integers(0, 999), st.text(), st.text(), st.none() | st.dictionaries(st.sampled_from(["error", "details"]), anything), st.none() | st.text())
+def test_whatever_a_refusal_says_it_is_a_fault_with_a_sentence(code: int, status: str, message: str, body: Any, retry_after: str | None):
+    refused = fault_of(Refusal(code=code, status=status, message=message, body=body, retry_after=retry_after), model="m")
+    assert isinstance(refused, ModelFault)
+    assert refused.hint
+    assert refused.message.endswith(").")
+    assert refused.message.isprintable()
+    assert refused.retry_after_ms is None or 0 <= refused.retry_after_ms <= 86_400_000

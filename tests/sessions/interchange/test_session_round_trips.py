@@ -1,0 +1,152 @@
+"""What is exported comes back equal."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, Usage
+from gemini_companion.sessions.interchange import SessionExport, decode_session_file, encode_session
+from gemini_companion.sessions.ports import SessionMeta
+from tests.sessions.interchange.session_strategies import contents, logs, metas
+
+CORPUS = Path(os.environ.get("COMPANION_CORPUS", Path(__file__).parents[3].parent / "shared" / "corpus"))
+
+META = SessionMeta(
+    session_id="s1",
+    title="About q",
+    model="gemini-2.5-pro",
+    created_at=1_767_225_600_123,
+    updated_at=1_767_225_601_000,
+    workspace_folders=("/w",),
+    system_instruction="Be kind.",
+)
+
+
+@settings(max_examples=60)
+@given(metas, logs, st.lists(contents, max_size=3))
+def test_our_own_export_gives_back_an_equal_log(meta: SessionMeta, entries: tuple[Entry, ...], history: list[Content]) -> None:
+    held = msgspec.structs.replace(meta, held_by=77)
+    session = decode_session_file(encode_session(held, entries, history, "companion").encode(), "s.json")
+    assert (session.meta, session.entries, session.contents) == (meta, entries, history)
+    assert (session.title, session.system_instruction, session.session_id) == (meta.title, meta.system_instruction, meta.session_id)
+
+
+@settings(max_examples=100)
+@given(metas, st.lists(contents, max_size=8))
+def test_an_export_for_gemini_cli_gives_back_equal_contents(meta: SessionMeta, history: list[Content]) -> None:
+    session = decode_session_file(encode_session(meta, (), history, "gemini-cli").encode(), "s.json")
+    assert session.contents == history
+    assert session.system_instruction == meta.system_instruction
+
+
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*.json")) or [None], ids=lambda path: path.stem if path else "no corpus")
+def test_real_conversations_come_back_equal_from_either_format(path: Path | None) -> None:
+    if path is None:
+        pytest.skip(f"{CORPUS} is not there (COMPANION_CORPUS)")
+    history = decode_session_file(path.read_bytes(), path.name).contents
+    assert history
+    for format in ("companion", "gemini-cli"):
+        assert decode_session_file(encode_session(META, (), history, format).encode(), "s.json").contents == history
+
+
+def test_pins_in_force_are_told_beside_the_log() -> None:
+    raw = json.loads(encode_session(META, (), (), "companion"))
+    common = {"id": "e", "time": 1}
+    raw["entries"] = [
+        {"type": "pin", "seq": 1, "pinId": "p1", "text": "one", **common},
+        {"type": "pin", "seq": 2, "pinId": "p2", "text": "two", **common},
+        {"type": "unpin", "seq": 3, "pinId": "p1", **common},
+    ]
+    assert decode_session_file(json.dumps(raw).encode(), "s.json").pins == ("two",)
+
+
+def test_our_own_export_says_what_it_is_and_reads_as_a_plain_history_too() -> None:
+    text = encode_session(META, (), [user_text("q")], "companion")
+    raw = json.loads(text)
+    assert (raw["format"], raw["version"]) == ("gemini-companion", 1)
+    assert raw["history"] == [{"role": "user", "parts": [{"text": "q"}]}]
+    assert msgspec.json.decode(text, type=SessionExport).meta == META
+
+
+def exported(history: Sequence[Content], entries: Sequence[Entry] = ()) -> dict[str, object]:
+    return json.loads(encode_session(META, entries, history, "gemini-cli"))
+
+
+def test_the_other_programs_fields_are_all_there() -> None:
+    document = exported([user_text("q")])
+    assert {name: document[name] for name in ("sessionId", "startTime", "lastUpdated", "kind", "summary", "directories")} == {
+        "sessionId": "s1",
+        "startTime": "2026-01-01T00:00:00.123Z",
+        "lastUpdated": "2026-01-01T00:00:01.000Z",
+        "kind": "main",
+        "summary": "About q",
+        "directories": ["/w"],
+    }
+    assert document["projectHash"] == "d1bb8ca354673cd575d31d952490058c9943aef39d5a9553fb4a21ab7a59a19d"  # SHA-256 of "/w"
+
+
+def test_a_result_goes_into_its_call_where_gemini_cli_looks_for_it() -> None:
+    call = {"functionCall": {"id": "c1", "name": "ls", "args": {"p": "."}}, "thoughtSignature": "sig"}
+    other = {"functionCall": {"id": "c2", "name": "cat"}}
+    first = {"functionResponse": {"id": "c1", "name": "ls", "response": {"output": "x"}}}
+    second = {"functionResponse": {"id": "c2", "name": "cat", "response": {"error": "no"}}}
+    image = {"inlineData": {"mimeType": "image/png", "data": ""}}
+    document = exported([user_text("q"), Content(role="model", parts=(call, other)), Content(role="user", parts=(second, image, first))])
+    messages = document["messages"]
+    assert isinstance(messages, list)
+    assert [message["type"] for message in messages] == ["user", "gemini"]
+    assert messages[1]["content"] == [call, other]
+    assert [(record["id"], record["result"], record["status"]) for record in messages[1]["toolCalls"]] == [
+        ("c2", [second, image], "error"),
+        ("c1", [first], "success"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [{"text": "before"}, {"functionResponse": {"id": "c1", "name": "ls"}}],
+        [{"functionResponse": {"name": "ls"}}],
+        [{"functionResponse": {"id": "c9", "name": "ls"}}],
+        [{"functionResponse": {"id": "c1", "name": "ls"}}, {"functionResponse": {"id": "c1", "name": "ls"}}],
+    ],
+    ids=["text first", "no id", "another id", "twice"],
+)
+def test_a_result_that_would_not_come_back_the_same_stays_a_message(answer: list[dict[str, object]]) -> None:
+    document = exported([Content(role="model", parts=({"functionCall": {"id": "c1", "name": "ls"}},)), Content(role="user", parts=tuple(answer))])
+    messages = document["messages"]
+    assert isinstance(messages, list)
+    assert [message["content"] for message in messages][1:] == [answer]
+    assert [record.get("result") for record in messages[0]["toolCalls"]] == [None]
+
+
+def test_the_log_says_when_and_by_which_model_a_content_was_said() -> None:
+    prompt = PromptEntry(id="p", seq=1, time=1_767_225_700_000, turn_id="t", content=user_text("q"))
+    usage = Usage(prompt_tokens=5, output_tokens=2, total_tokens=7)
+    reply = ReplyEntry(id="r", seq=2, time=1_767_225_701_000, turn_id="t", content=model_text("a"), model="gemini-3-pro", usage=usage)
+    document = exported([prompt.content, reply.content, reply.content], [prompt, reply])
+    messages = document["messages"]
+    assert isinstance(messages, list)
+    assert [(message["id"], message["timestamp"], message.get("model")) for message in messages[:2]] == [
+        ("p", "2026-01-01T00:01:40.000Z", None),
+        ("r", "2026-01-01T00:01:41.000Z", "gemini-3-pro"),
+    ]
+    assert messages[1]["tokens"] == {"input": 5, "output": 2, "cached": 0, "thoughts": 0, "tool": 0, "total": 7}
+    assert len({message["id"] for message in messages}) == 3, "a reader keeps one message per id"
+
+
+@given(st.integers(0, 2**53 - 1))
+def test_any_time_that_a_session_may_have_can_be_written(time: int) -> None:
+    document = exported([user_text("q")], [PromptEntry(id="p", seq=1, time=time, turn_id="t", content=user_text("q"))])
+    assert datetime.fromisoformat(str(document["startTime"]))
+    encode_session(msgspec.structs.replace(META, created_at=time, updated_at=time), (), [user_text("q")], "gemini-cli")
