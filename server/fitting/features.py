@@ -54,6 +54,7 @@ def _add_piece(features: Counter[Feature], piece: str) -> None:
             features["cjk_character", block_of(character)] += 1
             features["cjk", character] += 1
     else:
+        features["symbol_run", block_of(first)] += 1
         for left, right in pairwise("\0" + body):
             features["symbol", block_of(right), int(left == right)] += 1
 

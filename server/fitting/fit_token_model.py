@@ -34,7 +34,7 @@ COMMENTS = {
     "CARRIAGE_RETURN": "Tokens per carriage return.",
     "SCRIPT_RUNS": "By block: tokens of a word without and with a space before it, and tokens per letter.",
     "CJK_RUNS": "By block: tokens of a run, and tokens per character.",
-    "SYMBOLS": "By block: tokens of a symbol, and of one that repeats the symbol before it.",
+    "SYMBOLS": "By block: tokens of a run, of each symbol in it, and of one that repeats the symbol before it.",
     "LETTER_PAIRS": "Hundredths of a token per two neighbouring letters of a word: rows a to z and all others, columns the same.",
     "UPPER_PAIRS": "The same, added where both letters are upper case.",
     "FIRST_PAIRS": "The same, added for the first two letters of a word without a space before it.",

@@ -38,7 +38,10 @@ def tables_of(solution: Solution) -> dict[str, Any]:
             for name in SCRIPT_BLOCKS
         },
         "CJK_RUNS": {name: (round(get("cjk_run", name), 3), round(get("cjk_character", name), 3)) for name in CJK_BLOCKS},
-        "SYMBOLS": {name: (max(0.05, round(get("symbol", name, 0), 3)), max(0.02, round(get("symbol", name, 1), 3))) for name in SYMBOL_BLOCKS},
+        "SYMBOLS": {
+            name: (round(get("symbol_run", name), 3), max(0.05, round(get("symbol", name, 0), 3)), max(0.02, round(get("symbol", name, 1), 3)))
+            for name in SYMBOL_BLOCKS
+        },
         "LETTER_PAIRS": hundredths(get("pair", *pair) for pair in letter_pairs),
         "UPPER_PAIRS": hundredths(get("upper", *pair) for pair in letter_pairs),
         "FIRST_PAIRS": hundredths(get("first", 0, *pair) for pair in letter_pairs),

@@ -84,10 +84,15 @@ async def watching(*paths: Path, beside: Path) -> AsyncGenerator[Probed]:
         await heard.calm()
         yield heard
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            async with asyncio.timeout(WAIT):
-                await task
+        await stopped(task)
+
+
+async def stopped(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    done, _ = await asyncio.wait({task}, timeout=WAIT)
+    assert done, "the watch did not end when it was cancelled"
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 @pytest.fixture
@@ -125,9 +130,7 @@ async def test_a_change_between_construction_and_the_start_of_the_watch_is_told(
     write(file, "early")
     task = asyncio.create_task(watch.run(heard))
     await heard.until(file)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await stopped(task)
 
 
 async def test_a_file_whose_folders_do_not_exist_yet_is_told_once_they_do(tmp_path: Path):
@@ -251,9 +254,19 @@ async def test_changes_during_a_call_come_in_the_next_one(file: Path):
     write(second, "1")
     leave.set()
     await heard.until(second)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await stopped(task)
+
+
+@pytest.mark.parametrize("steps", range(0, 60, 4))
+async def test_it_ends_when_cancelled_at_any_moment(file: Path, steps: int):
+    task = asyncio.create_task(FileWatch([file], debounce_ms=50).run(Heard()))
+    for folder in (file.parent / "x", file.parent / "y"):
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        shutil.rmtree(file.parent)
+        file.parent.mkdir()
+        folder.mkdir()
+    await stopped(task)
 
 
 async def test_what_the_callback_raises_ends_the_watch_and_reaches_its_owner(file: Path):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.settings.jsonc import JsonFault, locate, parse, position, strip_comments
+from gemini_companion.settings.objects import KeyPath
 
 json_values = st.recursive(
     st.none()
@@ -81,27 +82,30 @@ def test_hostile_texts_are_settled_in_one_pass(text: str):
 
 def test_a_key_is_located_in_its_own_object_and_the_last_of_equal_keys_counts():
     text = '{"name": 1, "x": {"name": "name", "list": [0, [5], {"name": 2}]},\n "name": 3}'
-    assert position(text, locate(text, ("name",)) or 0) == (2, 2)
-    assert text[locate(text, ("x", "name")) or 0 :].startswith('"name": "name"')
-    assert text[locate(text, ("x", "list", 2, "name")) or 0 :].startswith('"name": 2')
-    assert text[locate(text, ("x", "list", 1)) or 0 :].startswith("[5]")
-    assert locate(text, ("x", "missing")) is None
+    starts: dict[KeyPath, str] = {
+        ("name",): '"name": 3',
+        ("x", "name"): '"name": "name"',
+        ("x", "list", 2, "name"): '"name": 2',
+        ("x", "list", 1): "[5]",
+    }
+    found = locate(text, [*starts, ("x", "missing"), ()])
+    assert found.keys() == starts.keys()
+    assert all(text.startswith(starts[path], offset) for path, offset in found.items())
+    assert position(text, found[("name",)]) == (2, 2)
 
 
 @given(json_values)
 def test_every_key_of_a_document_is_found_where_it_stands(value: object):
     text = json.dumps(value, indent=1)
+    starts: dict[KeyPath, str] = {}
 
-    def check(held: object, path: tuple[str | int, ...]) -> None:
+    def walk(held: object, path: KeyPath) -> None:
         if path:
-            offset = locate(text, path)
-            assert offset is not None
-            assert text.startswith(json.dumps(path[-1]) if isinstance(path[-1], str) else json.dumps(held)[:1], offset)
-        if isinstance(held, dict):
-            for key, inner in held.items():
-                check(inner, (*path, key))
-        if isinstance(held, list):
-            for index, inner in enumerate(held):
-                check(inner, (*path, index))
+            starts[path] = json.dumps(path[-1]) if isinstance(path[-1], str) else json.dumps(held)[:1]
+        for step, inner in held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ():
+            walk(inner, (*path, step))
 
-    check(value, ())
+    walk(value, ())
+    found = locate(text, starts)
+    assert found.keys() == starts.keys()
+    assert all(text.startswith(starts[path], offset) for path, offset in found.items())

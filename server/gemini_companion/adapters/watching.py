@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -70,7 +70,7 @@ class FileWatch:
             ignore_permission_denied=True,
         )
         async with aclosing(events):
-            coming = asyncio.ensure_future(_next(events))
+            coming = asyncio.create_task(_next(events))
             try:
                 # After its first step the system watches. What changed before is found by the stamps, what changes now by events.
                 await asyncio.sleep(0)
@@ -80,11 +80,9 @@ class FileWatch:
                     if None in named or await asyncio.to_thread(self._folders) != folders:
                         return
                     named = {names[name] for _, name in await coming}
-                    coming = asyncio.ensure_future(_next(events))
+                    coming = asyncio.create_task(_next(events))
             finally:
-                coming.cancel()
-                with suppress(asyncio.CancelledError, CompanionError, _FolderGone):
-                    await coming
+                await _end(coming)
 
     async def _report(self, named: set[Path | None], on_change: OnChange) -> None:
         stamps = await asyncio.to_thread(lambda: {path: _stamp(path) for path in self._paths})
@@ -120,6 +118,21 @@ async def _next(events: AsyncIterator[_Batch]) -> _Batch:
         raise _FolderGone(str(fault)) from fault
     except (OSError, RuntimeError, ValueError) as fault:  # watchfiles' own errors are RuntimeErrors; names may be no text
         raise _refused(fault) from fault
+
+
+async def _end(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait for its end, even while being cancelled: what it uses is closed next."""
+    task.cancel()
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as request:
+            cancelled = request
+    if not task.cancelled():
+        task.exception()  # it was asked; nobody needs to hear of it
+    if cancelled:
+        raise cancelled
 
 
 def _target(path: Path) -> Path:

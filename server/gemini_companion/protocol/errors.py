@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from pygls.exceptions import JsonRpcException
 
 from gemini_companion.engine import errors as faults
+from gemini_companion.sessions.results import ErrorData
 
 logger = logging.getLogger(__name__)
 
@@ -116,3 +117,9 @@ def _with_data(error: JsonRpcException) -> JsonRpcException:
     if isinstance(data, dict) and "kind" in data:
         return error
     return refusal(WireError(error.code, "failed"), error.message)
+
+
+def describe(fault: faults.CompanionError) -> ErrorData:
+    """A fault for the event `turnFailed`."""
+    wire = wire_error_of(type(fault))
+    return ErrorData(code=wire.code, kind=wire.kind, message=fault.message, hint=fault.hint, retryable=fault.retryable)

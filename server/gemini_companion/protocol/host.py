@@ -60,13 +60,13 @@ class Host:
 
     def __init__(
         self,
-        app: Application,
         *,
         new_client_id: Callable[[], str],
         on_workspace: Callable[[], None],
-        on_editor_settings: Callable[[dict[str, Any]], None],
+        on_editor_settings: Callable[[dict[str, Any] | None], None],
     ) -> None:
-        self.app = app
+        self.app: Application
+        """Set by `initialize`."""
         self._new_client_id = new_client_id
         self._on_workspace = on_workspace
         self._on_editor_settings = on_editor_settings
@@ -103,7 +103,7 @@ class Host:
             self._on_workspace()
             self.app.tell_trust(client)
 
-    def set_editor_settings(self, section: dict[str, Any]) -> None:
+    def set_editor_settings(self, section: dict[str, Any] | None) -> None:
         """Take the editor's section of settings."""
         self._on_editor_settings(section)
 

@@ -77,6 +77,8 @@ def apply_to_documents(documents: Documents, params: msgspec.Struct) -> None:
                 else:
                     document.replace(change.range.start, change.range.end, change.text)
             document.version = identifier.version
+        case lsp.DidCloseParams(text_document=identifier):
+            documents.remove_text_document(identifier.uri)
         case lsp.DocumentParams():
             pass
         case lsp.DidChangeFoldersParams(event=event):

@@ -74,8 +74,14 @@ class DidChangeParams(_Wire, frozen=True, kw_only=True):
     content_changes: tuple[ContentChange, ...]
 
 
+class DidCloseParams(_Wire, frozen=True, kw_only=True):
+    """A document was closed; from now on the disk's text counts."""
+
+    text_document: TextDocumentIdentifier
+
+
 class DocumentParams(_Wire, frozen=True, kw_only=True):
-    """Something happened to a document: closed, saved, focused."""
+    """Something happened to a document that leaves its text as it is: it was saved, or looked at."""
 
     text_document: TextDocumentIdentifier
 
@@ -141,8 +147,8 @@ DOCUMENT_NOTIFICATIONS: dict[str, type[msgspec.Struct]] = {
     DID_OPEN: DidOpenParams,
     DID_CHANGE: DidChangeParams,
     DID_SAVE: DocumentParams,
-    DID_CLOSE: DocumentParams,
+    DID_CLOSE: DidCloseParams,
     DID_FOCUS: DocumentParams,
     DID_CHANGE_FOLDERS: DidChangeFoldersParams,
 }
-"""What the server itself listens to, and the types that `CompanionServer.on_document` hands on."""
+"""What the server itself listens to, with the params that `CompanionServer.bind_notification` hands on after that."""

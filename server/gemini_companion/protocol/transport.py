@@ -116,13 +116,11 @@ def claim_stdio() -> tuple[int, int]:
     A stray `print`, of ours, a library's or a child process's, lands on stderr, and a child that reads stdin finds it empty.
     Call it before anything that might print is imported.
     """
+    while (nowhere := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # started without one of the three: now it has it, and nothing else can take its number
     read_fd, write_fd = os.dup(0), os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # started without a stderr
-        os.dup2(nowhere, 1)
+    os.dup2(2, 1)
     os.close(nowhere)
     return read_fd, write_fd
 

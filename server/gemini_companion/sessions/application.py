@@ -166,10 +166,10 @@ class Application:
         self, client: Client, *, model: str | None = None, title: str | None = None, system_instruction: str | None = None
     ) -> SessionInfo:
         """Make a session; it becomes the client's current one."""
-        session = await self._create(client, model=model or "", title=title or "", system_instruction=system_instruction)
+        session = await self.create(client, model=model or "", title=title or "", system_instruction=system_instruction)
         return self.info(session)
 
-    async def _create(
+    async def create(
         self,
         client: Client,
         *,
@@ -179,6 +179,7 @@ class Application:
         parent: str | None = None,
         entries: tuple[Entry, ...] = (),
     ) -> Session:
+        """Make a session of these entries; it becomes the client's current one."""
         now = self.services.clock.now()
         meta = SessionMeta(
             session_id=self.services.new_id("session"),
@@ -227,7 +228,7 @@ class Application:
         last = copied[-1].seq if copied else 0
         resumed = ResumeEntry(**stamp, seq=last + 1, reason="fork")
         title = f"{source.meta.title} (fork)" if source.meta.title else ""
-        session = await self._create(
+        session = await self.create(
             client,
             model=source.meta.model,
             title=title,
@@ -270,7 +271,7 @@ class Application:
         last = entries[-1].seq if entries else 0
         stamp = {"id": self.services.new_id("entry"), "time": self.services.clock.now()}
         entries = (*entries, ResumeEntry(**stamp, seq=last + 1, reason="import"))
-        session = await self._create(
+        session = await self.create(
             client,
             model=imported.model or "",
             title=imported.title or Path(path).stem[:80],

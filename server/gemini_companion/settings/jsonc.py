@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from gemini_companion.settings.objects import KeyPath
@@ -58,11 +58,18 @@ def position(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
-def locate(text: str, path: KeyPath) -> int | None:
-    """The offset of a key (or of an array's element) in a text that `parse` has read; `None` if it is not there."""
-    found: int | None = None
+def locate(text: str, paths: Iterable[KeyPath]) -> dict[KeyPath, int]:
+    """The offsets of keys (or of arrays' elements) in a text that `parse` has read, as far as they are there; one pass for all."""
+    wanted = set(paths)
+    lengths = {len(path) for path in wanted}
+    found: dict[KeyPath, int] = {}
     here: list[str | int] = []
     expects_key: list[bool] = []
+
+    def note(offset: int) -> None:
+        if len(here) in lengths and (path := tuple(here)) in wanted:
+            found[path] = offset
+
     for token in _TOKEN.finditer(strip_comments(text)):
         sign = token.group()
         if sign in "}]":
@@ -78,10 +85,10 @@ def locate(text: str, path: KeyPath) -> int | None:
             expects_key[-1] = False
         elif expects_key and expects_key[-1]:
             here[-1] = json.loads(sign)
-            found = token.start() if _equal(here, path) else found
+            note(token.start())
         else:
-            if here and isinstance(here[-1], int) and _equal(here, path):
-                found = token.start()
+            if here and isinstance(here[-1], int):
+                note(token.start())
             if sign in "{[":
                 here.append("" if sign == "{" else 0)
                 expects_key.append(sign == "{")
@@ -100,7 +107,3 @@ def _blank(match: re.Match[str]) -> str:
 def _integer(digits: str) -> int | float:
     # No setting needs more, and Python refuses to read thousands of digits as an integer.
     return int(digits) if len(digits) <= _INTEGER_DIGITS else float(digits)
-
-
-def _equal(here: Sequence[str | int], path: KeyPath) -> bool:
-    return len(here) == len(path) and tuple(here) == path

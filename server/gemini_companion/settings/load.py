@@ -114,16 +114,15 @@ class SettingsLoader:
         try:
             layer = tidy(source.read())
             admitted, found = self._checked(layer, place, trusted)
-            problems += [source.problem(misfit) for misfit in found]
+            problems += source.problems(found)
         except InvalidSettings as fault:
             problems.append(fault)
         except UnusableLayer as fault:
-            problems.append(source.problem(fault.misfit))
+            problems += source.problems([fault.misfit])
         else:
             if not problems:
                 self._last_good[place] = layer
-                beyond = [source.problem(misfit) for misfit in overreach(layer, place)]
-                return admitted, _hinted(beyond, _MOVE)
+                return admitted, _hinted(source.problems(overreach(layer, place)), _MOVE)
         kept = self._kept(place, trusted)
         return kept or {}, _hinted(problems, _KEPT if kept else _IGNORED)
 

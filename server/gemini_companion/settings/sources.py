@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -21,8 +22,8 @@ class Source(Protocol):
         """The JSON value that stands there, an empty object if nothing does. Raises `InvalidSettings`."""
         ...
 
-    def problem(self, misfit: Misfit) -> InvalidSettings:
-        """What is wrong with what was read, and where."""
+    def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
+        """What is wrong with what was read, and where, a sentence each."""
         ...
 
 
@@ -44,11 +45,11 @@ class FileSource:
         except JsonFault as fault:
             raise InvalidSettings(f"{self._at(fault.offset)}: is not valid JSON: {fault.what}") from None
 
-    def problem(self, misfit: Misfit) -> InvalidSettings:
-        """A sentence as in `/home/me/.gemini/settings.json:3:5: model.name: expected a text`."""
-        offset = locate(self._text, misfit.path) if misfit.path else 0
-        place = shown(self._path) if offset is None else self._at(offset)
-        return InvalidSettings(f"{place}: {misfit.key}: {misfit.what}" if misfit.path else f"{place}: {misfit.what}")
+    def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
+        """Sentences as in `/home/me/.gemini/settings.json:3:5: model.name: expected a text`."""
+        found = list(misfits)
+        offsets = locate(self._text, [misfit.path for misfit in found]) if found else {}
+        return [InvalidSettings(f"{self._at(offsets.get(misfit.path, 0))}: {_said(misfit)}") for misfit in found]
 
     def _at(self, offset: int) -> str:
         line, column = position(self._text, offset)
@@ -65,7 +66,11 @@ class EditorSource:
         """The section as it is, an empty object if the editor has none."""
         return {} if self._section is None else self._section
 
-    def problem(self, misfit: Misfit) -> InvalidSettings:
-        """A sentence that names the key as the editor shows it."""
-        key = f"{EDITOR_SECTION}.{misfit.key}" if misfit.path else EDITOR_SECTION
-        return InvalidSettings(f"the editor's settings: {key}: {misfit.what}")
+    def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
+        """Sentences that name the section, and the key as the editor knows it below it."""
+        return [InvalidSettings(f"the editor's {EDITOR_SECTION} settings: {_said(misfit)}") for misfit in misfits]
+
+
+def _said(misfit: Misfit) -> str:
+    """A misfit in words."""
+    return f"{misfit.key}: {misfit.what}" if misfit.path else misfit.what

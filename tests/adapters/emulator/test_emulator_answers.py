@@ -10,7 +10,20 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.support.emulator import SECTIONS, Emulator, Gate, Summariser, answer, call, faults, recordings_folder, responses, slow, thought, token_count
+from tests.support.emulator import (
+    SECTIONS,
+    Emulator,
+    Gate,
+    Summariser,
+    answer,
+    call,
+    faults,
+    recordings_folder,
+    responses,
+    slow,
+    thought,
+    token_count,
+)
 from tests.support.emulator.faults import FAULTS
 from tests.support.emulator.recordings import read_lines
 
@@ -75,7 +88,11 @@ def test_what_was_asked_is_recorded(emulator: Emulator):
     ask(emulator, body=SUMMARISE, key="secret")
     first, second = emulator.requests
     assert (first.method, first.model, first.body, first.status) == ("countTokens", "gemini-2.5-pro", HELLO, 200)
-    assert (second.headers["x-goog-api-key"], second.system, second.prompt) == ("secret", "Write a <state_snapshot>.", "user: fix src/a.py\nmodel: done")
+    assert (second.headers["x-goog-api-key"], second.system, second.prompt) == (
+        "secret",
+        "Write a <state_snapshot>.",
+        "user: fix src/a.py\nmodel: done",
+    )
     assert emulator.asked("generateContent") == [second]
 
 

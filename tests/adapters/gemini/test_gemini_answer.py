@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from google.genai import types
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gemini_companion.adapters.gemini.answer import MAX_DEPTH, chunk_of, part_of, plain_json
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.ports import ModelChunk
-from google.genai import types
-from hypothesis import given
-from hypothesis import strategies as st
 
 Json = dict[str, Any]
 
@@ -95,7 +96,8 @@ def test_an_answer_that_nests_without_end_is_refused():
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 
 

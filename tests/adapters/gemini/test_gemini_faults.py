@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from gemini_companion.adapters.gemini.faults import KEY_HINT, VERTEX_HINT, Refusal, fault_of, one_line
-from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gemini_companion.adapters.gemini.faults import KEY_HINT, VERTEX_HINT, Refusal, fault_of, one_line
+from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -66,7 +67,7 @@ def test_a_payload_that_is_too_large_for_a_proxy_is_an_overflow():
     "message",
     [
         "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 to 65537.",
-        'Invalid JSON payload received. Unknown name "callIndex" at \'contents[0].parts[0]\': Cannot find field.',
+        "Invalid JSON payload received. Unknown name \"callIndex\" at 'contents[0].parts[0]': Cannot find field.",
         "User location is not supported for the API use.",
     ],
 )
@@ -114,6 +115,9 @@ def test_a_404_that_no_gemini_api_wrote_points_at_the_address():
         ("Sat, 21 Nov 2026 12:00:30 GMT", None, 30_000),
         ("Sat, 21 Nov 2026 11:00:00 GMT", None, 0),
         ("soon", "3s", 3_000),
+        ("Sat, 99 Nov 2026 12:00:30 GMT", "3s", 3_000),
+        ("Sat, 21 Nov 2026 12:00:30 +9999999999999999999999", "3s", 3_000),
+        ("٣", None, None),
         ("-5", None, None),
         ("999999999", None, 86_400_000),
         ("9" * 400, None, None),
@@ -144,7 +148,9 @@ def test_somebody_elses_text_is_one_bounded_line():
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["error", "details", "reason", "violations", "quotaId", "retryDelay"]) | st.text(), inner),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.sampled_from(["error", "details", "reason", "violations", "quotaId", "retryDelay"]) | st.text(), inner)
+    ),
 )
 
 

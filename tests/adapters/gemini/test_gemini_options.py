@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import pytest
+
 from gemini_companion.adapters.gemini import GeminiOptions, from_environment
-from gemini_companion.adapters.gemini.options import is_loopback
+from gemini_companion.adapters.gemini.transport import is_loopback
 
 VERTEX = {"GOOGLE_GENAI_USE_VERTEXAI": "true"}
 
@@ -23,7 +24,10 @@ VERTEX = {"GOOGLE_GENAI_USE_VERTEXAI": "true"}
         (VERTEX, None),
         ({**VERTEX, "GOOGLE_CLOUD_LOCATION": "us-central1"}, None),
         ({**VERTEX, "GOOGLE_CLOUD_PROJECT": "p"}, GeminiOptions(vertex=True, project="p", location="global")),
-        ({**VERTEX, "GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "l", "GOOGLE_API_KEY": "b"}, GeminiOptions(vertex=True, project="p", location="l")),
+        (
+            {**VERTEX, "GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "l", "GOOGLE_API_KEY": "b"},
+            GeminiOptions(vertex=True, project="p", location="l"),
+        ),
         ({**VERTEX, "GOOGLE_API_KEY": "b", "GOOGLE_CLOUD_LOCATION": "l"}, GeminiOptions(vertex=True, api_key="b")),
         ({"GOOGLE_GENAI_USE_VERTEXAI": "1", "GOOGLE_API_KEY": "b"}, GeminiOptions(vertex=True, api_key="b")),
         ({**VERTEX, "GOOGLE_GENAI_USE_ENTERPRISE": "0", "GOOGLE_API_KEY": "b"}, GeminiOptions(api_key="b")),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.emulator.validation import check_count
+
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body, wire_contents
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.ports import ModelRequest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.support.emulator.validation import check_count
 
 Json = dict[str, Any]
 
@@ -32,7 +33,14 @@ def wire(part: Json, *, vertex: bool = False) -> list[Json]:
         {"text": "hm", "thought": True},
         {"text": "", "thoughtSignature": "AAAA"},
         {"functionCall": {"id": "1", "name": "ls", "args": {"deep": [{"a": None}]}}, "thoughtSignature": "AAAA"},
-        {"functionResponse": {"id": "1", "name": "ls", "response": {"output": "x"}, "parts": [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}]}},
+        {
+            "functionResponse": {
+                "id": "1",
+                "name": "ls",
+                "response": {"output": "x"},
+                "parts": [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}],
+            }
+        },
         {"inlineData": {"mimeType": "image/png", "data": "aGk="}},
         {"fileData": {"mimeType": "video/mp4", "fileUri": "x"}, "videoMetadata": {"fps": 1}},
         {"executableCode": {"language": "PYTHON", "code": "1"}},
@@ -126,7 +134,9 @@ def test_names_of_models_are_taken(model: str):
     check_model_name(model)
 
 
-@pytest.mark.parametrize("model", ["", " ", "a b", "../secrets", "a/../b", "gemini?x=1", "a&b", "a#b", "a:generateContent", "ü", "a\n", "/a", "x" * 300])
+@pytest.mark.parametrize(
+    "model", ["", " ", "a b", "../secrets", "a/../b", "gemini?x=1", "a&b", "a#b", "a:generateContent", "ü", "a\n", "/a", "x" * 300]
+)
 def test_what_could_bend_the_address_is_no_name_of_a_model(model: str):
     with pytest.raises(ModelUnavailable, match="is not the name of a model") as caught:
         check_model_name(model)
@@ -135,8 +145,9 @@ def test_what_could_bend_the_address_is_no_name_of_a_model(model: str):
 
 
 def test_our_tables_know_no_field_that_the_sdk_does_not():
-    from gemini_companion.adapters.gemini import request
     from google.genai import types
+
+    from gemini_companion.adapters.gemini import request
 
     def names(model: Any) -> set[str]:
         return {field.alias for field in model.model_fields.values()}

@@ -24,7 +24,9 @@ _anything = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["role", "parts", "text", "functionCall", "functionResponse", "inlineData", "name", "id", "args", "\udfff"]), inner, max_size=4
+            st.sampled_from(["role", "parts", "text", "functionCall", "functionResponse", "inlineData", "name", "id", "args", "\udfff"]),
+            inner,
+            max_size=4,
         )
     ),
     max_leaves=12,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 
 from gemini_companion.engine.history.content import Content
@@ -52,16 +53,12 @@ _text_parts = st.fixed_dictionaries({"text": texts}, optional={"thought": st.boo
 _call_parts = st.fixed_dictionaries(
     {"functionCall": st.fixed_dictionaries({"name": texts}, optional={"id": ids, "args": json_objects})}, optional={"thoughtSignature": texts}
 )
-_response_parts = st.fixed_dictionaries(
-    {"functionResponse": st.fixed_dictionaries({}, optional={"id": ids, "name": texts, "response": json_values})}
-)
+_response_parts = st.fixed_dictionaries({"functionResponse": st.fixed_dictionaries({}, optional={"id": ids, "name": texts, "response": json_values})})
 _media_parts = st.fixed_dictionaries({"inlineData": st.fixed_dictionaries({"mimeType": texts, "data": texts})})
 
 parts = st.builds(_with_unknown_fields, _text_parts | _call_parts | _response_parts | _media_parts, st.just({}) | json_objects)
 
-contents = st.builds(
-    lambda role, parts: Content(role=role, parts=tuple(parts)), st.sampled_from(["user", "model"]), st.lists(parts, max_size=4)
-)
+contents = st.builds(lambda role, parts: Content(role=role, parts=tuple(parts)), st.sampled_from(["user", "model"]), st.lists(parts, max_size=4))
 
 _results = st.builds(
     CompressionResult,
@@ -84,6 +81,7 @@ _compactions = st.builds(
     compaction_id=texts,
     result=_results,
     hides=st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    keeps=st.lists(st.integers(1, 9), max_size=2).map(tuple),
     replacement=st.lists(contents, max_size=2).map(tuple),
     covers=st.lists(texts, max_size=2).map(tuple),
     cuts=st.lists(st.builds(Cut, seq=st.integers(1, 9), part=st.integers(0, 3), output=texts, path=texts, tokens_saved=st.integers(0, 9))).map(tuple),
@@ -99,10 +97,12 @@ _entry_kinds = st.one_of(
         usage=st.none() | st.builds(Usage, prompt_tokens=st.integers(0, 9), total_tokens=st.integers(0, 9)),
     ),
     st.builds(ToolResultEntry, **_common, turn_id=texts, content=contents),
-    st.builds(IdeContextEntry, **_common, turn_id=texts, content=contents, kind=st.sampled_from(["full", "delta"]), client=texts, epoch=st.integers(1, 9)),
+    st.builds(
+        IdeContextEntry, **_common, turn_id=texts, content=contents, kind=st.sampled_from(["full", "delta"]), client=texts, epoch=st.integers(1, 9)
+    ),
     st.builds(TurnEndEntry, **_common, turn_id=texts, outcome=st.sampled_from(["completed", "interrupted"]), kept_to=st.integers(0, 9)),
     _compactions,
-    st.builds(PreviewEntry, **_common, compaction_id=texts, compaction=_compactions, base_seq=st.integers(0, 9), texts=st.lists(texts).map(tuple)),
+    st.builds(PreviewEntry, **_common, compaction_id=texts, compaction=_compactions, base_seq=st.integers(0, 9)),
     st.builds(UndoEntry, **_common, undone=st.lists(texts).map(tuple), result=_results),
     st.builds(AttemptEntry, **_common, result=_results, forced=st.booleans(), token_count=st.integers(0, 9)),
     st.builds(PinEntry, **_common, pin_id=ids, text=texts),
@@ -113,19 +113,16 @@ _entry_kinds = st.one_of(
 )
 
 
-def _numbered(entries: list[Entry], gaps: list[int]) -> tuple[Entry, ...]:
-    import msgspec
-
+@st.composite
+def logs(draw: st.DrawFn) -> tuple[Entry, ...]:
+    """A log of entries of every kind, with a gap now and then, as one has that lost a damaged entry."""
     seq = 0
-    numbered: list[Entry] = []
-    for entry, gap in zip(entries, gaps, strict=False):
-        seq += gap
-        numbered.append(msgspec.structs.replace(entry, seq=seq))
-    return tuple(numbered)
+    entries: list[Entry] = []
+    for entry in draw(st.lists(_entry_kinds, max_size=6)):
+        seq += draw(st.sampled_from([1, 1, 1, 4]))
+        entries.append(msgspec.structs.replace(entry, seq=seq))
+    return tuple(entries)
 
-
-logs = st.builds(_numbered, st.lists(_entry_kinds, max_size=6), st.lists(st.sampled_from([1, 1, 1, 4]), min_size=6, max_size=6))
-"""A log of entries of every kind, with a gap now and then, as one has that lost a damaged entry."""
 
 metas = st.builds(
     SessionMeta,

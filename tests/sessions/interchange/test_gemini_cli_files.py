@@ -142,7 +142,10 @@ def test_a_line_that_cannot_be_decoded_is_named() -> None:
         (gemini("1", "", toolCalls=[{"id": "c1"}]), "$.messages[0].toolCalls[0].name"),
         (gemini("1", "", toolCalls=[{"id": 5, "name": "f"}]), "$.messages[0].toolCalls[0].id"),
         (gemini("1", "", toolCalls=[{"id": "c1", "name": "f", "args": 5}]), "$.messages[0].toolCalls[0].args"),
-        (gemini("1", "", toolCalls=[{"id": "c1", "name": "f", "result": [{"functionResponse": 5}]}]), "$.messages[0].toolCalls[0].result[0].functionResponse"),
+        (
+            gemini("1", "", toolCalls=[{"id": "c1", "name": "f", "result": [{"functionResponse": 5}]}]),
+            "$.messages[0].toolCalls[0].result[0].functionResponse",
+        ),
     ],
 )
 def test_a_message_of_another_form_is_refused_with_its_path(message: object, path: str) -> None:

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.sessions.interchange.session_strategies import contents, logs, metas
 
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, Usage
 from gemini_companion.sessions.interchange import SessionExport, decode_session_file, encode_session
 from gemini_companion.sessions.ports import SessionMeta
-from tests.sessions.interchange.session_strategies import contents, logs, metas
 
 CORPUS = Path(os.environ.get("COMPANION_CORPUS", Path(__file__).parents[3].parent / "shared" / "corpus"))
 
@@ -33,7 +33,7 @@ META = SessionMeta(
 
 
 @settings(max_examples=60)
-@given(metas, logs, st.lists(contents, max_size=3))
+@given(metas, logs(), st.lists(contents, max_size=3))
 def test_our_own_export_gives_back_an_equal_log(meta: SessionMeta, entries: tuple[Entry, ...], history: list[Content]) -> None:
     held = msgspec.structs.replace(meta, held_by=77)
     session = decode_session_file(encode_session(held, entries, history, "companion").encode(), "s.json")

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.support.emulator import Emulator
 
 if TYPE_CHECKING:

@@ -42,7 +42,11 @@ def chunk_of(response: types.GenerateContentResponse) -> ModelChunk:
 
 def part_of(part: types.Part) -> Part:
     """A part as the JSON object that the API sent, as far as the SDK knows its fields. Raises `ModelUnavailable` if too deep."""
-    wire = cast("Json", plain_json(part.model_dump(mode="json", by_alias=True, exclude_none=True)))
+    try:
+        dumped = part.model_dump(mode="json", by_alias=True, exclude_none=True)
+    except ValueError:  # pydantic gives up at 255 levels
+        raise _too_deep() from None
+    wire = cast("Json", plain_json(dumped))
     if isinstance(signature := wire.get("thoughtSignature"), str):
         wire["thoughtSignature"] = signature.translate(_TO_STANDARD_BASE64)  # the SDK writes the URL-safe alphabet
     if isinstance(blob := wire.get("inlineData"), dict) and isinstance(data := cast("Json", blob).get("data"), str):
@@ -59,7 +63,7 @@ def plain_json(value: object, depth: int = 0) -> object:
         return _plain_text(value)
     if isinstance(value, dict | list):
         if depth >= MAX_DEPTH:
-            raise ModelUnavailable("The model's answer nests deeper than any tool's arguments do.", hint="Try again.")
+            raise _too_deep()
         if isinstance(value, dict):
             fields = cast("dict[str, object]", value)
             return {_plain_text(key): plain_json(item, depth + 1) for key, item in fields.items()}
@@ -70,6 +74,10 @@ def plain_json(value: object, depth: int = 0) -> object:
         except OverflowError:
             return str(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _too_deep() -> ModelUnavailable:
+    return ModelUnavailable("The model's answer nests deeper than any tool's arguments do.", hint="Nothing was lost; try again.")
 
 
 def _plain_text(text: str) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import re
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Literal
 
 from gemini_companion.adapters.gemini.answer import chunk_of
-from gemini_companion.adapters.gemini.faults import KEY_HINT
-from gemini_companion.adapters.gemini.options import GeminiOptions
+from gemini_companion.adapters.gemini.options import GeminiOptions, check_options
 from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body
 from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, TokenCountFailed, Unauthenticated
 from gemini_companion.sessions.ports import ModelChunk, ModelRequest, TokenCount
@@ -123,18 +121,18 @@ class GeminiModelClient:
             self._connecting.add_done_callback(lambda task: task.cancelled() or task.exception())  # seen, if nobody waits any more
         connecting = self._connecting
         try:
-            return await asyncio.shield(connecting)
+            connection = await asyncio.shield(connecting)
         except ModelFault:
             if self._connecting is connecting:
                 self._connecting = None  # the next call tries again
             raise
+        if self._closed:
+            raise _closed()
+        return connection
 
 
 def _connect(options: GeminiOptions) -> Connection:
-    if not options.vertex and options.api_key is None:
-        raise Unauthenticated("There is no key for the Gemini API.", hint=KEY_HINT)
-    if options.api_key is not None and not re.fullmatch(r"[!-~]+", options.api_key):
-        raise Unauthenticated("The key for the Gemini API holds blanks or characters that no key has.", hint=KEY_HINT)
+    check_options(options)
     try:
         sdk = importlib.import_module("gemini_companion.adapters.gemini.sdk")
     except ImportError as error:

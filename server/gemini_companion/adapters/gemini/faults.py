@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -36,7 +36,8 @@ _OVERFLOW: Final = re.compile(
     r"|maximum context length|exceeds? .{0,60}(?:context window|maximum number of (?:input )?tokens)",
     re.IGNORECASE,
 )
-_DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?")
+_HTTP_DATE: Final = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT", re.ASCII)
+_DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?", re.ASCII)
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,14 +120,11 @@ def _retry_after_ms(refusal: Refusal, details: list[Json], now: datetime | None)
     header = (refusal.retry_after or "").strip()
     if match := _DURATION.fullmatch(header):
         return _bounded_ms(float(match[1]))
-    if header:
-        try:
-            at = parsedate_to_datetime(header)
-        except ValueError:
-            at = None
-        if at is not None:
-            at = at if at.tzinfo else at.replace(tzinfo=UTC)
-            return _bounded_ms((at - (now or datetime.now(UTC))).total_seconds())
+    if _HTTP_DATE.fullmatch(header):
+        from email.utils import parsedate_to_datetime  # here, since the adapter is imported while an editor waits
+
+        with suppress(ValueError):
+            return _bounded_ms((parsedate_to_datetime(header).replace(tzinfo=UTC) - (now or datetime.now(UTC))).total_seconds())
     for detail in details:
         delay = detail.get("retryDelay")
         if isinstance(delay, str) and (match := _DURATION.fullmatch(delay.strip())):

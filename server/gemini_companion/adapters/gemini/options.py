@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import ipaddress
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
+from gemini_companion.adapters.gemini.faults import KEY_HINT
+from gemini_companion.engine.errors import ModelUnavailable, Unauthenticated
+
+_KEY = re.compile(r"[!-~]+")
 _TRUE = frozenset({"1", "true"})
 
 
@@ -66,15 +70,18 @@ def from_environment(env: Mapping[str, str]) -> GeminiOptions | None:
     return GeminiOptions(api_key=key, base_url=base_url) if key else None
 
 
-def is_loopback(url: str) -> bool:
-    """True if `url` points at this machine, where a proxy from the environment has no business."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def check_options(options: GeminiOptions) -> None:
+    """Raises `Unauthenticated` without a key that an HTTP header can carry, `ModelUnavailable` for an address that is none."""
+    if options.api_key is None and not options.vertex:
+        raise Unauthenticated("There is no key for the Gemini API.", hint=KEY_HINT)
+    if options.api_key is not None and not _KEY.fullmatch(options.api_key):
+        raise Unauthenticated("The key for the Gemini API holds blanks or characters that no key has.", hint=KEY_HINT)
+    if options.base_url is not None:
+        try:
+            url = urlsplit(options.base_url)
+            usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            hint = "Set GOOGLE_GEMINI_BASE_URL to an address that begins with https:// or http://, or remove it."
+            raise ModelUnavailable("The address of the model's service cannot be used.", hint=hint, retryable=False)

@@ -20,12 +20,14 @@ from google.genai import types
 
 from gemini_companion.adapters.gemini.faults import ENDPOINT_HINT, LATER_HINT, VERTEX_HINT, Refusal, fault_of, one_line
 from gemini_companion.adapters.gemini.options import GeminiOptions
-from gemini_companion.adapters.gemini.transport import MAX_ANSWER_BYTES, AnswerTooLarge, http_client
+from gemini_companion.adapters.gemini.transport import MAX_ANSWER_BYTES, AnswerTooLarge, http_client, tls_context
 from gemini_companion.engine.errors import ModelFault, ModelUnavailable, Unauthenticated
 
 Json: TypeAlias = dict[str, Any]
 
 _DEVELOPER_ENDPOINT: Final = "https://generativelanguage.googleapis.com/"
+_SHORTEST_SECRET: Final = 8
+"""Characters; to cut out a shorter "key" would only garble the sentence."""
 # The SDK wants typed contents and turns each into several objects on the event loop: 1.5 s for 10,000. `extra_body` takes
 # JSON as it is and replaces this one (measured: 30 ms).
 _PLACEHOLDER: Final = [types.Content(role="user", parts=[types.Part(text="-")])]
@@ -66,6 +68,8 @@ class Connection:
                     base_url=options.base_url or (None if options.vertex else _DEVELOPER_ENDPOINT),
                     api_version=options.api_version,
                     httpx_async_client=self._http,
+                    client_args={"verify": tls_context()},  # of clients that it makes and we don't use:
+                    async_client_args={"ssl": tls_context()},  # without this it loads all certificates twice more
                 ),
             )
             self._models = cast("_Models", self._client.aio.models)
@@ -117,11 +121,11 @@ class Connection:
         """The fault that an exception of the SDK, of its HTTP client or of Google's credentials means."""
         match exc:
             case sdk_errors.APIError():
-                return fault_of(self._refusal(exc), model=model, vertex=self._options.vertex)
+                return fault_of(self._refusal(exc), model=model, vertex=self._options.api_key is None)
             case httpx2.TimeoutException():
                 return ModelUnavailable(f"The model's service was silent for too long ({type(exc).__name__}).", hint=LATER_HINT)
             case httpx2.UnsupportedProtocol() | httpx2.InvalidURL():
-                return ModelUnavailable("The endpoint's address cannot be used.", hint="Check GOOGLE_GEMINI_BASE_URL.", retryable=False)
+                return ModelUnavailable("The address of the model's service cannot be used.", hint=ENDPOINT_HINT, retryable=False)
             case httpx2.ConnectError() | httpx2.ProxyError():
                 said = self._redact(one_line(str(exc), 200))
                 return ModelUnavailable(f"The model's service could not be reached ({said}).", hint=ENDPOINT_HINT)
@@ -152,7 +156,7 @@ class Connection:
 
     def _redact(self, text: str) -> str:
         key = self._options.api_key
-        return text.replace(key, "[key]") if key else text
+        return text.replace(key, "[key]") if key and len(key) >= _SHORTEST_SECRET else text
 
 
 def _config(body: Json) -> Json:

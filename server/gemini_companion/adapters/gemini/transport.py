@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import ipaddress
+import ssl
 from collections.abc import AsyncIterator
 from typing import Final
+from urllib.parse import urlsplit
 
 import httpx2
 
-from gemini_companion.adapters.gemini.options import GeminiOptions, is_loopback
+from gemini_companion.adapters.gemini.options import GeminiOptions
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """The largest answer that is read; as much as one message to an editor may hold."""
@@ -15,6 +19,12 @@ MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 
 class AnswerTooLarge(Exception):
     """An answer grew past `MAX_ANSWER_BYTES`."""
+
+
+@functools.cache
+def tls_context() -> ssl.SSLContext:
+    """The trusted certificates (SSL_CERT_FILE counts), loaded once: it takes 25 ms."""
+    return httpx2.create_ssl_context()
 
 
 def http_client(options: GeminiOptions) -> httpx2.AsyncClient:
@@ -35,7 +45,7 @@ def http_client(options: GeminiOptions) -> httpx2.AsyncClient:
             response.stream = _BoundedStream(response.stream)
 
     return httpx2.AsyncClient(
-        verify=httpx2.create_ssl_context(),
+        verify=tls_context(),
         trust_env=not (options.base_url and is_loopback(options.base_url)),
         follow_redirects=False,
         event_hooks={"request": [set_patience], "response": [bound_answer]},
@@ -56,3 +66,17 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+def is_loopback(url: str) -> bool:
+    """True if `url` points at this machine, where a proxy from the environment has no business."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 _MAX_STARS = 3
 """Wildcards in one name. With more, one name of 255 characters can take seconds; real ignore files have one or two."""
@@ -48,7 +48,10 @@ class _Names:
     def __init__(self, names: Sequence[str]) -> None:
         self._literals = frozenset(name for name in names if not _GLOB.search(name))
         globs = [translated for name in names if _GLOB.search(name) and (translated := _translate(name))]
-        self._globs = re.compile("|".join(globs)) if globs else None
+        try:
+            self._globs = re.compile("|".join(globs)) if globs else None
+        except re.error:
+            self._globs = re.compile("|".join(filter(_is_valid, globs)) or "(?!)")
 
     def match(self, name: str) -> bool:
         return name in self._literals or (self._globs is not None and self._globs.fullmatch(name) is not None)
@@ -152,10 +155,18 @@ def _translate(name: str) -> str:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms, so not before the first ignore file
 
     try:
-        regex = cast("Any", GitIgnoreSpecPattern("/" + _BRACKET.sub(_plain_bracket, name))).regex
-    except (ValueError, re.error):
+        regex, _ = GitIgnoreSpecPattern.pattern_to_regex("/" + _BRACKET.sub(_plain_bracket, name))
+    except ValueError:
         return ""
-    return _NAMED_GROUP.sub("(?:", regex.pattern).removeprefix("^") if regex is not None else ""
+    return _NAMED_GROUP.sub("(?:", regex).removeprefix("^") if regex else ""
+
+
+def _is_valid(regex: str) -> bool:
+    try:
+        re.compile(regex)
+    except re.error:  # a range such as [z-a]
+        return False
+    return True
 
 
 def _compile(segments: Sequence[str]) -> _Segments:
@@ -163,7 +174,7 @@ def _compile(segments: Sequence[str]) -> _Segments:
     for segment in segments:
         if segment == "**":
             compiled.append(None)
-        elif translated := _translate(segment):
+        elif (translated := _translate(segment)) and _is_valid(translated):
             compiled.append(re.compile(translated))
         else:
             return ()

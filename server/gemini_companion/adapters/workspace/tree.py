@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 from collections import deque
 from collections.abc import Sequence
@@ -25,7 +26,9 @@ class _Folder:
         """`None` for a workspace folder that is not there."""
         self.depth = depth
         self.entries: list[tuple[str, bool | None]] | None = None
-        """Names, with True for a directory, None for a link; `None` before it was opened."""
+        """The first names, with True for a directory, None for a link; `None` before it was opened."""
+        self.total = 0
+        """How many names there are; `entries` holds as many of them as can ever be shown."""
         self.shown = 0
         self.more = False
         """It has more entries than were looked at."""
@@ -88,16 +91,18 @@ class Tree:
             return
         try:
             with os.scandir(scope.path) as found:
-                listed = [(entry.name, None if entry.is_symlink() else entry.is_dir(follow_symlinks=False)) for entry in islice(found, _MAX_ENTRIES)]
+                visible = [entry for entry in map(_entry, islice(found, _MAX_ENTRIES)) if self._may_be_shown(folder.label, scope, *entry)]
                 folder.more = next(found, None) is not None
         except OSError:
             folder.note = "cannot be read"
             return
-        folder.entries = [
-            (name, is_folder)
-            for name, is_folder in sorted(listed, key=lambda entry: (entry[0].casefold(), entry[0]))
-            if not _is_private(folder.label, name, is_folder=bool(is_folder)) and not scope.hidden_by(name, is_folder=bool(is_folder))
-        ]
+        folder.total = len(visible)
+        # Sorting 100,000 names at once would stop the event loop for as long as it takes.
+        folder.entries = heapq.nsmallest(self._limit, visible, key=lambda entry: (entry[0].casefold(), entry[0]))
+
+    def _may_be_shown(self, parent: str, scope: Scope, name: str, is_folder: bool | None) -> bool:
+        private = name == ".git" or is_secret_name(f"{name}/-" if is_folder else parent + name)  # a folder is one if all in it is
+        return not private and not scope.hidden_by(name, is_folder=bool(is_folder))
 
     def _children(self, folder: _Folder, entries: Sequence[tuple[str, bool | None]]) -> list[_Folder]:
         children: list[_Folder] = []
@@ -125,15 +130,14 @@ def _lines(folder: _Folder) -> list[str]:
             lines += _lines(folder.folders[name])
         else:
             lines.append(indent + _printable(name) + ("/" if is_folder else " (link)" if is_folder is None else ""))
-    hidden = len(entries or ()) - folder.shown
+    hidden = folder.total - folder.shown
     if hidden or folder.more:
-        lines.append(f"{indent}… {hidden:,} more" + (f", and more than {_MAX_ENTRIES:,} in all" if folder.more else ""))
+        lines.append(f"{indent}… {'more than ' if folder.more else ''}{hidden:,} more")
     return lines
 
 
-def _is_private(parent: str, name: str, *, is_folder: bool) -> bool:
-    """True for git's own and for secrets; a folder is one if everything in it is."""
-    return name == ".git" or is_secret_name(f"{name}/-" if is_folder else parent + name)
+def _entry(entry: os.DirEntry[str]) -> tuple[str, bool | None]:
+    return entry.name, None if entry.is_symlink() else entry.is_dir(follow_symlinks=False)
 
 
 def _printable(name: str) -> str:

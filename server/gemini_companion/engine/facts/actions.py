@@ -19,7 +19,7 @@ Verb: TypeAlias = Literal["created", "changed", "deleted", "read", "ran"]
 Status: TypeAlias = Literal["ok", "failed", "open"]
 
 _OUTPUT_LOOKED_AT: Final = 40_000
-"""Characters of an output's head and of its tail that are searched for an error."""
+"""Characters of an output's head and of its tail that are looked at."""
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +85,7 @@ def outcome_of(action: Action) -> Outcome:
     errors = _errors(output)
     if action.refused:
         return Outcome("failed", errors[0] if errors else next(iter(lines), ""))
-    if failure := _exit_code().search(output[-_OUTPUT_LOOKED_AT:]):
+    if failure := _exit_code().search(output):
         real = [line for line in errors if not _exit_code().search(line)]
         return Outcome("failed", f"{failure.group()}: {real[-1]}" if real else failure.group())
     if errors and (errors[0] in lines[:2] or _failure().search(output)) and not _only_looks(action):
@@ -158,8 +158,6 @@ def _matching(open_calls: Sequence[tuple[int, Action, str]], response: dict[str,
 
 
 def _errors(output: str) -> list[str]:
-    if len(output) > 2 * _OUTPUT_LOOKED_AT:
-        output = f"{output[:_OUTPUT_LOOKED_AT]}\n{output[-_OUTPUT_LOOKED_AT:]}"
     return [line for piece in pieces(output) if hinted(piece.lower(), ERROR_HINTS) for line in error_lines(piece)]
 
 
@@ -170,7 +168,7 @@ def _decisive(errors: Sequence[str]) -> str:
 
 
 def _telling_lines(output: str) -> list[str]:
-    return [line.strip() for line in output[:_OUTPUT_LOOKED_AT].split("\n") if line.strip()]
+    return [line.strip() for line in output.split("\n") if line.strip()]
 
 
 def _summary(lines: Sequence[str], *, ends: bool) -> str:
@@ -225,7 +223,9 @@ def _arguments(action: Action) -> Iterator[tuple[str, str]]:
 
 
 def _without_prompt(output: str) -> str:
-    """The output without the lines that an agent's shell adds under it."""
+    """The output without the lines that an agent's shell adds under it; of a long one the head and the tail."""
+    if len(output) > 2 * _OUTPUT_LOOKED_AT:
+        output = f"{output[:_OUTPUT_LOOKED_AT]}\n{output[-_OUTPUT_LOOKED_AT:]}"
     return _shell_frame().sub("", output).strip()
 
 

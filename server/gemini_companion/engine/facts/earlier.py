@@ -17,7 +17,7 @@ _NO_ENTRY: Final = frozenset({"none", "none.", "n/a", "-", "nothing", "nothing."
 def read_earlier(snapshot: str | None) -> dict[str, list[str]]:
     """The entries of each section, word for word, in order.
 
-    An entry is a line that opens with a bullet, a number or `$ `, with the lines up to the next one; elsewhere it is a line. A text
+    An entry is a line that opens with a bullet, a number or `$ `, with all lines up to the next one; before the first, every line is one. A text
     without sections is all `key_knowledge`. Labels and counts that our own snapshots add are left out.
     """
     entries: dict[str, list[str]] = {section: [] for section in SECTIONS}
@@ -35,19 +35,27 @@ def read_earlier(snapshot: str | None) -> dict[str, list[str]]:
     return entries
 
 
+def shortened(entry: str, limit: int) -> str:
+    """A call of an earlier snapshot in two lines: how it starts, and what came of it."""
+    first, _, rest = entry.partition("\n")
+    outcome = rest[rest.rfind("\n→ ") + 1 :] if "\n→ " in f"\n{rest}" else ""
+    short = first if len(first) <= limit else f"{first[:limit]}…"
+    return f"{short}\n{outcome[:limit]}".rstrip()
+
+
 def _entries(text: str) -> list[str]:
     entries: list[list[str]] = []
     held = False
     for line in text.split("\n"):
-        opens = _opening().match(line)
-        if opens or not held or not line.strip():
-            held = bool(opens)
-            if line.strip() and not _bookkeeping().match(line):
-                entries.append([line.strip() if not opens else line.rstrip()])
-            else:
-                held = False
-        else:
+        if _bookkeeping().match(line):
+            held = False
+        elif _opening().match(line):
+            held = True
+            entries.append([line])
+        elif held:
             entries[-1].append(line)
+        elif line.strip():
+            entries.append([line.strip()])
     joined = ("\n".join(entry).rstrip() for entry in entries)
     return [entry for entry in joined if entry.strip("-*• ").lower() not in _NO_ENTRY]
 

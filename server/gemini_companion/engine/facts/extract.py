@@ -17,6 +17,7 @@ from gemini_companion.engine.facts.patterns import (
     DIRECTIVE_HINTS,
     ERROR_HINTS,
     ERRORS,
+    PLAN_HINTS,
     SHELL_FENCE,
     TASK_HINTS,
     TASKS,
@@ -27,6 +28,7 @@ from gemini_companion.engine.facts.patterns import (
     directive_cue,
     hinted,
     number,
+    plan_cue,
 )
 from gemini_companion.engine.facts.sentences import fenced_spans, pieces, prose_lines, sentence_spans
 from gemini_companion.engine.history.content import Content
@@ -42,6 +44,8 @@ _LONGEST_LINE: Final = 400
 """Characters of an error's line; what is longer is data."""
 _LONGEST_SENTENCE: Final = 240
 """Characters of a line in somebody's words that reports an error rather than talks about one."""
+_SHORT_HEADING: Final = 40
+"""Characters below which what ends in a colon is a heading."""
 _DEEPEST: Final = 32
 """Levels of nesting that are looked into in the arguments of a call."""
 
@@ -134,15 +138,17 @@ def find(rows: tuple[Row, ...], text: str) -> Iterator[str]:
 
 
 def directives_in(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of every sentence of the prose in `text` that holds a directive's cue."""
-    cue = directive_cue()
-    if not any(_may_hold(DIRECTIVE_HINTS, piece) and cue.search(piece) for piece in pieces(text)):
-        return
-    for low, high in prose_lines(text):
-        if cue.search(text, low, high):
-            for start, end in sentence_spans(text, low, high):
-                if cue.search(text, start, end) and not (end - start < 40 and text[end - 1] in ":："):  # a heading
-                    yield start, end
+    """Start and end of every sentence of the prose in `text` that holds a directive's cue; a short heading is none."""
+    for start, end in _sentences_with(directive_cue(), DIRECTIVE_HINTS, text):
+        if end - start >= _SHORT_HEADING or text[end - 1] not in ":：":
+            yield start, end
+
+
+def _sentences_with(cue: re.Pattern[str], hints: tuple[str, ...], text: str) -> Iterator[tuple[int, int]]:
+    if any(hinted(piece.lower().replace("\n", " "), hints) and cue.search(piece) for piece in pieces(text)):
+        for low, high in prose_lines(text):
+            if cue.search(text, low, high):
+                yield from (span for span in sentence_spans(text, low, high) if cue.search(text, *span))
 
 
 def error_lines(text: str) -> Iterator[str]:
@@ -166,10 +172,6 @@ def numbers_in(text: str) -> Iterator[str]:
             yield match.group().rstrip()
 
 
-def _may_hold(hints: tuple[str, ...], text: str) -> bool:
-    return hinted(text.lower().replace("\n", " "), hints)
-
-
 def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> Iterator[tuple[FactKind, str, bool]]:
     if (text := text_of(part)) is not None:
         if paths_only:
@@ -180,6 +182,7 @@ def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> 
             sure = directive_cue(certain=True)
             for start, end in directives_in(text):
                 yield "directive", text[start:end], sure.search(text, start, end) is not None and not _listing().match(text, start, end)
+        yield from (("task", text[start:end], True) for start, end in _sentences_with(plan_cue(), PLAN_HINTS, text))
         yield from _facts_of_text(text, longest_error=_LONGEST_SENTENCE)
     elif (call := call_of(part)) is not None:
         command = command_of(call)

@@ -21,8 +21,10 @@ _MOST_CONTENTS: Final = 20_000
 _LONGEST_TEXT: Final = 16_000
 """Characters of one content's text that are looked at."""
 _SHORTEST, _LONGEST = 12, 400
-_PER_BUCKET: Final = 6
-"""Contents that compete for one place in the first round."""
+_PER_BUCKET: Final = 4
+"""Contents that compete for the places of the first round."""
+_FIRST_ROUND: Final = 2
+"""Places that each of these stretches has in the first round; after it, worth alone counts."""
 
 
 class KeySentence(msgspec.Struct, frozen=True, gc=False):
@@ -113,7 +115,7 @@ def _spread(candidates: Sequence[_Candidate], frequency: Counter[str], wished: f
         for rank, (score, candidate) in enumerate(bucket):
             if score < _LEAST:
                 break
-            tier = 0 if score >= _WISHED else rank if score >= median else _PER_BUCKET + rank
+            tier = 0 if score >= _WISHED else 1 if rank < _FIRST_ROUND and score >= median else 2
             ranked.append((tier, -score, number, candidate.sentence))
     ranked.sort(key=lambda entry: entry[:3])
     seen: set[str] = set()
@@ -143,7 +145,7 @@ def _candidates(source: FactSource, *, answers: bool) -> Iterator[_Candidate]:
                         listed = _listed().match(text, low) is not None
                         worth = _worth(sentence, words, answer=answers and order == 1, listed=listed)
                         if acting and _announcing().match(sentence):
-                            worth -= 1.5
+                            worth -= 4.0
                         yield _Candidate(KeySentence(source.index, order, speaker, sentence), words, worth)
 
 

@@ -44,12 +44,13 @@ class Page:
 
         Only `recent_actions` may say the same twice.
         """
-        text = neutralise(text.rstrip())
-        if not text or (section != "recent_actions" and section + text in self._texts):
-            return False
+        text = text.rstrip()
         cost = self.cost(text)
         before = self._costs.get((section, place), 0.0)
-        if cost - before > min(self.left, self.left if at_most is None else at_most):
+        if not text or cost - before > min(self.left, self.left if at_most is None else at_most):
+            return False
+        text = neutralise(text)
+        if section != "recent_actions" and section + text in self._texts:
             return False
         self.left -= cost - before
         self._costs[section, place] = cost

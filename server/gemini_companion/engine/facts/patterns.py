@@ -159,14 +159,19 @@ TASKS: Final = (
     Row("task", r"^[ \t]*+(?:[-*+]|\d{1,3}[.)])[ \t]++(?P<fact>\[ \][ \t]++[^\n]{1,400})", ("- [ ] write the docs",), flags=re.MULTILINE),
     Row("task", r"(?P<fact>\[(?:TODO|IN PROGRESS|PENDING|BLOCKED|未完了|進行中)\][^\n]{1,400})", ("3. [TODO] add tests", "[IN PROGRESS] the parser")),
     Row("task", r"(?P<fact>\b(?:TODO|FIXME|XXX)\b[:( ][^\n]{1,400})", ("TODO: handle EOF", "# FIXME(me) leaks")),
+)
+"""Lines that say themselves that something is open."""
+
+PLANS: Final = (
     Row(
         "task",
-        r"(?P<fact>\b(?:[Nn]ext(?: steps?)?(?:,|:| (?:is|are)\b)|[Rr]emaining (?:work|steps?|tasks?)\b|[Ss]till (?:need|have|to do|missing|open)\b|[Ll]eft to do\b"
-        r"|[Nn]ot yet\b|[Ff]ollow[- ]ups?:)[^\n。]{3,300}?(?=[.!?](?:\s|$)|[\n。]|$))",
-        ("Next, I will run the tests.", "We still need to update the docs."),
+        r"\b(?:[Nn]ext(?: steps?)?(?:,|:| (?:is|are)\b)|[Rr]emaining (?:work|steps?|tasks?)\b|[Ss]till (?:needs?|ha(?:ve|s)) to\b|[Ss]till (?:missing|open|to do)\b|[Ll]eft to do\b"
+        r"|[Nn]ot (?:yet )?(?:implemented|done|finished|tested)(?: yet)?\b|[Ff]ollow[- ]ups?:)",
+        ("Next, I will run the tests.", "We still need to update the docs.", "The parser is not yet tested."),
     ),
-    Row("task", r"(?P<fact>(?:次は|次に|残り(?:は|の)|未対応|未着手|やること|あとで|後で|これから)[^\n。!?]{2,200})", ("次は API を直します。",)),
+    Row("task", r"(?:次は|次に|残りは|残りの(?:作業|タスク)|未対応|未着手|やること|あとで|後で)", ("次は API を直します。",)),
 )
+"""Cues that make a sentence of a person or the model an open task."""
 
 URLS: Final = (
     Row(
@@ -176,7 +181,7 @@ URLS: Final = (
     ),
 )
 
-TABLE: Final = (*DIRECTIVES, *JAPANESE_DIRECTIVES, *COMMANDS, *ERRORS, *NUMBERS, *TASKS, *URLS)
+TABLE: Final = (*DIRECTIVES, *JAPANESE_DIRECTIVES, *COMMANDS, *ERRORS, *NUMBERS, *TASKS, *PLANS, *URLS)
 """Every row. Paths need more than a pattern: see `paths`."""
 
 GREETING: Final = r"(?i:hi|hello|hey|thanks?|thank\syou|good\s(?:morning|evening|night)|bye|sure|ok(?:ay)?|yes|no|great|wow|cool|awesome|congrats)\b"
@@ -199,10 +204,8 @@ ERROR_HINTS: Final = (
     *("cannot find", "timed out", "not been applied", "out of memory", "critical", "✗", "✖", "econn", "enoent", "eacces", "eaddr", "eperm"),
     *("エラー", "失敗", "例外", "見つかり", "できません"),
 )
-TASK_HINTS: Final = (
-    *("[ ]", "[todo", "[in p", "[pend", "[block", "[未", "[進", "todo", "fixme", "xxx", "next", "remaining", "still", "left to", "not yet", "follow"),
-    *("次", "残り", "未", "やること", "あとで", "後で", "これから"),
-)
+TASK_HINTS: Final = ("[ ]", "[todo", "[in p", "[pend", "[block", "[未", "[進", "todo", "fixme", "xxx")
+PLAN_HINTS: Final = ("next", "remaining", "still", "left to", "not", "follow", "次", "残り", "未", "やること", "あとで", "後で")
 
 
 def hinted(lowered: str, hints: tuple[str, ...]) -> bool:
@@ -219,6 +222,12 @@ def directive_cue(*, certain: bool = False) -> re.Pattern[str]:
     english = "|".join(row.pattern for row in DIRECTIVES if row.certain or not certain).replace(" ", r"[ \n]")
     japanese = "|".join(row.pattern for row in JAPANESE_DIRECTIVES if row.certain or not certain)
     return re.compile(rf"(?<![A-Za-z])(?ai:{english})(?![A-Za-z])|{japanese}", re.MULTILINE)
+
+
+@cache
+def plan_cue() -> re.Pattern[str]:
+    """Any cue of `PLANS`."""
+    return re.compile("|".join(row.pattern for row in PLANS))
 
 
 @cache

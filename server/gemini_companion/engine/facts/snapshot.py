@@ -25,7 +25,7 @@ from gemini_companion.engine.facts.actions import (
     touches,
     working_directory,
 )
-from gemini_companion.engine.facts.earlier import read_earlier
+from gemini_companion.engine.facts.earlier import read_earlier, shortened
 from gemini_companion.engine.facts.extract import Fact, FactSource, directives_in, facts_of
 from gemini_companion.engine.facts.key_sentences import heading_time, key_sentences, words_of
 from gemini_companion.engine.facts.neutralise import neutralise
@@ -72,6 +72,13 @@ class SummaryTask(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens of what it replaces."""
 
 
+def carried_tokens(task: SummaryTask, count_text: Callable[[str], float]) -> int:
+    """Tokens to add to a task's budget for the rules and the knowledge of the earlier snapshot, at most twice the budget."""
+    earlier = read_earlier(task.previous_snapshot)
+    text = "\n".join((*earlier["active_constraints"], *earlier["key_knowledge"]))
+    return int(min(sum(map(count_text, pieces(text))), 2 * task.budget_tokens))
+
+
 def _no_checkpoint() -> None:
     """Go on."""
 
@@ -98,6 +105,7 @@ def extractive_snapshot(
     writer = _Writer(sources, previous, budget_tokens, count_text, guidance, checkpoint)
     writer.write_frame()
     writer.write_recent()
+    writer.carry_over()
     writer.share_out()
     writer.count_the_rest()
     return writer.page.render()
@@ -309,6 +317,14 @@ class _Writer:
 
     # --- What is left of the budget ----------------------------------------------------------------------------------------------
 
+    def carry_over(self) -> None:
+        """Rules of the earlier snapshot, word for word, then its knowledge, as far as half of what is left goes."""
+        for number, entry in enumerate(self._earlier["active_constraints"]):
+            self.page.put("active_constraints", Place(0, number), entry)
+        half = self.page.left / 2
+        for place, entry in enumerate(self._earlier["key_knowledge"]):
+            self.page.put("key_knowledge", Place(0, place), entry, at_most=self.page.left - half)
+
     def share_out(self) -> None:
         """Give each kind of line its share, twice, then what remains to all of them in order of worth."""
         outcomes = self._outcomes()
@@ -324,11 +340,12 @@ class _Writer:
             (0.12, iter(self._wished_first(self._older_directives(binding=True)))),
             (0.10, iter(self._wished_first(self._changes()))),
             (0.08, iter(self._wished_first(self._errors()))),
+            (0.06, self._outputs()),
             (0.14, self._knowledge()),
             (0.06, iter(self._wished_first(self._older_actions()))),
-            (0.06, self._outputs()),
             (0.06, self._whole_goal()),
             (0.02, self._more_files()),
+            (0.00, self._earlier_knowledge()),
             (0.00, iter(self._wished_first(self._older_directives(binding=False)))),
         ]
         for _ in range(4):
@@ -393,9 +410,6 @@ class _Writer:
 
     def _older_directives(self, *, binding: bool) -> Iterator[_Line]:
         """Rules before the recent contents, newest first: those that bid or forbid, or what merely sounds like it."""
-        if binding:
-            for number, entry in enumerate(self._earlier["active_constraints"]):
-                yield "active_constraints", Place(0, number), entry
         for place in range(self._recent_from - 1, -1, -1):
             source = self._sources[place]
             if source.ide_context or not is_plain_user(source.content):
@@ -439,9 +453,10 @@ class _Writer:
                     seen.add(fact.text)
                     yield "key_knowledge", Place(2, fact.index, number), f"- error met: {_head(fact.text, 300)}"
 
+    def _earlier_knowledge(self) -> Iterator[_Line]:
+        yield from (("key_knowledge", Place(0, number), entry) for number, entry in enumerate(self._earlier["key_knowledge"]))
+
     def _knowledge(self) -> Iterator[_Line]:
-        for number, entry in enumerate(self._earlier["key_knowledge"]):
-            yield "key_knowledge", Place(0, number), entry
         times = self._times()
         quoted = "\n".join(text for _, text in self.page.lines("active_constraints"))
         for sentence in key_sentences(self._sources, guidance=self._guidance, checkpoint=self._checkpoint):
@@ -475,7 +490,7 @@ class _Writer:
                 outcome = self._outcome(action)
                 yield "recent_actions", Place(0, action.index, number), f"- {_head(call_name(action), 120)} {_said(outcome, 100)}"
         for number, entry in enumerate(reversed(self._earlier["recent_actions"][-12:])):
-            yield "recent_actions", Place(0, -1_000_000 - number), _head(entry, 200)
+            yield "recent_actions", Place(0, -1 - number), shortened(entry, 160)
         if not self._actions:
             for source in self._sources[-6:]:
                 said = visible_text(source.content).strip()

@@ -38,9 +38,60 @@ _TELLING = re.compile(
 """Names that say it unless they are code: `credentials.py` deals with credentials, it does not hold any."""
 
 _CODE = frozenset(
-    "py pyi ipynb js jsx mjs cjs ts tsx mts cts vue svelte java kt kts scala groovy go rs c h cc cpp cxx hpp cs fs vb swift m mm rb php pl pm lua r jl dart ex"
-    " exs erl hs ml clj sql sh bash zsh fish ps1 htm html css scss less md mdx rst adoc".split()
+    (
+        *("py", "pyi", "ipynb", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "java", "kt", "kts", "scala", "groovy", "go"),
+        *(
+            "rs",
+            "c",
+            "h",
+            "cc",
+            "cpp",
+            "cxx",
+            "hpp",
+            "cs",
+            "fs",
+            "vb",
+            "swift",
+            "m",
+            "mm",
+            "rb",
+            "php",
+            "pl",
+            "pm",
+            "lua",
+            "r",
+            "jl",
+            "dart",
+            "ex",
+            "exs",
+        ),
+        *(
+            "exs",
+            "erl",
+            "hs",
+            "ml",
+            "clj",
+            "sql",
+            "sh",
+            "bash",
+            "zsh",
+            "fish",
+            "ps1",
+            "htm",
+            "html",
+            "css",
+            "scss",
+            "less",
+            "md",
+            "mdx",
+            "rst",
+            "adoc",
+        ),
+    )
 )
+
+_MAX_NAME = 255
+"""No file system holds a longer name; one that claims to be a file's is refused unread."""
 
 _LEFTOVER = re.compile(r"(?:~|[._-](?:bak|backup|old|orig|save|swp|swo|tmp|copy))$")
 _SLASH = re.compile(r"[/\\]+")
@@ -52,6 +103,8 @@ def is_secret_name(path: str) -> bool:
     `.env*` is meant literally: templates such as `.env.example` are among them, because people do paste the real thing there.
     """
     *folders, name = _SLASH.split(path.lower().rstrip("/\\"))
+    if len(name) > _MAX_NAME:
+        return True
     if folders and (not _HOMES.isdisjoint(folders) or (folders[-1], name) in _IN_FOLDER):
         return True
     name = name.rstrip(". ")  # Windows opens `id_rsa.` as `id_rsa`
@@ -64,7 +117,7 @@ def is_secret_name(path: str) -> bool:
 
 
 def _is_secret(name: str) -> bool:
-    extension = name.rpartition(".")[2]
+    extension = name.rpartition(".")[2] if "." in name else ""
     if name.startswith(".env") or extension in _KEYS_AND_CERTIFICATES or name in _LOGINS:
         return True
     return extension not in _CODE and _TELLING.fullmatch(name) is not None

@@ -6,7 +6,7 @@ surrounds the conversation (system instruction, tools, environment) and a factor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -109,6 +109,15 @@ class TokenLedger:
             per_part = [(count_part(part, self.counter), is_truthy(part.get("functionResponse"))) for part in content.parts]
             return Measure(round(sum(tokens for tokens, _ in per_part)), round(sum(tokens for tokens, is_tool in per_part if is_tool)))
         return Measure(count_content(content.parts, self.counter), 0)
+
+    def totals(self, contents: Iterable[Content]) -> Totals:
+        """Estimated tokens of bare contents, by part."""
+        messages = tools = 0
+        for content in contents:
+            measure = self.measure(content)
+            messages += measure.tokens - measure.tool_tokens
+            tools += measure.tool_tokens
+        return Totals(messages=messages, tool_outputs=tools)
 
     def count_json(self, values: Sequence[Any]) -> int:
         """Estimated tokens of JSON values, tool declarations for instance."""

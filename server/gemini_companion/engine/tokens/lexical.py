@@ -26,13 +26,22 @@ _CUT: Final = re.compile(
     re.DOTALL,
 )
 
+_TAG: Final = re.compile(
+    r"</?(?:table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code)>"
+)
+"""The HTML tags that the tokenizer has a token for."""
+
+_ONE_TOKEN: Final = "\x7f"
+
 
 def cut(text: str) -> list[str]:
-    """Return the pieces of `text`, in order; joined they are `text` again.
+    """Return the pieces of `text`, in order; joined they are `text` again, but that each HTML tag with a token of its own is one U+007F.
 
     A piece is a word, a number of up to three digits or a run of punctuation, each with the one space before it; a run of one CJK
     script, of other symbols, of spaces or tabs; newlines with the indentation after them; or one control character.
     """
+    if "</" in text:
+        text = _TAG.sub(_ONE_TOKEN, text)
     return (_CUT_ASCII if text.isascii() else _CUT).findall(text)
 
 
@@ -58,4 +67,4 @@ class LexicalTokenCounter:
         return sum(self._count(text[start : start + _WINDOW]) for start in starts) * (len(text) / SAMPLED_PAST)
 
     def _count(self, text: str) -> float:
-        return sum(map(self._prices.__getitem__, (_CUT_ASCII if text.isascii() else _CUT).findall(text)), 0.0)
+        return sum(map(self._prices.__getitem__, cut(text)), 0.0)

@@ -112,7 +112,8 @@ def price_of(piece: str) -> float:
         return max(1.0, (spaced_run if spaced else unspaced_run) + sum(map(_SCRIPT_LETTERS.__getitem__, body)))
     if block in coefficients.CJK_RUNS:
         return max(_LEAST, coefficients.CJK_RUNS[block][0] + sum(map(_CJK_CHARACTERS.__getitem__, body)))
-    return max(_LEAST, sum(map(_SYMBOL_PAIRS.__getitem__, pairwise("\0" + body))))
+    symbols = coefficients.SYMBOLS[block][0] + sum(map(_SYMBOL_PAIRS.__getitem__, pairwise("\0" + body)))
+    return max(_LEAST, symbols)
 
 
 def run_price(length: int) -> int:
@@ -193,7 +194,7 @@ def _cjk_character(deviations: dict[str, float]) -> Callable[[str], float]:
 
 
 def _symbol(pair: _Pair) -> float:
-    each, repeated = coefficients.SYMBOLS[block_of(pair[1])]
+    _, each, repeated = coefficients.SYMBOLS[block_of(pair[1])]
     return repeated if pair[0] == pair[1] else each
 
 

@@ -13,10 +13,11 @@ from gemini_companion.protocol.lsp import (
     DidChangeParams,
     DidOpenParams,
     DocumentParams,
+    Position,
     Range,
 )
 from gemini_companion.protocol.paths import path_of
-from gemini_companion.protocol.types import CodeActionParams, IdeContextParams, Position
+from gemini_companion.protocol.types import CodeActionParams, ConfigurationParams, IdeContextParams
 from gemini_companion.sessions.editor import Place, ReportedFile
 
 _MAX_DIAGNOSTICS = 200
@@ -52,6 +53,11 @@ def did_focus(host: Host, connection: Connection, params: DocumentParams) -> Non
 
 def did_change_folders(host: Host, connection: Connection, params: DidChangeFoldersParams) -> None:
     host.set_folders(connection)
+
+
+def did_change_configuration(host: Host, connection: Connection, params: ConfigurationParams) -> None:
+    section = params.settings.get("geminiCompanion") if isinstance(params.settings, dict) else None
+    host.set_editor_settings(section if isinstance(section, dict) else None)
 
 
 def ide_context(host: Host, connection: Connection, params: IdeContextParams) -> None:

@@ -1,0 +1,22 @@
+"""`gemini-companion` and `python -m gemini_companion`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> int:
+    """Run the command line; the way to `serve` loads nothing that it does not need."""
+    arguments = sys.argv[1:]
+    if arguments == ["serve"] or arguments == ["serve", "--stdio"]:
+        from gemini_companion.wiring import serve_stdio
+
+        return serve_stdio(os.environ)
+    from gemini_companion.cli.main import run
+
+    return run(arguments, os.environ)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""`MemoryStore`: sessions that live as long as the process, for the command line's work on a single file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from gemini_companion.adapters.storage.faults import storage_fault
+from gemini_companion.adapters.storage.private_files import make_private_directory, safe_name, write_private_text
+from gemini_companion.engine.errors import SessionNotFound, StaleVersion
+from gemini_companion.engine.history.log import Entry
+from gemini_companion.sessions.ports import SessionMeta, SessionPage, StoredEvent, StoredEvents
+
+
+class MemoryStore:
+    """Keeps logs in memory; only private texts go to disk, below `directory`."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._sessions: dict[str, tuple[SessionMeta, list[Entry]]] = {}
+        self._events: list[StoredEvent] = []
+        self._next_event = 1
+
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
+        """Make a session."""
+        self._sessions[meta.session_id] = (meta, list(entries))
+
+    async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
+        """Add entries."""
+        _, log = self._session(session_id)
+        if entries and log and entries[0].seq <= log[-1].seq:
+            raise StaleVersion("Another writer was faster.")
+        log.extend(entries)
+
+    async def load(self, session_id: str) -> tuple[SessionMeta, list[Entry]]:
+        """Read a session whole."""
+        meta, log = self._session(session_id)
+        return meta, list(log)
+
+    async def meta(self, session_id: str) -> SessionMeta:
+        """Read what is known of a session."""
+        return self._session(session_id)[0]
+
+    async def save_meta(self, meta: SessionMeta) -> None:
+        """Replace what is known of a session."""
+        self._sessions[meta.session_id] = (meta, self._session(meta.session_id)[1])
+
+    async def list(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionPage:
+        """All sessions, newest first."""
+        metas = sorted((meta for meta, _ in self._sessions.values()), key=lambda meta: meta.updated_at, reverse=True)
+        wanted = [meta for meta in metas if query.lower() in meta.title.lower()]
+        return SessionPage(sessions=tuple(msgspec.structs.replace(meta) for meta in wanted[:limit]))
+
+    async def delete(self, session_id: str) -> None:
+        """Forget a session."""
+        self._session(session_id)
+        del self._sessions[session_id]
+
+    async def hold(self, session_id: str, *, take_over: bool = False) -> None:
+        """Nobody else can have it."""
+        self._session(session_id)
+
+    async def release(self, session_id: str) -> None:
+        """Nothing to give back."""
+
+    def holds(self, session_id: str) -> bool:
+        """True for every session."""
+        return session_id in self._sessions
+
+    async def reserve_event_seqs(self, session_id: str, count: int) -> int:
+        """Numbers that were never given out."""
+        first = self._next_event
+        self._next_event += count
+        return first
+
+    def save_events(self, events: Sequence[StoredEvent]) -> None:
+        """Keep events."""
+        self._events.extend(events)
+
+    async def events(self, session_id: str, after_seq: int, limit: int = 10_000) -> StoredEvents:
+        """Read the kept events."""
+        kept = [event for event in self._events if event.session_id == session_id and event.seq > after_seq]
+        return StoredEvents(events=tuple(kept[:limit]), truncated=len(kept) > limit)
+
+    async def save_text(self, session_id: str, name: str, text: str) -> str:
+        """Write a private file (0600)."""
+        return await asyncio.to_thread(self._write, session_id, name, text)
+
+    def text_path(self, session_id: str, name: str) -> str:
+        """Where `save_text` puts it."""
+        return os.path.join(self._directory, safe_name(session_id), safe_name(name))
+
+    async def close(self) -> None:
+        """Nothing is pending."""
+
+    def _write(self, session_id: str, name: str, text: str) -> str:
+        directory = os.path.join(self._directory, safe_name(session_id))
+        try:
+            make_private_directory(directory)
+            return write_private_text(directory, safe_name(name), text)
+        except OSError as fault:
+            raise storage_fault(fault, directory) from fault
+
+    def _session(self, session_id: str) -> tuple[SessionMeta, list[Entry]]:
+        if session_id not in self._sessions:
+            raise SessionNotFound(f"There is no session {session_id}.")
+        return self._sessions[session_id]

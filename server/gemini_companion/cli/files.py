@@ -1,0 +1,52 @@
+"""Reading and writing the files that the command line is given."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from gemini_companion.engine.errors import CompanionError, InvalidInput
+from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
+
+FILE_LIMIT: Final = 256 * 1024 * 1024
+
+
+def read_session(name: str) -> ImportedSession:
+    """The session in a file, or on stdin for `-`. Raises `InvalidInput`."""
+    if name == "-":
+        return decode_session_file(sys.stdin.buffer.read(FILE_LIMIT), "standard input")
+    return decode_session_file(read_bytes(name), Path(name).name)
+
+
+def read_bytes(name: str) -> bytes:
+    """A file's bytes. Raises `InvalidInput`."""
+    path = Path(name)
+    try:
+        if path.is_dir():
+            raise InvalidInput(f"{name} is a folder; a file was expected.")
+        if path.stat().st_size > FILE_LIMIT:
+            raise InvalidInput(f"{name} is larger than {FILE_LIMIT // 1024**2} MiB.")
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{name} cannot be read: {error.strerror or error}.") from None
+
+
+def read_text(name: str) -> str:
+    """A file's text. Raises `InvalidInput`."""
+    try:
+        return read_bytes(name).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{name} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8.") from None
+
+
+def write_whole(name: str, data: bytes) -> None:
+    """Write a file whole or not at all. Raises `CompanionError`."""
+    path = Path(name)
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_bytes(data)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise CompanionError(f"{name} cannot be written: {error.strerror or error}.") from None

@@ -1,0 +1,136 @@
+"""Argument parsing, and the exit codes of every command.
+
+0 done; 1 failed; 2 usage or unreadable input; 3 no usable credentials; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from gemini_companion import __version__
+from gemini_companion.engine.errors import CheckpointNotFound, CompanionError, InvalidInput, InvalidSettings, SessionNotFound, Unauthenticated
+
+FAILED: Final = 1
+USAGE: Final = 2
+NO_CREDENTIALS: Final = 3
+INTERRUPTED: Final = 130
+
+_UNREADABLE: Final = (InvalidInput, InvalidSettings, SessionNotFound, CheckpointNotFound)
+
+
+def run(arguments: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run one command. Returns the exit code; every fault is a sentence on stderr, never a traceback."""
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else USAGE
+    try:
+        return _dispatch(options, env)
+    except KeyboardInterrupt:
+        _complain("Interrupted.")
+        return INTERRUPTED
+    except CompanionError as fault:
+        _complain(f"{fault.message} {fault.hint}".strip())
+        return NO_CREDENTIALS if isinstance(fault, Unauthenticated) else USAGE if isinstance(fault, _UNREADABLE) else FAILED
+    except BrokenPipeError:
+        return FAILED
+
+
+def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
+    match options.command:
+        case "serve":
+            from gemini_companion.cli.serve import serve
+
+            return serve(env, log_file=options.log_file, log_level=options.log_level)
+        case "demo":
+            from gemini_companion.cli.demo import demo
+
+            return asyncio.run(demo(env, workspace=options.workspace, as_json=options.json))
+        case "compress":
+            from gemini_companion.cli.compress import compress_file
+
+            return asyncio.run(compress_file(env, options))
+        case "tokens":
+            from gemini_companion.cli.tokens import count_file
+
+            return count_file(options.file, as_json=options.json)
+        case "sessions":
+            from gemini_companion.cli.sessions import sessions
+
+            return asyncio.run(sessions(env, options))
+        case _:
+            from gemini_companion.cli.doctor import doctor
+
+            return asyncio.run(doctor(env, as_json=options.json))
+
+
+def _complain(message: str) -> None:
+    print(f"gemini-companion: {message}", file=sys.stderr)
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="gemini-companion", description="A Gemini chat for every editor that never forgets.")
+    parser.add_argument("--version", action="version", version=f"gemini-companion {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="serve an editor over stdin and stdout (LSP)")
+    serve.add_argument("--stdio", action="store_true", help="the default, and the only way in so far")
+    serve.add_argument("--log-file", metavar="FILE", help="write the log there instead of to stderr")
+    serve.add_argument("--log-level", metavar="LEVEL", default="warning", choices=("debug", "info", "warning", "error"))
+
+    demo = commands.add_parser("demo", help="see everything in a minute, without a key")
+    demo.add_argument("--workspace", metavar="DIR", help="a folder to talk about; a small one is made otherwise")
+    demo.add_argument("--json", action="store_true", help="one JSON object per step")
+
+    compress = commands.add_parser("compress", help="compress the history in a file")
+    compress.add_argument("file", metavar="FILE", help="{history, systemInstruction?}, a list of contents, a Gemini CLI session, or -")
+    compress.add_argument("--json", action="store_true", help="print one JSON object: the result and the new history")
+    compress.add_argument("--output", metavar="FILE", help="write the new history there")
+    compress.add_argument("--model", metavar="MODEL", help="the conversation's model")
+    compress.add_argument("--auto", action="store_true", help="only if the threshold is reached")
+    compress.add_argument("--instructions", metavar="TEXT", default="", help="what the snapshot should heed")
+    compress.add_argument("--token-limit", metavar="N", type=_count, help="the model's limit, in tokens")
+    compress.add_argument("--threshold", metavar="X", type=_share, help="share of the limit for --auto, 0 to 1")
+    compress.add_argument("--system", metavar="FILE", help="a system instruction that counts with the history")
+
+    tokens = commands.add_parser("tokens", help="count the tokens of a file")
+    tokens.add_argument("file", metavar="FILE")
+    tokens.add_argument("--json", action="store_true")
+
+    sessions = commands.add_parser("sessions", help="list, show, export, import or delete sessions")
+    actions = sessions.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="this project's sessions, newest first")
+    listing.add_argument("query", nargs="?", default="", help="words to search for")
+    listing.add_argument("--json", action="store_true")
+    show = actions.add_parser("show", help="a session's transcript")
+    show.add_argument("id")
+    show.add_argument("--json", action="store_true")
+    export = actions.add_parser("export", help="a session as a file")
+    export.add_argument("id")
+    export.add_argument("--format", choices=("companion", "gemini-cli"), default="companion")
+    import_ = actions.add_parser("import", help="read a session file")
+    import_.add_argument("file", metavar="FILE")
+    delete = actions.add_parser("delete", help="forget a session")
+    delete.add_argument("id")
+
+    doctor = commands.add_parser("doctor", help="check the installation, the settings and the key")
+    doctor.add_argument("--json", action="store_true")
+    return parser

@@ -1,0 +1,101 @@
+"""`gemini-companion sessions`: what is stored for the project of the current folder."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import sys
+from collections.abc import Mapping
+
+import msgspec
+
+from gemini_companion.engine.history.part import visible_text
+from gemini_companion.sessions.application import Application
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.inspection import history_page
+from gemini_companion.sessions.results import HistoryItem, SessionInfo, item_content
+from gemini_companion.settings.load import SettingsLoader
+
+
+class _Deaf:
+    """A client that needs no news."""
+
+    def event(self, *_: object) -> None:
+        """Nothing."""
+
+    def status(self, *_: object) -> None:
+        """Nothing."""
+
+
+async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
+    """Run one action. Returns the exit code."""
+    from gemini_companion.adapters.clock import SystemClock
+    from gemini_companion.adapters.storage.store import open_store, project_key
+    from gemini_companion.wiring import build_services, data_directory, home_directory
+
+    folder = os.getcwd()
+    settings = SettingsLoader(home_directory(env), (), env).reload(trusted=False).settings
+    store = open_store(data_directory(env), project_key([folder]), clock=SystemClock(), notify=lambda said: print(said, file=sys.stderr))
+    app = Application(build_services(env, store=store, settings=lambda: settings, with_environment=False))
+    client = Client("command-line", _Deaf(), name="command line")
+    client.folders = (folder,)
+    app.attach(client)
+    try:
+        return await _act(app, client, options)
+    finally:
+        await app.close()
+
+
+async def _act(app: Application, client: Client, options: argparse.Namespace) -> int:
+    match options.action:
+        case "list":
+            await _list(app, options)
+        case "show":
+            await _show(app, client, options)
+        case "export":
+            sys.stdout.write(await app.export(client, options.id, options.format) + "\n")
+        case "import":
+            info = await app.import_session(client, os.path.abspath(options.file))
+            print(f"Imported as {info.session_id}: {info.title}")
+        case _:
+            await app.delete(options.id)
+            print(f"Deleted {options.id}.")
+    return 0
+
+
+async def _list(app: Application, options: argparse.Namespace) -> None:
+    cursor: str | None = None
+    found: list[SessionInfo] = []
+    while True:
+        page = await app.list_sessions(query=options.query, limit=200, cursor=cursor)
+        found.extend(page.sessions)
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    if options.json:
+        sys.stdout.write(msgspec.json.encode({"sessions": found}).decode() + "\n")
+        return
+    if not found:
+        print("No sessions in this folder's project yet.")
+    for info in found:
+        when = datetime.datetime.fromtimestamp(info.updated_at / 1000).strftime("%Y-%m-%d %H:%M")
+        held = f"  (held by process {info.held_by})" if info.held_by else ""
+        print(f"{info.session_id}  {when}  {info.turns:>4} turns  {info.token_count:>9,} tokens  {info.title or 'untitled'}{held}")
+
+
+async def _show(app: Application, client: Client, options: argparse.Namespace) -> None:
+    session = await app.reading(client, options.id)
+    page = history_page(session, "transcript", cursor=None, limit=None)
+    if options.json:
+        sys.stdout.write(msgspec.json.encode(page).decode() + "\n")
+        return
+    for item in page.contents:
+        print(f"--- {item.kind}{_marks(item)}")
+        print(visible_text(item_content(item)) or json.dumps(item.parts, ensure_ascii=False))
+
+
+def _marks(item: HistoryItem) -> str:
+    marks = [mark for mark in (item.outcome, "hidden by a compression" if item.hidden_by else None) if mark]
+    return f" ({', '.join(marks)})" if marks else ""

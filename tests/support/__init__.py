@@ -1,0 +1,1 @@
+"""What tests need: fakes at our own ports, the emulator, a wire in memory."""

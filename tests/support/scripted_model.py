@@ -1,0 +1,123 @@
+"""A model that answers what the test scripted, through the same port as Gemini."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Literal
+
+from gemini_companion.engine.errors import ModelFault
+from gemini_companion.engine.history.log import Usage
+from gemini_companion.engine.tokens.counters import count_content
+from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
+from gemini_companion.sessions.ports import ModelChunk, ModelRequest, TokenCount
+
+SNAPSHOT = """<state_snapshot>
+<overall_goal>Mend the parser.</overall_goal>
+<active_constraints>Never touch legacy/.</active_constraints>
+<key_knowledge>none</key_knowledge>
+<artifact_trail>none</artifact_trail>
+<file_system_state>none</file_system_state>
+<recent_actions>none</recent_actions>
+<task_state>none</task_state>
+</state_snapshot>"""
+
+Answer = str | ModelFault | ModelChunk | list[ModelChunk]
+
+
+class ScriptedModel:
+    """Scripts are queues; when one is empty a default answers. `gate` holds every call until it is set."""
+
+    def __init__(self, provider: Literal["gemini", "offline"] = "gemini") -> None:
+        self._provider: Literal["gemini", "offline"] = provider
+        self.requests: list[ModelRequest] = []
+        self.streams: list[Answer] = []
+        self.answers: list[Answer] = []
+        self.counts: list[int | ModelFault] = []
+        self.default_stream: Answer = "Done."
+        self.default_answer: Answer = SNAPSHOT
+        self.count: Callable[[ModelRequest], int] = count_request
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.called = asyncio.Event()
+        self.cancelled = 0
+
+    @property
+    def provider(self) -> Literal["gemini", "offline"]:
+        return self._provider
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        self._note(request)
+        answer = self.streams.pop(0) if self.streams else self.default_stream
+        await self._wait()
+        if isinstance(answer, ModelFault):
+            raise answer
+        if isinstance(answer, ModelChunk):
+            answer = [answer]
+        if isinstance(answer, list):
+            for chunk in answer:
+                yield chunk
+            return
+        for word in answer.split(" "):
+            yield ModelChunk(parts=({"text": word + " "},))
+            await asyncio.sleep(0)
+        usage = Usage(prompt_tokens=self.count(request), output_tokens=len(answer) // 4, total_tokens=self.count(request) + len(answer) // 4)
+        yield ModelChunk(finish_reason="STOP", usage=usage)
+
+    async def generate(self, request: ModelRequest) -> ModelChunk:
+        self._note(request)
+        if request.role == "utility_title":
+            return ModelChunk(parts=({"text": "A title"},), finish_reason="STOP")
+        answer = self.answers.pop(0) if self.answers else self.default_answer
+        await self._wait()
+        if isinstance(answer, ModelFault):
+            raise answer
+        if isinstance(answer, ModelChunk):
+            return answer
+        assert isinstance(answer, str)
+        return ModelChunk(parts=({"text": answer},) if answer else (), finish_reason="STOP")
+
+    async def count_tokens(self, request: ModelRequest) -> TokenCount:
+        answer = self.counts.pop(0) if self.counts else self.count(request)
+        if isinstance(answer, ModelFault):
+            raise answer
+        return TokenCount(total=answer, source="api", covers_system=True)
+
+    async def warm_up(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
+
+    def kinds(self) -> list[str]:
+        """The roles of the requests so far, titles aside."""
+        return [request.role for request in self.requests if request.role != "utility_title"]
+
+    def main(self) -> list[ModelRequest]:
+        """The requests of turns."""
+        return [request for request in self.requests if request.role == "main"]
+
+    def _note(self, request: ModelRequest) -> None:
+        self.requests.append(request)
+        if request.role != "utility_title":
+            self.called.set()
+
+    async def _wait(self) -> None:
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+
+def count_request(request: ModelRequest) -> int:
+    """A count that plays the API's: the lexical counter's, plus five percent."""
+    counter = LexicalTokenCounter()
+    total = counter.count_text(request.system_instruction or "") + sum(count_content(content.parts, counter) for content in request.contents)
+    return round(total * 1.05)
+
+
+def chunks(texts: Iterable[str], finish_reason: str | None = "STOP") -> list[ModelChunk]:
+    """Text chunks, the last with a finish reason."""
+    parts = [ModelChunk(parts=({"text": text},)) for text in texts]
+    return [*parts, ModelChunk(finish_reason=finish_reason)]

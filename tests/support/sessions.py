@@ -1,0 +1,150 @@
+"""An application over fakes: a memory store, a clock that the test turns, a scripted model, a client that remembers what it heard."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gemini_companion.adapters.storage.memory import MemoryStore
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.sessions.application import Application
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.events import Event
+from gemini_companion.sessions.importing import entries_of
+from gemini_companion.sessions.ports import Refusal, SessionStore
+from gemini_companion.sessions.results import ChatResult, CompressionStatusReport
+from gemini_companion.sessions.services import Models, Services
+from gemini_companion.sessions.session import Session
+from gemini_companion.settings.effective import Settings
+from gemini_companion.settings.load import SettingsLoader
+from tests.support.scripted_model import ScriptedModel
+
+
+class ManualClock:
+    """Time that stands still but for what is slept, which passes at once."""
+
+    def __init__(self) -> None:
+        self.time = 1_000_000
+        self.slept: list[float] = []
+
+    def now(self) -> int:
+        self.time += 1
+        return self.time
+
+    def monotonic(self) -> float:
+        return self.time / 1000
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += round(seconds * 1000)
+        await asyncio.sleep(0)
+
+
+class OpenWorkspace:
+    """Every file may be shown but those whose name says `secret`; texts come from a dictionary."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    async def admit(self, paths: Any, folders: Any) -> dict[str, Refusal | None]:
+        return {path: Refusal(name=Path(path).name, reason="a secret by its name") if "secret" in path else None for path in paths}
+
+    async def read_text(self, path: str, *, limit: int = 1_000_000) -> str | None:
+        return self.texts.get(path)
+
+    async def tree(self, folders: Any, *, limit: int = 200) -> str:
+        return "\n".join(folders)
+
+
+class HearingSink:
+    """Remembers what a client was told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.told: list[tuple[str, int, str | None, Event]] = []
+        self.reports: list[CompressionStatusReport] = []
+        self._waiting: list[tuple[type[Any], asyncio.Event]] = []
+
+    def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
+        self.events.append(event)
+        self.told.append((session_id, seq, turn_id, event))
+        for kind, arrived in self._waiting:
+            if isinstance(event, kind):
+                arrived.set()
+
+    def status(self, report: CompressionStatusReport) -> None:
+        self.reports.append(report)
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def wait_for(self, kind: type[Any]) -> None:
+        arrived = asyncio.Event()
+        self._waiting.append((kind, arrived))
+        if self.of(kind):
+            return
+        async with asyncio.timeout(5):
+            await arrived.wait()
+
+
+class Studio:
+    """An application with a model, a clock, a store and a first client, ready to be spoken to."""
+
+    def __init__(
+        self, tmp_path: Path, *, model: ScriptedModel | None = None, store: SessionStore | None = None, offline: ScriptedModel | None = None, **settings: Any
+    ) -> None:
+        self.model = model or ScriptedModel()
+        self.offline = offline or ScriptedModel("offline")
+        self.clock = ManualClock()
+        self.workspace = OpenWorkspace()
+        base = SettingsLoader(tmp_path, (), {}).reload(trusted=False).settings
+        self.settings: Settings = msgspec.structs.replace(base, model_name="gemini-2.5-pro", **settings)
+        self.store: SessionStore = store or MemoryStore(str(tmp_path / "files"))
+        numbers = itertools.count(1)
+        self.services = Services(
+            store=self.store,
+            clock=self.clock,
+            models=Models(offline=self.offline, gemini=self.model),
+            workspace=self.workspace,
+            settings=lambda: self.settings,
+            new_id=lambda kind: f"{kind}-{next(numbers):06d}",
+            new_nonce=lambda: f"nonce{next(numbers)}",
+            today=lambda: "Saturday",
+            platform="Linux",
+        )
+        self.app = Application(self.services)
+        self.client, self.heard = self.connect()
+
+    def connect(self, name: str = "editor") -> tuple[Client, HearingSink]:
+        sink = HearingSink()
+        client = Client(self.services.new_id("client"), sink, name=name)
+        client.folders = ("/work",)
+        self.app.attach(client)
+        return client, sink
+
+    def set(self, **settings: Any) -> None:
+        self.settings = msgspec.structs.replace(self.settings, **settings)
+
+    async def chat(self, text: str, client: Client | None = None, **more: Any) -> ChatResult:
+        async with asyncio.timeout(10):
+            return await self.app.chat(client or self.client, ({"text": text},), **more)
+
+    async def compress(self, **more: Any) -> CompressionResult:
+        async with asyncio.timeout(10):
+            return await self.app.compress(self.client, more.pop("session_id", None), **more)
+
+    async def session(self) -> Session:
+        return await self.app.writing(self.client, None)
+
+    async def load(self, contents: list[Content], **more: Any) -> Session:
+        """A session that begins with these contents."""
+        session = await self.app.create(self.client, entries=entries_of(contents, self.services), **more)
+        return session
+
+    def contents(self, session: Session) -> list[Content]:
+        return session.history.contents()
