@@ -308,7 +308,11 @@ def test_a_method_is_bound_once():
 
 
 PLAUSIBLE = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 2) | st.floats(allow_nan=False) | st.sampled_from(["s", "", "2.0", "gemini/echo", "exit", "initialize"]),
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 2)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["s", "", "2.0", "gemini/echo", "exit", "initialize"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error", "sessionId", "parts", "token"]), inner, max_size=4)

@@ -117,7 +117,9 @@ async def test_the_folders_are_those_of_the_workspace_or_else_its_root(raw_clien
 async def test_folders_come_and_go(client: InMemoryClient, app: SampleApp):
     documents = client.server.connection.documents
     client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [{"uri": "file:///a", "name": "a"}, {"uri": "file:///b", "name": "b"}]}})
-    client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [{"uri": "file:///a", "name": "a"}, {"uri": "file:///zz"}]}})
+    client.notify(
+        "workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [{"uri": "file:///a", "name": "a"}, {"uri": "file:///zz"}]}}
+    )
     assert list(documents.folders) == ["file:///b"]
     assert len(app.documents) == 2
 

@@ -45,9 +45,7 @@ def editor_offset(text: str, position: Position, encoding: str) -> int:
     return start + length
 
 
-@given(
-    TEXT, st.lists(st.tuples(*[st.integers(0, 5), st.integers(0, 8)] * 2, TEXT), min_size=1, max_size=6), st.sampled_from(sorted(WIDTH))
-)
+@given(TEXT, st.lists(st.tuples(*[st.integers(0, 5), st.integers(0, 8)] * 2, TEXT), min_size=1, max_size=6), st.sampled_from(sorted(WIDTH)))
 @settings(max_examples=300)
 def test_after_any_edits_the_text_is_the_editor_s(text: str, edits: list[tuple[int, int, int, int, str]], encoding: str):
     document = opened(text, encoding)
@@ -93,7 +91,14 @@ async def test_a_document_follows_its_client_from_open_to_close(client: InMemory
         client.notify(method, {"textDocument": {"uri": URI}})
     client.notify("textDocument/didClose", {"textDocument": {"uri": URI}})
     assert documents.opened(URI) is None
-    assert [name.removeprefix("textDocument/") for name, _ in app.documents] == ["didOpen", "didChange", "didChange", "didSave", "didFocus", "didClose"]
+    assert [name.removeprefix("textDocument/") for name, _ in app.documents] == [
+        "didOpen",
+        "didChange",
+        "didChange",
+        "didSave",
+        "didFocus",
+        "didClose",
+    ]
 
 
 @pytest.mark.parametrize(

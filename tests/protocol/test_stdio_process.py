@@ -136,9 +136,7 @@ async def test_a_message_over_the_limit_is_refused_and_the_connection_goes_on(pr
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs to close a descriptor before the start")
 async def test_it_starts_without_a_stderr(tmp_path: Path):
     starter = tmp_path / "start.py"
-    starter.write_text(
-        f"import os, sys\nos.close(2)\nos.execv(sys.executable, [sys.executable, {sample_server.__file__!r}])\n", encoding="utf-8"
-    )
+    starter.write_text(f"import os, sys\nos.close(2)\nos.execv(sys.executable, [sys.executable, {sample_server.__file__!r}])\n", encoding="utf-8")
     client = await ProcessClient.start(str(starter))
     try:
         await client.initialize()

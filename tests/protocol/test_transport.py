@@ -187,7 +187,6 @@ async def test_a_client_that_is_gone_breaks_the_connection(pipe: tuple[int, int]
 
 async def test_a_server_whose_client_does_not_read_closes_in_order(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(transport_module, "MAX_BACKLOG", 100_000)
-    monkeypatch.setattr(PipeWriter.__init__, "__kwdefaults__", {"max_backlog": 100_000})
     monkeypatch.setattr(transport_module, "FLUSH_TIMEOUT", 0.01)
     app = SampleApp()
     from_client, to_server = os.pipe()

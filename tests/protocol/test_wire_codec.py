@@ -131,7 +131,7 @@ def test_half_an_emoji_becomes_the_replacement_character(body: bytes, text: str)
     assert decode_body(body) == text
 
 
-@given(st.text(st.characters(), max_size=20) | st.text(st.sampled_from("\ud83d\ude00\\u\"n\nd8"), max_size=12))
+@given(st.text(st.characters(), max_size=20) | st.text(st.sampled_from('\ud83d\ude00\\u"n\nd8'), max_size=12))
 @settings(max_examples=200)
 def test_any_text_that_python_can_hold_comes_out_and_in_as_unicode(text: str):
     body = json.dumps(text).encode()

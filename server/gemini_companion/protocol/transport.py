@@ -87,7 +87,7 @@ async def serve_stdio(server: CompanionServer, read_fd: int, write_fd: int) -> i
     SIGTERM and SIGINT end it like the end of input: handlers are cancelled, the application is closed, what is queued is written.
     """
     reader = PipeReader(read_fd)
-    writer = PipeWriter(write_fd, on_broken=reader.stop)
+    writer = PipeWriter(write_fd, on_broken=reader.stop, max_backlog=MAX_BACKLOG)
     with _stopped_by_signals(reader.stop):
         try:
             await serve_connection(server, reader, writer)
@@ -162,7 +162,7 @@ class PipeReader:
 class PipeWriter:
     """Writes to a descriptor in a daemon thread, so that a client that does not read stops nobody but itself."""
 
-    def __init__(self, fd: int, *, on_broken: Callable[[], None], max_backlog: int = MAX_BACKLOG) -> None:
+    def __init__(self, fd: int, *, on_broken: Callable[[], None], max_backlog: int) -> None:
         self._fd = fd
         self._on_broken = on_broken
         self._max_backlog = max_backlog

@@ -289,4 +289,3 @@ class OpenDiffResult(_Params, frozen=True, kw_only=True):
 
     outcome: Literal["accepted", "rejected"]
     content: str | None = None
-

@@ -12,7 +12,7 @@ SIZE_LIMIT = 1 << 20
 """Bytes; a settings file or a system prompt past it is refused."""
 
 # Neither a pipe nor a terminal that bears the file's name may keep the server waiting.
-_OPEN_FLAGS = os.O_RDONLY | 0 | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_text(path: Path) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.emulator.errors import ApiError
 from tests.support.emulator.validation import check_count, check_generate
@@ -134,6 +134,7 @@ json_values = st.recursive(
 
 
 @given(json_values, json_values)
+@settings(deadline=None, max_examples=60)
 def test_whatever_is_sent_is_taken_or_refused_and_nothing_else(contents: Any, tools: Any):
     body = {"contents": contents, "tools": tools}
     refused(lambda: check_generate(body, signed_calls=True))

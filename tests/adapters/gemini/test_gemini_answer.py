@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from google.genai import types
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.adapters.gemini.answer import MAX_DEPTH, chunk_of, part_of, plain_json
@@ -102,6 +102,7 @@ json_values = st.recursive(
 
 
 @given(json_values)
+@settings(deadline=None, max_examples=60)
 def test_what_is_made_plain_can_be_stored_read_back_and_stays(value: Any):
     plain = plain_json(value)
     assert msgspec.json.decode(msgspec.json.encode(plain)) == plain

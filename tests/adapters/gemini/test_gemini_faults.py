@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.adapters.gemini.faults import KEY_HINT, VERTEX_HINT, Refusal, fault_of, one_line
@@ -155,6 +155,7 @@ anything = st.recursive(
 
 
 @given(st.integers(0, 999), st.text(), st.text(), st.none() | st.dictionaries(st.sampled_from(["error", "details"]), anything), st.none() | st.text())
+@settings(deadline=None, max_examples=60)
 def test_whatever_a_refusal_says_it_is_a_fault_with_a_sentence(code: int, status: str, message: str, body: Any, retry_after: str | None):
     refused = fault_of(Refusal(code=code, status=status, message=message, body=body, retry_after=retry_after), model="m")
     assert isinstance(refused, ModelFault)

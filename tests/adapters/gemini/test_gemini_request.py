@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.emulator.validation import check_count
 
@@ -178,6 +178,7 @@ parts = st.fixed_dictionaries(
 
 
 @given(st.lists(st.tuples(st.sampled_from(["user", "model"]), st.lists(parts, max_size=3)), max_size=4))
+@settings(deadline=None, max_examples=60)
 def test_whatever_parts_hold_what_goes_out_has_the_apis_form(drawn: list[tuple[Any, list[Json]]]):
     contents = [Content(role=role, parts=tuple(parts)) for role, parts in drawn]
     sent = [{"role": content["role"], "parts": list(content["parts"])} for content in wire_contents(contents)]
@@ -186,5 +187,6 @@ def test_whatever_parts_hold_what_goes_out_has_the_apis_form(drawn: list[tuple[A
 
 
 @given(st.lists(st.text(min_size=1)))
+@settings(deadline=None, max_examples=60)
 def test_texts_are_sent_word_for_word(texts: list[str]):
     assert [part["text"] for content in wire_contents([user_text(text) for text in texts]) for part in content["parts"]] == texts

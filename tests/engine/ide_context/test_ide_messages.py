@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engine.ide_context.editor_states import editors
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.ide_context import (
@@ -21,9 +22,7 @@ from gemini_companion.engine.ide_context import (
     render_full,
     replay,
 )
-from gemini_companion.engine.ide_context.message import read_message
 from gemini_companion.engine.ide_context.render import render_nothing_open
-from tests.engine.ide_context.editor_states import editors
 
 
 def active(path: str = "/w/a.py", **fields: object) -> OpenFile:
@@ -242,6 +241,6 @@ def test_a_mutated_message_is_read_or_refused_and_nothing_else(files: list[OpenF
 
 
 def test_a_message_of_the_peer_can_be_read():
-    text = 'Some sentence.\n```json\n{\n  "activeFile": {\n    "path": "/a",\n    "selectedText": "s"\n  },\n  "otherOpenFiles": [\n    "/b"\n  ]\n}\n```'
+    said = {"activeFile": {"path": "/a", "selectedText": "s"}, "otherOpenFiles": ["/b"]}
+    text = f"Some sentence.\n```json\n{json.dumps(said, indent=2)}\n```"
     assert apply_text(None, text) == KnownState(open=frozenset({"/a", "/b"}), active="/a", selected_text="s")
-    assert read_message(text).changes is None

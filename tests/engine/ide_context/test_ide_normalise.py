@@ -3,22 +3,22 @@
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engine.ide_context.editor_states import editors
 
 from gemini_companion.engine.ide_context import MAX_EXTRAS, MAX_SELECTION, TRUNCATED, Cursor, Diagnostic, LineRange, OpenFile, normalise
-from tests.engine.ide_context.editor_states import editors
 
 
 def active(**fields: object) -> OpenFile:
     return msgspec.structs.replace(OpenFile(path="/w/a.py", last_focused_at=9, is_active=True), **fields)
 
 
-def only(file: OpenFile, **limits: int) -> OpenFile:
-    (told,) = normalise([file], **limits).files
+def only(file: OpenFile, max_extras: int = MAX_EXTRAS) -> OpenFile:
+    (told,) = normalise([file], max_extras=max_extras).files
     return told
 
 
-def paths(*files: OpenFile, **limits: int) -> list[str]:
-    return [file.path for file in normalise(files, **limits).files]
+def paths(*files: OpenFile, max_files: int = 10) -> list[str]:
+    return [file.path for file in normalise(files, max_files=max_files).files]
 
 
 def test_the_newest_files_come_first_and_equally_new_ones_keep_their_order():
@@ -116,7 +116,7 @@ def test_of_a_long_unsaved_text_whole_lines_around_the_cursor_are_told():
     assert shown is not None
     assert shown.start_line < 2500 < shown.end_line
     assert told.unsaved_text == "".join(lines[shown.start_line - 1 : shown.end_line])
-    assert MAX_EXTRAS - 20 <= len(told.unsaved_text) <= MAX_EXTRAS
+    assert MAX_EXTRAS - 20 <= len(told.unsaved_text or "") <= MAX_EXTRAS
 
 
 def test_the_excerpt_of_an_unsaved_text_stays_while_the_cursor_moves_a_little():

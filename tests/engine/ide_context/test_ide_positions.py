@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.ide_context import Cursor
-from gemini_companion.engine.ide_context.positions import PositionEncoding, characters_before, count_line_breaks, cursor_at, line_span, offset_at, text_between
+from gemini_companion.engine.ide_context.positions import (
+    PositionEncoding,
+    characters_before,
+    count_line_breaks,
+    cursor_at,
+    line_span,
+    offset_at,
+    text_between,
+)
 
 ENCODINGS: tuple[PositionEncoding, ...] = ("utf-8", "utf-16", "utf-32")
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}

@@ -1,6 +1,8 @@
 """What is masked inside a text, what is not, and secrets by name."""
 
 import random
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -161,16 +163,35 @@ def test_masking_part_of_a_text_masks_what_reaches_into_it_and_keeps_the_rest():
 
 fragments = st.sampled_from(
     [token for _, token in TOKENS]
-    + [pem("PRIVATE KEY"), 'password="', "token: ", "secret=", "://u:", "@h", "Bearer ", "hunter2!", "q1W2e3R4t5Y6u7I8", " ", "\n", "'", '"', "=", "-----", "a", ".", "\u0130"]
+    + [
+        pem("PRIVATE KEY"),
+        'password="',
+        "token: ",
+        "secret=",
+        "://u:",
+        "@h",
+        "Bearer ",
+        "hunter2!",
+        "q1W2e3R4t5Y6u7I8",
+        " ",
+        "\n",
+        "'",
+        '"',
+        "=",
+        "-----",
+        "a",
+        ".",
+        "\u0130",
+    ]
 )
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(fragments, max_size=8).map("".join) | st.text())
+@given(st.lists(fragments, max_size=8).map(" ".join) | st.lists(fragments, max_size=4).map("\n".join) | st.text())
 def test_masking_again_finds_nothing_and_spans_are_in_order(text: str):
     found = find_secrets(text)
     assert all(0 <= secret.start < secret.end <= len(text) for secret in found)
-    assert all(first.end <= second.start for first, second in zip(found, found[1:], strict=False))
+    assert all(first.end <= second.start for first, second in pairwise(found))
     masked, count = mask_secrets(text)
     assert count == len(found)
     assert mask_secrets(masked) == (masked, 0)
@@ -203,16 +224,24 @@ def test_hostile_repetition_is_survived(piece: str):
     assert len(mask_secrets(text)[0]) > 0
 
 
-SECRET_NAMES = """
-    .env .env.local .env.example .ENV .envrc prod.env config.env.yml server.pem server.key a.p8 a.p12 a.pfx a.jks a.keystore a.crt a.cer a.der a.ppk a.kdbx
-    id_rsa id_rsa.pub id_ed25519 ssh_host_rsa_key credentials credentials.json aws-credentials app_credentials.json service-account.json
-    my-service-account-prod.json client_secret_123.json secrets.yml .secrets .npmrc .netrc _netrc .pypirc .pgpass .htpasswd .git-credentials kubeconfig
-    .aws/config .ssh/config .ssh/known_hosts .gnupg/x/y .docker/config.json .env~ .env.bak #.env# .#.env id_rsa.bak .id_rsa.swp server.key.bak.old id_rsa.
-""".split()
-PLAIN_NAMES = """
-    credentials.py secrets.py secrets.ts credentials.rs CredentialsView.swift monkey.py keyboard.ts environment.ts env.py env my.environment id_rsa_parser.py
-    secretary.txt gpg.md tokens.json config config.json key keys.json id.txt Makefile README.md letsencrypt.pem.md a.key.ts a.env.ts docker/config.json .gitignore
-""".split()
+SECRET_NAMES = re.findall(
+    r"\S+",
+    """
+    .env .env.local .env.example .ENV .envrc prod.env config.env.yml .env~ .env.bak #.env# .#.env server.pem server.key server.key.bak.old
+    a.p8 a.p12 a.pfx a.jks a.keystore a.crt a.cer a.der a.ppk a.kdbx id_rsa id_rsa.pub id_ed25519 id_rsa.bak .id_rsa.swp id_rsa. ssh_host_rsa_key
+    credentials credentials.json aws-credentials app_credentials.json service-account.json my-service-account-prod.json client_secret_123.json
+    secrets.yml .secrets .npmrc .netrc _netrc .pypirc .pgpass .htpasswd .git-credentials kubeconfig
+    .aws/config .ssh/config .ssh/known_hosts .gnupg/x/y .docker/config.json
+    """,
+)
+PLAIN_NAMES = re.findall(
+    r"\S+",
+    """
+    credentials.py secrets.py secrets.ts credentials.rs CredentialsView.swift id_rsa_parser.py a.key.ts a.env.ts letsencrypt.pem.md gpg.md
+    monkey.py keyboard.ts environment.ts env.py env my.environment secretary.txt tokens.json config config.json key keys.json id.txt
+    Makefile README.md docker/config.json .gitignore
+    """,
+)
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES)

@@ -37,57 +37,10 @@ _TELLING = re.compile(
 )
 """Names that say it unless they are code: `credentials.py` deals with credentials, it does not hold any."""
 
-_CODE = frozenset(
-    (
-        *("py", "pyi", "ipynb", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "java", "kt", "kts", "scala", "groovy", "go"),
-        *(
-            "rs",
-            "c",
-            "h",
-            "cc",
-            "cpp",
-            "cxx",
-            "hpp",
-            "cs",
-            "fs",
-            "vb",
-            "swift",
-            "m",
-            "mm",
-            "rb",
-            "php",
-            "pl",
-            "pm",
-            "lua",
-            "r",
-            "jl",
-            "dart",
-            "ex",
-            "exs",
-        ),
-        *(
-            "exs",
-            "erl",
-            "hs",
-            "ml",
-            "clj",
-            "sql",
-            "sh",
-            "bash",
-            "zsh",
-            "fish",
-            "ps1",
-            "htm",
-            "html",
-            "css",
-            "scss",
-            "less",
-            "md",
-            "mdx",
-            "rst",
-            "adoc",
-        ),
-    )
+_CODE = re.compile(
+    r"""py|pyi|ipynb|[cm]?jsx?|[cm]?tsx?|vue|svelte|java|kts?|scala|groovy|go|rs|c|h|cc|cpp|cxx|hpp|cs|fs|vb|swift|mm?|rb|php|pl|pm|lua|r|jl|dart|exs?|erl|hs
+    |ml|clj|sql|sh|bash|zsh|fish|ps1|html?|css|scss|less|mdx?|rst|adoc""",
+    re.VERBOSE,
 )
 
 _MAX_NAME = 255
@@ -120,4 +73,4 @@ def _is_secret(name: str) -> bool:
     extension = name.rpartition(".")[2] if "." in name else ""
     if name.startswith(".env") or extension in _KEYS_AND_CERTIFICATES or name in _LOGINS:
         return True
-    return extension not in _CODE and _TELLING.fullmatch(name) is not None
+    return _CODE.fullmatch(extension) is None and _TELLING.fullmatch(name) is not None

@@ -136,7 +136,7 @@ def _assigned_secrets(text: str) -> Iterator[Secret]:
 # -- the table
 
 _RUN = r"(?<![A-Za-z0-9_-])"  # where a run of token characters starts
-_END = r"(?![A-Za-z0-9_-])"
+_END = r"(?![A-Za-z0-9])"
 
 
 def _token(kind: str, needles: tuple[str, ...], pattern: str) -> _Rule:

@@ -127,9 +127,7 @@ async def rate(host: Host, connection: Connection, params: RateParams) -> None:
     if params.compaction_id not in session.history.compactions:
         raise CheckpointNotFound(f"There is no compression {params.compaction_id}.", hint="gemini/compression/list names them.")
     stamp = session.stamp()
-    await session.append(
-        lambda seq: RatingEntry(**stamp, seq=seq, compaction_id=params.compaction_id, rating=params.rating, note=params.note)
-    )
+    await session.append(lambda seq: RatingEntry(**stamp, seq=seq, compaction_id=params.compaction_id, rating=params.rating, note=params.note))
 
 
 async def models(host: Host, connection: Connection, params: Empty) -> ModelReport:

@@ -1,0 +1,101 @@
+"""`gemini-companion doctor`: what works here, what does not, and what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from gemini_companion import __version__
+from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.content import user_text
+from gemini_companion.sessions.ports import ModelRequest
+from gemini_companion.settings.load import SettingsLoader
+
+Verdict: TypeAlias = Literal["ok", "warning", "failed"]
+
+CHECK_SECONDS = 20.0
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One finding: a verdict, a sentence, and what to do."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    hint: str = ""
+
+
+async def doctor(env: Mapping[str, str], *, as_json: bool) -> int:
+    """Print every check. Returns 0, or 1 if one failed."""
+    checks = [_python(), *_settings(env), await _storage(env), await _model(env)]
+    if as_json:
+        sys.stdout.write(msgspec.json.encode({"version": __version__, "checks": checks}).decode() + "\n")
+    else:
+        marks = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
+        print(f"gemini-companion {__version__}")
+        for check in checks:
+            print(f"  {marks[check.verdict]}  {check.name:<10}  {check.detail}")
+            if check.hint:
+                print(f"{'':23}{check.hint}")
+    return 1 if any(check.verdict == "failed" for check in checks) else 0
+
+
+def _python() -> Check:
+    return Check(name="python", verdict="ok", detail=f"Python {platform.python_version()} on {platform.system()} ({sys.executable})")
+
+
+def _settings(env: Mapping[str, str]) -> list[Check]:
+    from gemini_companion.wiring import home_directory
+
+    loader = SettingsLoader(home_directory(env), (os.getcwd(),), env)
+    loaded = loader.reload(trusted=False)
+    if loaded.problems:
+        return [Check(name="settings", verdict="failed", detail=problem.message, hint=problem.hint) for problem in loaded.problems]
+    found = [str(path) for path in loader.files if path.is_file()]
+    return [Check(name="settings", verdict="ok", detail=", ".join(found) or "no settings file; the defaults are in force")]
+
+
+async def _storage(env: Mapping[str, str]) -> Check:
+    from gemini_companion.adapters.clock import SystemClock
+    from gemini_companion.adapters.storage.store import open_store, project_key
+    from gemini_companion.wiring import data_directory
+
+    directory: Path = data_directory(env)
+    store = open_store(directory, project_key([os.getcwd()]), clock=SystemClock())
+    try:
+        page = await store.list(limit=1)
+    except CompanionError as fault:
+        return Check(name="storage", verdict="failed", detail=fault.message, hint=fault.hint)
+    finally:
+        await store.close()
+    return Check(name="storage", verdict="ok", detail=f"{directory} ({'has' if page.sessions else 'no'} sessions for this folder)")
+
+
+async def _model(env: Mapping[str, str]) -> Check:
+    from gemini_companion.wiring import build_models, home_directory
+
+    settings = SettingsLoader(home_directory(env), (os.getcwd(),), env).reload(trusted=False).settings
+    models = build_models(env)
+    choice = models.choose(settings)
+    try:
+        if choice.client.provider == "offline":
+            wanted = "" if choice.asked == choice.name else f"; {choice.asked} was asked for, but {choice.reason}"
+            hint = "" if choice.asked == choice.name else "Set GEMINI_API_KEY (or GOOGLE_API_KEY) to talk to Gemini."
+            return Check(name="model", verdict="warning" if hint else "ok", detail=f"the built-in offline model answers{wanted}", hint=hint)
+        request = ModelRequest(model=choice.name, contents=(user_text("hi"),))
+        async with asyncio.timeout(CHECK_SECONDS):
+            await choice.client.count_tokens(request)
+        return Check(name="model", verdict="ok", detail=f"{choice.name} answers ({choice.reason})")
+    except CompanionError as fault:
+        return Check(name="model", verdict="failed", detail=fault.message, hint=fault.hint)
+    except TimeoutError:
+        return Check(name="model", verdict="failed", detail=f"{choice.name} did not answer within {CHECK_SECONDS:.0f} s.", hint="Check the network.")
+    finally:
+        await models.close()

@@ -1,0 +1,44 @@
+"""Stores that are closed at the end of the test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.adapters.storage.stores import FakeProcesses, MakeStore, ManualClock
+
+from gemini_companion.adapters.storage import SqliteStore, open_store
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+async def make_store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[MakeStore]:
+    """Opens stores on one file, as one process or as several."""
+    stores: list[SqliteStore] = []
+
+    def make(*, processes: FakeProcesses | None = None, data_dir: Path = tmp_path, **options: object) -> SqliteStore:
+        store = open_store(data_dir, "default", clock=clock, processes=processes or FakeProcesses(), heartbeat_seconds=3600, **options)  # type: ignore[arg-type]
+        stores.append(store)
+        return store
+
+    yield make
+    async with asyncio.timeout(10):
+        for store in stores:
+            await store.close()
+
+
+@pytest.fixture
+def store(make_store: MakeStore) -> SqliteStore:
+    return make_store()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Where the file is, once there is one."""
+    return tmp_path / "projects" / "default" / "sessions.db"
