@@ -34,6 +34,14 @@ def features_of(pieces: Iterable[str]) -> Counter[Feature]:
     return features
 
 
+def least_price_of(features: Counter[Feature]) -> float:
+    """The floor under the price of what has these features; 0 where prices have none."""
+    tables = {feature[0] for feature in features}
+    if tables & {"base", "punctuation_first", "script_run"}:
+        return 1.0
+    return 0.25 if tables & {"symbol", "cjk_run"} else 0.0
+
+
 def _add_piece(features: Counter[Feature], piece: str) -> None:
     spaced = piece[0] == " "
     body = piece[1:] if spaced else piece

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fitting.features import CJK_BLOCKS, FIXED, Feature, features_of
+from fitting.features import CJK_BLOCKS, FIXED, Feature, features_of, least_price_of
 from fitting.texts import CONVERSATIONS, Sample
 from gemini_companion.engine.tokens.lexical import cut
 from gemini_companion.engine.tokens.prices import BLOCKS, block_of
@@ -72,13 +72,13 @@ class Problem:
         self.features: dict[Feature, int] = {}
         fixed = np.zeros(len(self.units))
         rows: list[dict[int, float]] = []
-        for index, unit in enumerate(self.units):
-            found = features_of(cut(unit))
+        rows_of_features = [features_of(cut(unit)) for unit in self.units]
+        for index, found in enumerate(rows_of_features):
             fixed[index] = found.pop(FIXED, 0)
             rows.append({self.features.setdefault(feature, len(self.features)): float(n) for feature, n in found.items()})
         self._of_units = _sparse(rows, len(self.features))
         self._fixed, self._to_fit = fixed, true - fixed
-        self._at_least = np.array([0.25 if block_of(unit.strip(" ")[:1] or " ") in CJK_BLOCKS else 1.0 for unit in self.units])
+        self._at_least = np.array([least_price_of(features) for features in rows_of_features])
         # What merges over the borders of units, per text, as a share of its tokens; no coefficient can explain it.
         self._left_over = 1.0 - self._in_texts.times(true)
 

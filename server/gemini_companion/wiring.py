@@ -20,7 +20,7 @@ from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.ports import ModelClient, SessionStore
 from gemini_companion.sessions.services import Models, Services
 from gemini_companion.settings.effective import Settings
-from gemini_companion.settings.load import SettingsLoader
+from gemini_companion.settings.load import LoadedSettings, SettingsLoader
 from gemini_companion.settings.system_prompt import system_prompt_override
 from gemini_companion.settings.trust import is_trusted
 
@@ -181,10 +181,15 @@ class Daemon:
     def _reload(self) -> None:
         if self._app is None:
             return
-        trusted = self._is_trusted()
         self._loader.move_to(self._app.folders())
+        trusted = self._is_trusted()
         loaded = self._loader.reload(trusted, self._editor_section)
         self._settings = loaded.settings
+        if self._is_trusted() != trusted:  # the user's file says which folders are trusted, and was read only now
+            again = self._loader.reload(self._is_trusted(), self._editor_section)
+            keys = dict.fromkeys((*loaded.changed_keys, *again.changed_keys))
+            loaded = LoadedSettings(settings=again.settings, problems=again.problems, changed_keys=tuple(keys), document=again.document)
+            self._settings = loaded.settings
         if loaded.changed_keys:
             self._app.tell_settings(loaded.changed_keys)
         problems = {problem.message for problem in loaded.problems}
@@ -196,9 +201,7 @@ class Daemon:
     def _is_trusted(self) -> bool:
         if self._app is None:
             return False
-        folders = [os.path.realpath(folder) for folder in self._app.folders()]
-        trusted = [os.path.realpath(folder) for folder in self._settings.trusted_folders]
-        return is_trusted(self._app.trusted(), trusted, folders)
+        return is_trusted(self._app.trusted(), _real_paths(self._settings.trusted_folders), _real_paths(self._app.folders()))
 
     def _watch_settings(self) -> None:
         from gemini_companion.adapters.watching import FileWatch
@@ -248,6 +251,11 @@ class Daemon:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _real_paths(folders: Sequence[str]) -> list[str]:
+    """The folders' real paths; one that no system could have (a NUL in it) stays as it is and is trusted by nobody."""
+    return [folder if "\0" in folder else os.path.realpath(folder) for folder in folders]
 
 
 def _today() -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-
 from tests.support.sample_server import SampleApp, create_sample_server
 from tests.support.wire import InMemoryClient
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-
 from tests.support import sample_server
 from tests.support.wire import PATIENCE, ProcessClient
 
@@ -27,6 +26,10 @@ async def process(witness: Path) -> AsyncIterator[ProcessClient]:
     await client.stop()
 
 
+def closed_in_order(witness: Path) -> bool:
+    return witness.exists()
+
+
 async def test_a_session_from_initialize_to_exit(process: ProcessClient, witness: Path):
     await process.initialize()
     answer = await process.request("gemini/echo", {"sessionId": "s", "parts": [{"text": "hé 😀"}]})
@@ -34,7 +37,7 @@ async def test_a_session_from_initialize_to_exit(process: ProcessClient, witness
     assert (await process.request("shutdown"))["result"] is None
     process.send({"jsonrpc": "2.0", "method": "exit"})
     assert await process.ended() == 0
-    assert witness.exists()
+    assert closed_in_order(witness)
     assert await process.stdout.read() == b""
 
 
@@ -42,7 +45,7 @@ async def test_exit_without_shutdown_is_told_by_the_exit_code(process: ProcessCl
     await process.initialize()
     process.send({"jsonrpc": "2.0", "method": "exit"})
     assert await process.ended() == 1
-    assert witness.exists()
+    assert closed_in_order(witness)
 
 
 async def test_the_end_of_input_ends_it_in_order_with_handlers_in_flight(process: ProcessClient, witness: Path):
@@ -52,7 +55,7 @@ async def test_the_end_of_input_ends_it_in_order_with_handlers_in_flight(process
     process.stdin.close()
     assert (await process.receive())["error"]["code"] == -32800
     assert await process.ended() == 0
-    assert witness.exists()
+    assert closed_in_order(witness)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
@@ -63,7 +66,7 @@ async def test_a_signal_ends_it_in_order_though_stdin_is_open(process: ProcessCl
     await process.request("gemini/nothing", {}, 2)
     process.process.send_signal(getattr(signal, name))
     assert await process.ended() == 0
-    assert witness.exists()
+    assert closed_in_order(witness)
     assert await process.stderr.read() == b""
 
 
@@ -73,7 +76,7 @@ async def test_a_handler_that_cannot_be_stopped_does_not_keep_the_process(proces
     await process.request("gemini/nothing", {}, 2)
     process.stdin.close()
     assert await process.ended() == 0
-    assert witness.exists()
+    assert closed_in_order(witness)
 
 
 async def test_a_client_that_vanishes_ends_it_in_order(process: ProcessClient, witness: Path):
@@ -83,7 +86,7 @@ async def test_a_client_that_vanishes_ends_it_in_order(process: ProcessClient, w
     for number in range(50):
         process.send({"jsonrpc": "2.0", "id": number, "method": "gemini/nothing"})
     assert await process.ended() == 0
-    assert witness.exists()
+    assert closed_in_order(witness)
 
 
 async def test_what_is_printed_lands_on_stderr_and_a_child_finds_stdin_empty(process: ProcessClient):

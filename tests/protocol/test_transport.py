@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
+from tests.support.sample_server import SampleApp, create_sample_server
+from tests.support.wire import PATIENCE
 
 from gemini_companion.protocol import transport as transport_module
 from gemini_companion.protocol.frames import FrameFault, FrameParser, frame
 from gemini_companion.protocol.transport import CHUNK, READ_AHEAD, PipeReader, PipeWriter, serve_connection, serve_stdio
-from tests.support.sample_server import SampleApp, create_sample_server
-from tests.support.wire import PATIENCE
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def write_some(fd: int) -> int:
 
 
 @asynccontextmanager
-async def writing(fd: int, max_backlog: int = 10_000) -> AsyncIterator[tuple[PipeWriter, asyncio.Event]]:
+async def writing(fd: int, max_backlog: int = 10_000) -> AsyncGenerator[tuple[PipeWriter, asyncio.Event]]:
     broken = asyncio.Event()
     writer = PipeWriter(fd, on_broken=broken.set, max_backlog=max_backlog)
     yield writer, broken

@@ -57,7 +57,7 @@ def merge(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def apply_to_documents(documents: Documents, params: msgspec.Struct) -> None:
+def apply_to_documents(documents: Documents, method: str, params: msgspec.Struct) -> None:
     """Bring the documents to where the client's are. Raises `InvalidInput` for a change to one that is not open and for what is no URI."""
     match params:
         case lsp.DidOpenParams(text_document=item):
@@ -77,10 +77,9 @@ def apply_to_documents(documents: Documents, params: msgspec.Struct) -> None:
                 else:
                     document.replace(change.range.start, change.range.end, change.text)
             document.version = identifier.version
-        case lsp.DidCloseParams(text_document=identifier):
-            documents.remove_text_document(identifier.uri)
-        case lsp.DocumentParams():
-            pass
+        case lsp.DocumentParams(text_document=identifier):
+            if method == lsp.DID_CLOSE:
+                documents.remove_text_document(identifier.uri)
         case lsp.DidChangeFoldersParams(event=event):
             for folder in event.removed:
                 documents.remove_folder(folder.uri)

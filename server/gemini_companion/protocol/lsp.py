@@ -74,14 +74,8 @@ class DidChangeParams(_Wire, frozen=True, kw_only=True):
     content_changes: tuple[ContentChange, ...]
 
 
-class DidCloseParams(_Wire, frozen=True, kw_only=True):
-    """A document was closed; from now on the disk's text counts."""
-
-    text_document: TextDocumentIdentifier
-
-
 class DocumentParams(_Wire, frozen=True, kw_only=True):
-    """Something happened to a document that leaves its text as it is: it was saved, or looked at."""
+    """Something happened to a document: it was closed, saved, looked at."""
 
     text_document: TextDocumentIdentifier
 
@@ -147,7 +141,7 @@ DOCUMENT_NOTIFICATIONS: dict[str, type[msgspec.Struct]] = {
     DID_OPEN: DidOpenParams,
     DID_CHANGE: DidChangeParams,
     DID_SAVE: DocumentParams,
-    DID_CLOSE: DidCloseParams,
+    DID_CLOSE: DocumentParams,
     DID_FOCUS: DocumentParams,
     DID_CHANGE_FOLDERS: DidChangeFoldersParams,
 }

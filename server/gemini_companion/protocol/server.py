@@ -242,7 +242,7 @@ class CompanionProtocol(LanguageServerProtocol):
         bound = self.notifications.get(method)
         if own is not None:
             params = decode_params(own, raw)
-            lifecycle.apply_to_documents(self.documents, params)
+            lifecycle.apply_to_documents(self.documents, method, params)
         elif bound is not None:
             params = decode_params(bound[0].params, raw)
         else:

@@ -132,7 +132,29 @@ async def test_words_find_what_was_said(store: SqliteStore, said: str, query: st
 
 
 @pytest.mark.parametrize(
-    "query", ['"', '""', "a OR b", "NOT x", "a AND", "NEAR(a b)", "body:a", "a*", "*", "^a", "(", ")", "a + b", "{a}", "-a", "'", "a;b", "\\", "日 OR", "\ud800"]
+    "query",
+    [
+        '"',
+        '""',
+        "a OR b",
+        "NOT x",
+        "a AND",
+        "NEAR(a b)",
+        "body:a",
+        "a*",
+        "*",
+        "^a",
+        "(",
+        ")",
+        "a + b",
+        "{a}",
+        "-a",
+        "'",
+        "a;b",
+        "\\",
+        "日 OR",
+        "\ud800",
+    ],
 )
 async def test_what_would_be_an_operator_is_a_word(store: SqliteStore, query: str) -> None:
     async with asyncio.timeout(5):

@@ -26,7 +26,9 @@ _numbers = count()
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(metas, logs())
-async def test_a_session_comes_back_equal_with_the_fields_that_nobody_knows(store: SqliteStore, wanted: SessionMeta, entries: tuple[Entry, ...]) -> None:
+async def test_a_session_comes_back_equal_with_the_fields_that_nobody_knows(
+    store: SqliteStore, wanted: SessionMeta, entries: tuple[Entry, ...]
+) -> None:
     async with asyncio.timeout(5):
         wanted = msgspec.structs.replace(wanted, session_id=f"s{next(_numbers)}")
         await store.create(wanted, entries)
@@ -106,7 +108,10 @@ async def test_a_deleted_session_leaves_nothing(store: SqliteStore) -> None:
         await store.delete("s1")
         assert not path.parent.exists()
         assert not store.holds("s1")
-        tables = [name for (name,) in await execute(store, "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE c.name = 'session_id'")]
+        tables = [
+            name
+            for (name,) in await execute(store, "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE c.name = 'session_id'")
+        ]
         assert len(tables) > 5
         for table in tables:
             assert not await execute(store, f"SELECT * FROM {table} WHERE session_id = 's1'"), table
@@ -160,6 +165,15 @@ async def test_what_was_asked_for_before_closing_is_done(make_store: MakeStore) 
         await store.close()
         await appending
         assert await seqs(make_store()) == list(range(1, 20))
+
+
+async def test_half_a_character_is_refused_as_input_and_harms_nothing(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        for call in (store.append("s1", [prompt(1, "\ud800")]), store.load("\ud800"), store.save_meta(meta(title="\ud800"))):
+            with pytest.raises(InvalidInput, match="lone surrogate"):
+                await call
+        await store.append("s1", [prompt(1)])
 
 
 # --- files ---------------------------------------------------------------------------------------------------------------------------

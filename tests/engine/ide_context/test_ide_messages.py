@@ -20,7 +20,6 @@ from gemini_companion.engine.ide_context import (
     normalise,
     render_delta,
     render_full,
-    replay,
 )
 from gemini_companion.engine.ide_context.render import render_nothing_open
 
@@ -190,7 +189,7 @@ def test_any_text_comes_back_as_it_was(path: str, selection: str, message: str):
 def test_a_full_message_and_its_deltas_rebuild_the_state_exactly(sequence: list[list[OpenFile]], max_extras: int):
     states = [normalise(files, max_extras=max_extras) for files in sequence]
     first = render_full(states[0]) or render_nothing_open()
-    known = replay([first])
+    known = apply_text(None, first)
     assert known == KnownState.of(states[0])
     for now in states[1:]:
         text = render_delta(known, now)

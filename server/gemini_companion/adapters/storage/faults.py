@@ -42,8 +42,7 @@ def storage_fault(fault: BaseException, path: str) -> StorageFault:
     if code in BROKEN:
         return StorageFault(
             f"The session store {path} is damaged.",
-            hint="Try again: what can be read is then taken over into a new file, and the damaged one is kept beside it.",
-            retryable=True,
+            hint="Check the disk, or set COMPANION_DATA_DIR to a folder on another one. Damaged files are kept beside the new one.",
         )
     return StorageFault(
         f"The session store cannot use {path}: {fault}.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -82,7 +81,7 @@ def read_meta(connection: sqlite3.Connection, session_id: str) -> SessionMeta:
 def read_entries(connection: sqlite3.Connection, session_id: str) -> list[Entry]:
     """The log in order. An entry that is damaged is left out with a warning; the others are not lost with it."""
     entries: list[Entry] = []
-    for seq, data in _readable_rows(connection, session_id):
+    for seq, data in connection.execute("SELECT seq, json FROM entries WHERE session_id = ? ORDER BY seq", (session_id,)):
         try:
             entries.append(decode_entry(data))
         except ValueError as fault:
@@ -154,24 +153,3 @@ def _set_damaged_aside(connection: sqlite3.Connection, session_id: str, first: i
     connection.execute("DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq >= ?)", (session_id, first))
     connection.execute("DELETE FROM documents WHERE session_id = ? AND seq >= ?", (session_id, first))
     return True
-
-
-def _readable_rows(connection: sqlite3.Connection, session_id: str) -> list[tuple[int, bytes]]:
-    """The rows in order; where a page of the file is damaged, those before it and those after it."""
-    import sqlite3
-
-    from gemini_companion.adapters.storage import faults
-
-    select = "SELECT seq, json FROM entries WHERE session_id = ? AND seq > ? ORDER BY seq"
-    rows: list[tuple[int, bytes]] = []
-    try:
-        rows.extend(connection.execute(select, (session_id, -1)))
-    except sqlite3.DatabaseError as fault:
-        if faults.result_code(fault) != faults.CORRUPT:
-            raise
-        _log.warning("A page of the session store is damaged; entries of session %s are left out.", session_id)
-        tail: list[tuple[int, bytes]] = []
-        with suppress(sqlite3.DatabaseError):
-            tail.extend(connection.execute(f"{select} DESC", (session_id, rows[-1][0] if rows else -1)))
-        rows.extend(reversed(tail))
-    return rows

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from gemini_companion.engine.history.decode import well_formed
 from gemini_companion.engine.history.log import Entry, PinEntry, PromptEntry, ReplyEntry, ToolResultEntry
 from gemini_companion.engine.history.part import call_of, is_thought, response_of, response_text, text_of
 
@@ -58,7 +59,7 @@ def conditions(query: str) -> tuple[list[str], list[str]]:
 
     Words count whole, but for the last, of which the beginning is enough; case and accents don't matter.
     """
-    words = _normal(query[:_MAX_QUERY].replace("\0", " ")).split()[:_MAX_WORDS]
+    words = _normal(well_formed(query[:_MAX_QUERY]).replace("\0", " ")).split()[:_MAX_WORDS]
     clauses: list[str] = []
     arguments: list[str] = []
     for index, word in enumerate(words):

@@ -88,6 +88,8 @@ class SqliteStore:
         self._leases = Leases(os.urandom(8).hex(), processes)
         self._events = EventKeeper()
         self._held: set[str] = set()
+        self._lost_events: dict[str, int] = {}
+        """By session, the highest number of an event that could not be kept."""
         self._worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
@@ -213,17 +215,22 @@ class SqliteStore:
 
     def save_events(self, events: Sequence[StoredEvent]) -> None:
         """Keep events for replay, soon and without waiting."""
-        if not events:
-            return
+
+        def lose() -> None:
+            for event in events:
+                self._lost_events[event.session_id] = max(event.seq, self._lost_events.get(event.session_id, 0))
+
         if self._worker.posts_waiting >= _MAX_WAITING_SAVES:
             _log.warning("%d events are not kept for replay: the disk is too slow.", len(events))
-            return
-        self._worker.post(lambda connection: self._events.save(connection, events))
+            lose()
+        elif events:
+            self._worker.post(lambda connection: self._events.save(connection, events), on_failure=lose)
 
     async def events(self, session_id: str, after_seq: int, limit: int = _MAX_EVENTS) -> StoredEvents:
         """Read the kept events past `after_seq`, at most 10,000."""
         after, size = min(max(after_seq, 0), _MAX_NUMBER), min(max(limit, 1), _MAX_EVENTS)
-        return await self._worker.run("read", lambda connection: event_log.read(connection, session_id, after, size))
+        kept = await self._worker.run("read", lambda connection: event_log.read(connection, session_id, after, size))
+        return msgspec.structs.replace(kept, truncated=True) if after < self._lost_events.get(session_id, 0) else kept
 
     async def save_text(self, session_id: str, name: str, text: str) -> str:
         """Write a private file and return its absolute path; a taken name gets a number."""

@@ -16,8 +16,8 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
-from gemini_companion.adapters.storage.faults import storage_fault
-from gemini_companion.engine.errors import CompanionError, StorageFault
+from gemini_companion.adapters.storage.faults import BROKEN, result_code, storage_fault
+from gemini_companion.engine.errors import InvalidInput, StorageFault
 
 if TYPE_CHECKING:
     import sqlite3
@@ -39,13 +39,19 @@ _MAX_GROUP: Final = 256
 class _Job:
     """Work, and the future that waits for it on its own loop; without one, a failure is logged."""
 
-    __slots__ = ("fault", "future", "is_post", "kind", "loop", "value", "work")
+    __slots__ = ("fault", "future", "kind", "loop", "on_failure", "value", "work")
 
-    def __init__(self, kind: Kind, work: Callable[..., Any], loop: asyncio.AbstractEventLoop | None = None, *, is_post: bool = False) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        work: Callable[..., Any],
+        loop: asyncio.AbstractEventLoop | None = None,
+        on_failure: Callable[[], None] | None = None,
+    ) -> None:
         self.kind: Kind = kind
         self.work = work
         self.loop = loop
-        self.is_post = is_post
+        self.on_failure = on_failure
         self.future: asyncio.Future[Any] | None = loop.create_future() if loop else None
         self.value: Any = None
         self.fault: BaseException | None = None
@@ -55,6 +61,8 @@ class _Job:
         if self.loop is None:
             if self.fault is not None:
                 _log.warning("The session store could not do something in the background: %s", self.fault)
+                if self.on_failure is not None:
+                    self.on_failure()
             return
         with suppress(RuntimeError):
             self.loop.call_soon_threadsafe(self._deliver)
@@ -105,10 +113,10 @@ class Worker:
         self._put(job)
         return job.future  # type: ignore[return-value]
 
-    def post(self, work: Work[None]) -> None:
-        """Do relaxed work soon; a failure is only logged."""
+    def post(self, work: Work[None], *, on_failure: Callable[[], None]) -> None:
+        """Do relaxed work soon; a failure is logged, and `on_failure` called on the thread."""
         self._posted += 1
-        self._put(_Job("relaxed", work, is_post=True))
+        self._put(_Job("relaxed", work, on_failure=on_failure))
 
     def keep_beating(self) -> None:
         """Call `beat` regularly from now on. The next job that is put in starts it."""
@@ -149,7 +157,7 @@ class Worker:
                 _do(database, group)
                 for job in group:
                     job.settle()
-                    self._post_done += job.is_post
+                    self._post_done += job.on_failure is not None
         database.drop()
 
     def _next_jobs(self, next_beat: float) -> tuple[list[_Job], bool]:
@@ -179,7 +187,7 @@ def _grouped(jobs: list[_Job]) -> list[list[_Job]]:
     return groups
 
 
-def _do(database: Database, jobs: list[_Job]) -> None:
+def _do(database: Database, jobs: list[_Job], *, is_second_try: bool = False) -> None:
     """Run a group; every job has its value or its fault afterwards."""
     try:
         if jobs[0].kind == "file":
@@ -191,8 +199,10 @@ def _do(database: Database, jobs: list[_Job]) -> None:
         if len(jobs) > 1:
             for job in jobs:
                 _do(database, [job])
-            return
-        jobs[0].fault = _translated(fault, database.path)
+        elif result_code(fault) in BROKEN and not is_second_try:
+            _do(database, jobs, is_second_try=True)  # on what could be taken over of the damaged file
+        else:
+            jobs[0].fault = _translated(fault, database.path)
 
 
 def _transact(database: Database, jobs: list[_Job]) -> None:
@@ -214,7 +224,7 @@ def _transact(database: Database, jobs: list[_Job]) -> None:
                 raise
             except Exception as fault:
                 connection.execute("ROLLBACK TO job")
-                job.fault = fault
+                job.fault = _translated(fault, database.path)
             connection.execute("RELEASE job")
         connection.execute("COMMIT")
     except BaseException:
@@ -227,8 +237,10 @@ def _transact(database: Database, jobs: list[_Job]) -> None:
 def _translated(fault: BaseException, path: str) -> BaseException:
     import sqlite3
 
-    if isinstance(fault, sqlite3.Error | OSError) and not isinstance(fault, CompanionError):
+    if isinstance(fault, sqlite3.Error | OSError):
         translated = storage_fault(fault, getattr(fault, "filename", None) or path)
         translated.__cause__ = fault
         return translated
+    if isinstance(fault, UnicodeEncodeError):
+        return InvalidInput("A text holds half of a character (a lone surrogate), which cannot be stored.")
     return fault

@@ -23,16 +23,17 @@ def read_bytes(path: str, limit: int) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
     except (OSError, ValueError):  # ValueError: a NUL in the path
         return None
-    with open(descriptor, "rb", buffering=0) as file:
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            pieces: list[bytes] = []
-            while limit > 0 and (piece := file.read(min(limit, 1 << 20))):
-                pieces.append(piece)
-                limit -= len(piece)
-        except OSError:
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None
+        pieces: list[bytes] = []
+        while limit > 0 and (piece := os.read(descriptor, min(limit, 1 << 20))):
+            pieces.append(piece)
+            limit -= len(piece)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     return b"".join(pieces)
 
 

@@ -43,8 +43,8 @@ _DEFAULT_COMPRESSOR: Final = _PRO
 _TITLE_MODEL: Final = "gemini-2.5-flash-lite"
 
 DEFAULT_MODEL: Final = "gemini-3.5-flash"
-"""Answers where nobody names a model. It is Gemini CLI's default flash model, no preview that a key may lack, allowed by a free
-key, and quick enough for a chat beside the code; a larger one is a setting away."""
+"""Answers where nobody names a model. It is Gemini CLI's default flash model, no preview that a key may lack, and quick enough for a
+chat beside the code; a larger one is a setting away."""
 
 _ALIASES: Final[Mapping[str, str]] = {
     "auto": _PRO,

@@ -1,0 +1,190 @@
+"""Files that rotted, that are none, that are newer or older than the program: nothing that can be read is lost, nothing is deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt, seqs
+
+from gemini_companion.adapters.storage import SqliteStore
+from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate, version_of
+from gemini_companion.engine.errors import StaleVersion, StorageFault
+from gemini_companion.engine.history.log import encode_entry
+
+
+async def test_a_damaged_row_is_left_out_and_the_rest_is_read(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta(), [prompt(number) for number in range(1, 6)])
+        await execute(store, "UPDATE entries SET json = ? WHERE seq = 2", b'{"type": "prompt", "id": 5}')
+        await execute(store, "UPDATE entries SET json = ? WHERE seq = 4", b"\xff\x00garbage")
+        with caplog.at_level(logging.WARNING):
+            assert await seqs(store) == [1, 3, 5]
+        assert "Entry 2 of session s1" in caplog.text
+        assert "Entry 4 of session s1" in caplog.text
+        await store.append("s1", [prompt(6)])
+
+
+async def test_a_damaged_row_at_the_end_does_not_stop_the_session_from_going_on(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta(), [prompt(1), prompt(2, "lost words"), prompt(3)])
+        await execute(store, "UPDATE entries SET json = ? WHERE seq >= 2", b"rotten")
+        assert await seqs(store) == [1]
+        await store.append("s1", [prompt(2, "new words")])
+        assert (await store.load("s1"))[1] == [prompt(1), prompt(2, "new words")]
+        assert await execute(store, "SELECT seq, json FROM damaged_entries") == [(2, b"rotten"), (3, b"rotten")], "kept, not deleted"
+        assert not (await store.list(query="lost")).sessions
+
+
+async def test_a_row_that_can_be_read_is_never_taken_for_damaged(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta(), [prompt(1), prompt(2), prompt(3)])
+        await execute(store, "UPDATE entries SET json = ? WHERE seq = 2", b"rotten")
+        with pytest.raises(StaleVersion):
+            await store.append("s1", [prompt(2)])
+        assert await seqs(store) == [1, 3]
+
+
+async def test_a_damaged_description_leaves_the_title_and_the_log(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta(title="Kept"), [prompt(1)])
+        await execute(store, "UPDATE sessions SET meta = ?", b"{")
+        loaded, entries = await store.load("s1")
+        assert (loaded.title, loaded.session_id, len(entries)) == ("Kept", "s1", 1)
+        assert [listed.title for listed in (await store.list()).sessions] == ["Kept"]
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"this is no database" * 100, b"SQLite format 3\x00" + b"\xff" * 5_000], ids=["no database", "only the first bytes"]
+)
+async def test_a_file_that_is_no_database_is_put_aside_and_said(
+    database: Path, make_store: MakeStore, caplog: pytest.LogCaptureFixture, garbage: bytes
+) -> None:
+    said: list[str] = []
+    store = make_store(notify=said.append)
+    database.parent.mkdir(parents=True)
+    database.write_bytes(garbage)
+    async with asyncio.timeout(5):
+        with caplog.at_level(logging.ERROR):
+            await store.create(meta(), [prompt(1)])
+        assert await seqs(store) == [1]
+    broken = database.parent / "sessions.db.broken-20231114T221320"
+    assert broken.read_bytes() == garbage
+    assert len(said) == 1
+    assert str(broken) in said[0]
+    assert str(broken) in caplog.text
+
+
+async def test_two_files_that_were_put_aside_in_the_same_second_are_both_kept(database: Path, make_store: MakeStore) -> None:
+    async with asyncio.timeout(5):
+        for _ in range(2):
+            store = make_store()
+            database.parent.mkdir(parents=True, exist_ok=True)
+            database.write_bytes(b"no database, for sure" * 99)
+            await store.list()
+            await store.close()
+    assert len([path for path in database.parent.iterdir() if ".broken-" in path.name]) == 2
+
+
+async def filled(make_store: MakeStore) -> None:
+    store = make_store()
+    for name in ("a", "b"):
+        await store.create(meta(name, title=f"Title {name}"), [prompt(number, f"{name} words {number} " + "x" * 900) for number in range(1, 201)])
+    await store.reserve_event_seqs("a", 50)
+    store.save_events([event(1, "a")])
+    await store.close()
+
+
+async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: Path, make_store: MakeStore) -> None:
+    async with asyncio.timeout(10):
+        await filled(make_store)
+        data = bytearray(database.read_bytes())
+        middle = len(data) // 2 // 4096 * 4096
+        data[middle : middle + 4096] = b"\xee" * 4096
+        database.write_bytes(data)
+        said: list[str] = []
+        store = make_store(notify=said.append)
+        there = {name: await seqs(store, name) for name in ("a", "b")}
+        assert len(said) == 1
+        assert sum(map(len, there.values())) > 380
+        assert all(numbers == sorted(numbers) for numbers in there.values())
+        assert (await store.meta("a")).title == "Title a"
+        assert [listed.session_id for listed in (await store.list(query="b words 200 title")).sessions] == ["b"]
+        assert await store.reserve_event_seqs("a", 1) == 51
+        assert await execute(store, "PRAGMA integrity_check") == [("ok",)]
+        assert any(".broken-" in path.name and path.read_bytes() == bytes(data) for path in database.parent.iterdir())
+
+
+async def test_a_damaged_index_is_made_anew_and_nothing_is_put_aside(database: Path, make_store: MakeStore) -> None:
+    async with asyncio.timeout(10):
+        await filled(make_store)
+        said: list[str] = []
+        store = make_store(notify=said.append)
+        await execute(store, "UPDATE texts_data SET block = x'00' WHERE id = 10")  # what the index is made of
+        await store.close()
+        store = make_store(notify=said.append)
+        await store.hold("a")
+        assert len((await store.list(query="words")).sessions) == 2
+        await store.append("a", [prompt(201, "after the repair")])
+        assert [listed.session_id for listed in (await store.list(query="after the repair")).sessions] == ["a"]
+        assert said == []
+
+
+# --- versions ------------------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_file_of_a_newer_program_is_refused_and_left_as_it_is(database: Path, make_store: MakeStore) -> None:
+    database.parent.mkdir(parents=True)
+    newer = sqlite3.connect(database, isolation_level=None)
+    newer.execute("CREATE TABLE sessions (wholly TEXT, different INTEGER)")
+    newer.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    newer.close()
+    before = database.read_bytes()
+    store = make_store()
+    async with asyncio.timeout(5):
+        for _ in range(2):
+            with pytest.raises(StorageFault, match="newer gemini-companion") as caught:
+                await store.list()
+            assert "Update gemini-companion" in caught.value.hint
+        await store.close()
+    assert database.read_bytes() == before
+
+
+async def test_a_file_of_version_1_is_brought_forward_with_all_that_is_in_it(database: Path, make_store: MakeStore) -> None:
+    database.parent.mkdir(parents=True)
+    old = sqlite3.connect(database, isolation_level=None)
+    migrate(old, MIGRATIONS[:1])
+    row = ("s1", "Old", START, msgspec.json.encode(meta(title="Old")))
+    old.execute("INSERT INTO sessions (session_id, title, updated_at, meta) VALUES (?, ?, ?, ?)", row)
+    old.execute(
+        "INSERT INTO entries (session_id, seq, id, type, time, json) VALUES ('s1', 1, 'e1', 'prompt', ?, ?)", (START, encode_entry(prompt(1)))
+    )
+    old.execute("INSERT INTO documents (id, session_id, seq) VALUES (1, 's1', 1)")
+    old.execute("INSERT INTO texts (rowid, body) VALUES (1, 'hi')")
+    old.close()
+    store = make_store()
+    async with asyncio.timeout(5):
+        assert await store.load("s1") == (meta(title="Old"), [prompt(1)])
+        assert len((await store.list(query="hi")).sessions) == 1
+        assert await execute(store, "PRAGMA user_version") == [(len(MIGRATIONS),)]
+
+
+def test_each_migration_is_made_once_and_a_failing_one_changes_nothing() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        first, second = ("CREATE TABLE one (x)",), ("CREATE TABLE two (x)", "INSERT INTO one VALUES (1)")
+        migrate(connection, [first])
+        migrate(connection, [first, second])
+        migrate(connection, [first, second])
+        assert version_of(connection) == 2
+        assert connection.execute("SELECT count(*) FROM one").fetchone() == (1,)
+        with pytest.raises(sqlite3.OperationalError):
+            migrate(connection, [first, second, ("CREATE TABLE three (x)", "INSERT INTO nowhere VALUES (1)")])
+        assert version_of(connection) == 2
+        assert connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (2,)
+    finally:
+        connection.close()

@@ -1,0 +1,214 @@
+"""A session is written by one process at a time, and everyone knows by which."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from tests.adapters.storage.stores import START, FakeProcesses, MakeStore, ManualClock, execute, meta, prompt, seqs
+
+from gemini_companion.adapters.storage import SqliteStore, open_store
+from gemini_companion.adapters.storage.leases import STALE_MS
+from gemini_companion.adapters.storage.process import ProcessIdentity, SystemProcesses
+from gemini_companion.engine.errors import SessionBusy
+
+HOLDER, OTHER = 100, 200
+
+
+class Pair:
+    """Two stores on one file, as two processes of which each knows what the test says of the other."""
+
+    def __init__(self, make_store: MakeStore) -> None:
+        self.alive: dict[int, bool | None] = {HOLDER: True, OTHER: True}
+        self.first = make_store(processes=FakeProcesses(HOLDER, self.alive))
+        self.second = make_store(processes=FakeProcesses(OTHER, self.alive))
+
+
+@pytest.fixture
+async def pair(make_store: MakeStore) -> Pair:
+    pair = Pair(make_store)
+    async with asyncio.timeout(5):
+        await pair.first.create(meta(), [prompt(1)])
+    return pair
+
+
+async def test_whoever_makes_a_session_holds_it(pair: Pair) -> None:
+    async with asyncio.timeout(5):
+        assert pair.first.holds("s1")
+        assert not pair.second.holds("s1")
+        await pair.first.append("s1", [prompt(2)])
+
+
+async def test_the_second_is_told_who_holds_it_and_what_to_do(pair: Pair) -> None:
+    async with asyncio.timeout(5):
+        for call in (pair.second.hold("s1"), pair.second.append("s1", [prompt(2)]), pair.second.delete("s1"), pair.second.save_meta(meta(title="x"))):
+            with pytest.raises(SessionBusy, match=f"pid {HOLDER}") as caught:
+                await call
+            assert "Fork the session, or take it over" in caught.value.hint
+        assert await seqs(pair.second) == [1], "reading is free"
+        assert (await pair.first.meta("s1")).title == ""
+
+
+async def test_only_another_living_holder_is_shown(pair: Pair) -> None:
+    async with asyncio.timeout(5):
+        assert (await pair.first.meta("s1")).held_by is None
+        assert (await pair.second.meta("s1")).held_by == HOLDER
+        assert [listed.held_by for listed in (await pair.second.list()).sessions] == [HOLDER]
+        assert (await pair.second.load("s1"))[0].held_by == HOLDER
+        pair.alive[HOLDER] = False
+        assert (await pair.second.meta("s1")).held_by is None
+
+
+async def test_two_stores_of_one_process_are_as_strangers(make_store: MakeStore) -> None:
+    async with asyncio.timeout(5):
+        first, second = make_store(), make_store()
+        await first.create(meta())
+        with pytest.raises(SessionBusy):
+            await second.hold("s1")
+
+
+async def test_a_session_that_was_given_back_is_free(pair: Pair) -> None:
+    async with asyncio.timeout(5):
+        await pair.first.release("s1")
+        assert not pair.first.holds("s1")
+        await pair.second.hold("s1")
+        await pair.second.append("s1", [prompt(2)])
+
+
+async def test_closing_gives_every_session_back(pair: Pair) -> None:
+    async with asyncio.timeout(5):
+        await pair.first.create(meta("s2"))
+        await pair.first.close()
+        await pair.second.hold("s1")
+        await pair.second.hold("s2")
+
+
+async def test_who_loses_a_session_cannot_write_it_any_more_and_finds_out(pair: Pair) -> None:
+    async with asyncio.timeout(5):
+        await pair.second.hold("s1", take_over=True)
+        await pair.second.append("s1", [prompt(2)])
+        assert pair.first.holds("s1"), "it does not know yet"
+        with pytest.raises(SessionBusy, match=f"pid {OTHER}"):
+            await pair.first.append("s1", [prompt(2)])
+        assert not pair.first.holds("s1")
+        assert await seqs(pair.first) == [1, 2]
+
+
+async def test_a_heartbeat_shows_which_sessions_were_lost(pair: Pair) -> None:
+    async with asyncio.timeout(5):
+        await pair.first.create(meta("s2"))
+        await pair.second.hold("s1", take_over=True)
+        await pair.first.beat()
+        assert (pair.first.holds("s1"), pair.first.holds("s2")) == (False, True)
+
+
+async def test_what_was_taken_over_and_given_back_is_not_written_by_the_first_holder(pair: Pair) -> None:
+    async with asyncio.timeout(5):
+        await pair.second.hold("s1", take_over=True)
+        await pair.second.release("s1")
+        with pytest.raises(SessionBusy, match="not hold"):
+            await pair.first.append("s1", [prompt(2)])
+        await pair.first.hold("s1")
+        await pair.first.append("s1", [prompt(2)])
+
+
+@pytest.mark.parametrize(
+    ("alive", "age", "is_free"),
+    [
+        (True, 0, False),
+        (True, STALE_MS * 100, False),  # a machine that slept
+        (False, 0, True),
+        (None, 0, False),
+        (None, STALE_MS, False),
+        (None, STALE_MS + 1, True),
+        (None, -STALE_MS - 1, True),  # a clock that was set back says nothing
+    ],
+)
+async def test_a_lease_is_stale_when_its_holder_is_dead_or_silent_and_not_provably_alive(
+    pair: Pair, clock: ManualClock, alive: bool | None, age: int, is_free: bool
+) -> None:
+    async with asyncio.timeout(5):
+        pair.alive[HOLDER] = alive
+        clock.time = START + age
+        if is_free:
+            await pair.second.hold("s1")
+            await pair.second.append("s1", [prompt(2)])
+        else:
+            with pytest.raises(SessionBusy):
+                await pair.second.hold("s1")
+
+
+async def test_a_heartbeat_keeps_a_lease_alive(pair: Pair, clock: ManualClock) -> None:
+    async with asyncio.timeout(5):
+        pair.alive[HOLDER] = None
+        clock.time += STALE_MS
+        await pair.first.beat()
+        clock.time += STALE_MS
+        with pytest.raises(SessionBusy):
+            await pair.second.hold("s1")
+
+
+async def test_heartbeats_come_by_themselves_while_a_session_is_held(tmp_path: Path) -> None:
+    class CountingClock(ManualClock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.beats = 0
+            self.has_beaten = threading.Event()
+
+        def now(self) -> int:
+            if threading.current_thread() is not threading.main_thread():
+                self.beats += 1
+                if self.beats > 4:
+                    self.has_beaten.set()
+            return self.time
+
+    clock = CountingClock()
+    store = open_store(tmp_path, "default", clock=clock, processes=FakeProcesses(), heartbeat_seconds=0.001)
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        clock.time += 77
+        assert await asyncio.to_thread(clock.has_beaten.wait, 4)
+        assert await execute(store, "SELECT heartbeat FROM leases") == [(START + 77,)]
+        await store.close()
+
+
+async def test_keeping_a_session_that_is_held_already_is_fine(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        await store.hold("s1")
+        await store.append("s1", [prompt(1)])
+
+
+# --- processes -----------------------------------------------------------------------------------------------------------------------
+
+
+def test_this_process_is_alive() -> None:
+    processes = SystemProcesses()
+    assert processes.me().pid == os.getpid()
+    assert processes.is_alive(processes.me()) is True
+
+
+def test_a_process_that_ended_is_dead() -> None:
+    processes = SystemProcesses()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        started = processes.me().started.split(" ")[0]
+        assert processes.is_alive(ProcessIdentity(processes.me().machine, child.pid, f"{started} 1")) is False, "started at another time"
+        child.kill()
+        child.wait(5)
+        assert processes.is_alive(ProcessIdentity(processes.me().machine, child.pid, "whenever")) is False
+
+
+def test_a_number_that_was_given_out_again_is_no_proof_of_life() -> None:
+    me = SystemProcesses().me()
+    assert SystemProcesses().is_alive(ProcessIdentity(me.machine, me.pid, "another start")) is False
+
+
+def test_nothing_is_certain_of_a_process_elsewhere_or_of_unknown_start() -> None:
+    me = SystemProcesses().me()
+    assert SystemProcesses().is_alive(ProcessIdentity("another machine", me.pid, me.started)) is None
+    assert SystemProcesses().is_alive(ProcessIdentity(me.machine, me.pid, "")) is None

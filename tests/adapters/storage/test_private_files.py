@@ -1,0 +1,88 @@
+"""Private files: whole or not there, under names that cannot lead elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.adapters.storage.stores import meta
+
+from gemini_companion.adapters.storage import SqliteStore, private_files
+from gemini_companion.adapters.storage.private_files import safe_name
+from gemini_companion.engine.errors import StorageFault
+
+_names = st.text(max_size=200) | st.sampled_from(
+    ["..", ".", "", "../../etc/passwd", "a/b", "a\\b", "CON", "nul.txt", "a.", ".hidden", "x" * 300 + ".json"]
+)
+
+
+@given(_names)
+def test_any_name_becomes_one_plain_component_of_a_path(name: str) -> None:
+    safe = safe_name(name)
+    assert 0 < len(safe) <= 120
+    assert safe.isascii()
+    assert not set(safe) & set('/\\:*?"<>| \0')
+    assert safe[0] != "."
+    assert safe_name(safe) == safe
+
+
+@given(_names, _names)
+def test_different_names_stay_different(one: str, two: str) -> None:
+    assert (safe_name(one) == safe_name(two)) is (one == two)
+
+
+def test_a_plain_name_stays_as_it_is_and_a_suffix_is_kept() -> None:
+    assert safe_name("run_shell_command-12.txt") == "run_shell_command-12.txt"
+    assert safe_name("日本.json").endswith(".json")
+
+
+async def test_a_text_is_written_where_it_was_said_to_be(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        expected = store.text_path("s1", "out.txt")
+        assert os.path.isabs(expected)
+        assert await store.save_text("s1", "out.txt", "日本\n") == expected
+        assert Path(expected).read_bytes() == "日本\n".encode()
+
+
+async def test_a_name_that_is_taken_gets_a_number_and_nothing_is_overwritten(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        paths = [Path(await store.save_text("s1", "out.txt", f"{number}")) for number in range(3)]
+        assert [path.name for path in paths] == ["out.txt", "out-2.txt", "out-3.txt"]
+        assert [path.read_text("utf-8") for path in paths] == ["0", "1", "2"]
+
+
+async def test_a_link_that_waits_under_the_name_is_not_followed(store: SqliteStore, tmp_path: Path) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        first = Path(await store.save_text("s1", "a.txt", ""))
+        (first.parent / "b.txt").symlink_to(tmp_path / "elsewhere")
+        assert await store.save_text("s1", "b.txt", "x") == str(first.parent / "b-2.txt")
+        assert not (tmp_path / "elsewhere").exists()
+
+
+async def test_lone_surrogates_in_a_text_do_no_harm(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        assert Path(await store.save_text("s1", "a.txt", "x\ud800")).read_bytes() == b"x?"
+
+
+async def test_a_full_disk_is_said_and_leaves_no_half_file(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        with monkeypatch.context() as patch:
+            patch.setattr(private_files.os, "fsync", full)
+            with pytest.raises(StorageFault, match="no space left") as caught:
+                await store.save_text("s1", "a.txt", "x")
+        assert caught.value.retryable
+        assert os.listdir(os.path.dirname(store.text_path("s1", "a.txt"))) == []
+        await store.save_text("s1", "a.txt", "x")

@@ -1,0 +1,56 @@
+"""Reading files that may be anything."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gemini_companion.adapters.workspace import DiskWorkspace
+
+
+async def read(path: Path, data: bytes | None = None, limit: int = 1_000_000) -> str | None:
+    if data is not None:
+        path.write_bytes(data)
+    return await DiskWorkspace().read_text(str(path), limit=limit)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+async def test_texts_are_read_in_utf_8_or_as_their_mark_says(tmp_path: Path, encoding: str):
+    assert await read(tmp_path / "a", "héllo 世界 😀\r\n".encode(encoding)) == "héllo 世界 😀\r\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-be", "utf-32-be"])
+async def test_big_endian_marks_are_known(tmp_path: Path, encoding: str):
+    assert await read(tmp_path / "a", "\ufeffhé".encode(encoding)) == "hé"
+
+
+async def test_an_empty_file_is_an_empty_text(tmp_path: Path):
+    assert await read(tmp_path / "a", b"") == ""
+
+
+@pytest.mark.parametrize(
+    "data", [b"GIF89a\x00\x01", bytes(range(128, 256)) * 9, "日本語のテキスト".encode("shift-jis") * 9, "abc".encode("utf-16-le")]
+)
+async def test_what_is_no_utf_8_text_is_not_read(tmp_path: Path, data: bytes):
+    assert await read(tmp_path / "a", data) is None
+
+
+async def test_a_few_strange_bytes_are_replaced(tmp_path: Path):
+    assert await read(tmp_path / "a", "naïve café and more".encode("latin-1")) == "na\ufffdve caf\ufffd and more".replace("\ufffd", "\ufffd") or None
+
+
+@pytest.mark.parametrize("text", ["x" * 50, "é" * 50, "😀" * 50])
+@pytest.mark.parametrize("limit", [0, 1, 7, 49, 50, 51])
+async def test_at_most_the_limit_is_read_and_no_character_is_cut(tmp_path: Path, text: str, limit: int):
+    assert await read(tmp_path / "a", text.encode(), limit) == text[:limit]
+    assert await read(tmp_path / "a", text.encode("utf-16"), limit) == text[:limit]
+
+
+async def test_what_cannot_be_read_is_none(tmp_path: Path):
+    assert await read(tmp_path / "gone") is None
+    assert await read(tmp_path) is None
+    assert await DiskWorkspace().read_text("/a\0b") is None
+    os.mkfifo(tmp_path / "pipe")
+    assert await read(tmp_path / "pipe") is None
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert await read(tmp_path / "loop") is None
