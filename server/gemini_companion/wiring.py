@@ -1,11 +1,13 @@
-"""The only module that knows protocol, adapters and sessions: here they are introduced to each other."""
+"""The only module that knows protocol, adapters and sessions: here they are introduced to each other.
+
+What it needs is imported where it is used: on the way to `initialize` only the protocol's own modules are loaded.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-import platform
 import secrets
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -14,20 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gemini_companion import __version__
-from gemini_companion.adapters.clock import SystemClock
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
-from gemini_companion.sessions.application import Application
-from gemini_companion.sessions.ports import ModelClient, SessionStore
-from gemini_companion.sessions.services import Models, Services
-from gemini_companion.settings.effective import Settings
-from gemini_companion.settings.load import LoadedSettings, SettingsLoader
-from gemini_companion.settings.system_prompt import system_prompt_override
-from gemini_companion.settings.trust import is_trusted
 
 if TYPE_CHECKING:
     from gemini_companion.protocol.connection import Connection
-    from gemini_companion.protocol.lsp import InitializeParams
+    from gemini_companion.protocol.host import Host
     from gemini_companion.protocol.server import CompanionServer
+    from gemini_companion.sessions.application import Application
+    from gemini_companion.sessions.ports import ModelClient, SessionStore
+    from gemini_companion.sessions.services import Models, Services
+    from gemini_companion.settings.effective import Settings
+    from gemini_companion.settings.load import SettingsLoader
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +58,7 @@ def build_models(env: Mapping[str, str]) -> Models:
     from gemini_companion.adapters.gemini.options import from_environment
     from gemini_companion.adapters.offline.client import OfflineModelClient
     from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
+    from gemini_companion.sessions.services import Models
 
     options = from_environment(env)
     gemini: ModelClient | None = None
@@ -79,8 +79,12 @@ def build_services(
     with_environment: bool = True,
 ) -> Services:
     """What every session shares."""
+    import platform
+
+    from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.errors import describe
+    from gemini_companion.sessions.services import Services
 
     return Services(
         store=store,
@@ -105,41 +109,47 @@ class Daemon:
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
         self._home = home_directory(env)
-        self._loader = SettingsLoader(self._home, (), env)
         self._editor_section: dict[str, Any] | None = None
-        self._settings = self._loader.reload(trusted=False).settings
         self._told_problems: set[str] = set()
         self._connections: list[Connection] = []
+        self._hosts: dict[Connection, Host] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._watch: asyncio.Task[None] | None = None
         self._app: Application | None = None
+        self._loader: SettingsLoader
+        self._settings: Settings
 
     def create_server(self) -> CompanionServer:
-        """A server for one client. Nothing here outlives the call but what the daemon holds."""
+        """A server for one client."""
         from gemini_companion.protocol.door import create_server
 
         return create_server(
-            version=__version__,
-            protocol_version=PROTOCOL_VERSION,
-            application=self._application,
+            version=__version__, protocol_version=PROTOCOL_VERSION, host=self._host, on_ready=self._on_ready, on_close=self._on_close
+        )
+
+    def _host(self, connection: Connection) -> Host:
+        """The application's side of a connection."""
+        from gemini_companion.protocol.host import Host, folders_of
+
+        self._connections.append(connection)
+        self._hosts[connection] = host = Host(
+            self._application(folders_of(connection)),
             new_client_id=partial(new_id, "client"),
             on_workspace=self._on_workspace,
             on_editor_settings=self._on_editor_settings,
-            on_ready=self._on_ready,
-            on_close=self._on_close,
         )
+        return host
 
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self._settings
-
-    def _application(self, connection: Connection, params: InitializeParams, folders: Sequence[str]) -> Application:
+    def _application(self, folders: Sequence[str]) -> Application:
         """The application; made for the first client, whose workspace names the project."""
-        self._connections.append(connection)
         if self._app is None:
+            from gemini_companion.adapters.clock import SystemClock
             from gemini_companion.adapters.storage.store import open_store, project_key
+            from gemini_companion.sessions.application import Application
+            from gemini_companion.settings.load import SettingsLoader
 
+            self._loader = SettingsLoader(self._home, folders, self._env)
+            self._settings = self._loader.reload(trusted=False).settings
             store = open_store(data_directory(self._env), project_key(folders), clock=SystemClock(), notify=self._notify_from_thread())
             services = build_services(self._env, store=store, settings=lambda: self._settings, system_prompt=self._system_prompt)
             self._app = Application(services)
@@ -163,6 +173,7 @@ class Daemon:
     async def _on_close(self, connection: Connection) -> None:
         if connection in self._connections:
             self._connections.remove(connection)
+            self._hosts.pop(connection).detach(connection)
         if self._connections:
             return
         for task in [*self._tasks, *([self._watch] if self._watch else [])]:
@@ -182,6 +193,8 @@ class Daemon:
         if self._app is None:
             return
         self._loader.move_to(self._app.folders())
+        from gemini_companion.settings.load import LoadedSettings
+
         trusted = self._is_trusted()
         loaded = self._loader.reload(trusted, self._editor_section)
         self._settings = loaded.settings
@@ -199,6 +212,8 @@ class Daemon:
         self._told_problems = problems
 
     def _is_trusted(self) -> bool:
+        from gemini_companion.settings.trust import is_trusted
+
         if self._app is None:
             return False
         return is_trusted(self._app.trusted(), _real_paths(self._settings.trusted_folders), _real_paths(self._app.folders()))
@@ -222,6 +237,8 @@ class Daemon:
         self._watch = asyncio.get_running_loop().create_task(run(), name="settings-watch")
 
     def _system_prompt(self) -> str | None:
+        from gemini_companion.settings.system_prompt import system_prompt_override
+
         try:
             folders = self._app.folders() if self._app else ()
             return system_prompt_override(self._env, home=self._home, workspace_folders=folders, trusted=self._is_trusted())

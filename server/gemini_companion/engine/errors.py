@@ -12,6 +12,7 @@ CompanionError
 ├── UntrustedWorkspace      the workspace is not trusted and the method needs it
 ├── StorageFault            the session store cannot be read or written
 ├── Cancelled               a person or a client stopped the job
+├── InternalFault           a defect of ours; the log has the details
 └── ModelFault
     ├── ModelUnavailable    the model's service failed after its retries
     ├── Unauthenticated     no key, or one that was refused
@@ -88,6 +89,13 @@ class StorageFault(CompanionError):
 
 class Cancelled(CompanionError):
     """The job was stopped by a person or a client before its result was installed."""
+
+
+class InternalFault(CompanionError):
+    """A defect of ours, told to clients without its details."""
+
+    def __init__(self) -> None:
+        super().__init__("Something went wrong inside Gemini Companion.", hint="The server's log says where; please report it with that.")
 
 
 class ModelFault(CompanionError):

@@ -1,6 +1,6 @@
 """What a fault looks like on the wire: one table from the fault tree to JSON-RPC error codes, and the errors of the wire itself.
 
-Every error carries `data: {kind, message, hint, retryable, retryAfterMs?, path?}`; no error carries a traceback.
+Every error carries `FaultData`; no error carries a traceback.
 """
 
 from __future__ import annotations
@@ -9,14 +9,34 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
 from pygls.exceptions import JsonRpcException
 
 from gemini_companion.engine import errors as faults
-from gemini_companion.sessions.results import ErrorData
+
+if TYPE_CHECKING:
+    from gemini_companion.sessions.results import ErrorData
 
 logger = logging.getLogger(__name__)
+
+
+class FaultData(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The `data` of every error."""
+
+    kind: str
+    """A word that a program can switch on; one for each code."""
+    message: str
+    """What happened, for people."""
+    hint: str
+    """What to do next; may be empty."""
+    retryable: bool
+    """Whether trying again can help."""
+    retry_after_ms: int | None = None
+    """How long to wait before that, in milliseconds, where somebody said so."""
+    path: str | None = None
+    """Which field is missing or ill-typed, as in `$.parts[0].text`."""
 
 
 class WireError(NamedTuple):
@@ -52,6 +72,7 @@ WIRE_ERRORS: Final[Mapping[type[faults.CompanionError], WireError]] = {
     faults.Overloaded: WireError(1011, "overloaded"),
     faults.StorageFault: WireError(-32803, "storage"),
     faults.Cancelled: CANCELLED,
+    faults.InternalFault: DEFECT,
 }
 """The whole fault tree; a test demands an entry for each of its classes. -32803 is LSP's RequestFailed."""
 
@@ -61,11 +82,12 @@ def wire_error_of(fault: type[faults.CompanionError]) -> WireError:
     return next(WIRE_ERRORS[ancestor] for ancestor in fault.__mro__ if ancestor in WIRE_ERRORS)
 
 
-def refusal(wire: WireError, message: str, *, hint: str = "", retryable: bool = False, **more: Any) -> JsonRpcException:
-    """An error reply; `more` are further fields of `data`, left out where they are `None`."""
-    data = {"kind": wire.kind, "message": message, "hint": hint, "retryable": retryable}
-    data |= {key: value for key, value in more.items() if value is not None}
-    return JsonRpcException(message, code=wire.code, data=data)
+def refusal(
+    wire: WireError, message: str, *, hint: str = "", retryable: bool = False, retry_after_ms: int | None = None, path: str | None = None
+) -> JsonRpcException:
+    """An error reply."""
+    data = FaultData(kind=wire.kind, message=message, hint=hint, retryable=retryable, retry_after_ms=retry_after_ms, path=path)
+    return JsonRpcException(message, code=wire.code, data=msgspec.to_builtins(data))
 
 
 def cancelled() -> JsonRpcException:
@@ -89,7 +111,7 @@ def to_wire(error: BaseException, *, doing: str = "") -> JsonRpcException:
             error.message,
             hint=error.hint,
             retryable=error.retryable,
-            retryAfterMs=error.retry_after_ms,
+            retry_after_ms=error.retry_after_ms,
             path=error.path if isinstance(error, faults.InvalidInput) else None,
         )
     log_defect(error, doing=doing)
@@ -121,5 +143,7 @@ def _with_data(error: JsonRpcException) -> JsonRpcException:
 
 def describe(fault: faults.CompanionError) -> ErrorData:
     """A fault for the event `turnFailed`."""
+    from gemini_companion.sessions.results import ErrorData  # not on the way to `initialize`
+
     wire = wire_error_of(type(fault))
     return ErrorData(code=wire.code, kind=wire.kind, message=fault.message, hint=fault.hint, retryable=fault.retryable)

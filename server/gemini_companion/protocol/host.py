@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from gemini_companion.protocol.connection import Connection
+from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.paths import path_of
 from gemini_companion.protocol.progress import WorkDone
-from gemini_companion.protocol.types import EventParams, InitializationOptions
+from gemini_companion.protocol.types import EventParams
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.events import CompactionProgress, Event, Phase
@@ -60,13 +61,13 @@ class Host:
 
     def __init__(
         self,
+        app: Application,
         *,
         new_client_id: Callable[[], str],
         on_workspace: Callable[[], None],
         on_editor_settings: Callable[[dict[str, Any] | None], None],
     ) -> None:
-        self.app: Application
-        """Set by `initialize`."""
+        self.app = app
         self._new_client_id = new_client_id
         self._on_workspace = on_workspace
         self._on_editor_settings = on_editor_settings
@@ -91,8 +92,7 @@ class Host:
 
     def set_folders(self, connection: Connection) -> None:
         """Take the workspace folders that the connection has now."""
-        folders = (path_of(folder.uri) for folder in connection.documents.folders.values())
-        self._clients[connection].folders = tuple(folder for folder in folders if folder)
+        self._clients[connection].folders = folders_of(connection)
         self._on_workspace()
 
     def set_trust(self, connection: Connection, trusted: bool) -> None:
@@ -124,3 +124,9 @@ class Host:
         client = self._clients.pop(connection, None)
         if client is not None:
             self.app.detach(client)
+
+
+def folders_of(connection: Connection) -> tuple[str, ...]:
+    """The absolute paths of a connection's workspace folders."""
+    paths = (path_of(folder.uri) for folder in connection.documents.folders.values())
+    return tuple(path for path in paths if path)

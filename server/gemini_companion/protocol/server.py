@@ -150,6 +150,8 @@ class CompanionProtocol(LanguageServerProtocol):
         if is_answer:
             self._on_answer(message)
             return
+        if self._workspace is not None and not self._is_shut_down:
+            self._server.load()
         method = message.get("method")
         if not isinstance(method, str):
             raise refusal(INVALID_REQUEST, "The message has no method, or one that is no string.")
@@ -208,7 +210,7 @@ class CompanionProtocol(LanguageServerProtocol):
             if params.client_info is not None:
                 self.connection.name = params.client_info.name[:100]
             self._workspace = documents
-            own = lifecycle.capabilities_of(documents, self.commands, self._server.experimental())
+            own = lifecycle.capabilities_of(documents, self._server.offered_commands(), self._server.experimental())
             capabilities = lifecycle.merge(own, self._server.hooks.on_initialize(self.connection, params))
         except Exception as error:
             self._workspace = None
@@ -310,13 +312,37 @@ class CompanionServer(LanguageServer):
 
     protocol: CompanionProtocol  # pyright: ignore[reportIncompatibleVariableOverride]
 
-    def __init__(self, *, name: str, version: str, hooks: Hooks | None = None, protocol_version: str = "1", events: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: str,
+        hooks: Hooks | None = None,
+        protocol_version: str = "1",
+        events: Sequence[str] = (),
+        methods: Sequence[str] = (),
+        commands: Sequence[str] = (),
+        loader: Callable[[CompanionServer], None] | None = None,
+    ) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             name, version, protocol_cls=CompanionProtocol, converter_factory=_converter_on_demand
         )
         self.hooks = hooks or Hooks()
         self._protocol_version = protocol_version
         self._events = tuple(events)
+        self._methods = tuple(methods)
+        self._commands = tuple(commands)
+        self._loader = loader
+
+    def load(self) -> None:
+        """Bind what was only named so far: `loader` runs once, with the first message after `initialize` was answered."""
+        if (loader := self._loader) is not None:
+            self._loader = None
+            loader(self)
+
+    def offered_commands(self) -> Sequence[str]:
+        """The commands that `initialize` names."""
+        return self._commands or tuple(self.protocol.commands)
 
     @property
     def connection(self) -> Connection:
@@ -346,7 +372,7 @@ class CompanionServer(LanguageServer):
 
     def experimental(self) -> dict[str, Any]:
         """What `initialize` answers under `capabilities.experimental.geminiCompanion`."""
-        own = [name for name in (*self.protocol.requests, *self.protocol.notifications) if name.startswith("gemini/")]
+        own = self._methods or [name for name in (*self.protocol.requests, *self.protocol.notifications) if name.startswith("gemini/")]
         return {"protocolVersion": self._protocol_version, "methods": sorted(own), "events": list(self._events)}
 
     def report_server_error(self, error: Exception, source: Any) -> None:

@@ -17,19 +17,6 @@ class _Params(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     pass
 
 
-class InitializationOptions(_Params, frozen=True, kw_only=True):
-    """What a client may say of itself in `initialize`."""
-
-    token: str | None = None
-    trusted: bool | None = None
-    """Whether the user trusts the workspace."""
-    opt_out_events: tuple[str, ...] = ()
-    """Event types that are not sent to this client."""
-    supports: tuple[str, ...] = ()
-    """Requests that it answers: `confirmTool`, `openDiff`."""
-    client_name: str | None = None
-
-
 class SessionParams(_Params, frozen=True, kw_only=True):
     """A session; without an id the client's current one."""
 

@@ -217,6 +217,9 @@ async def _run(
         raise
     except CompanionError as fault:
         return await _after_fault(run, fault)
+    except Exception:  # a defect of ours: the caller reports it, the clients must not wait for an end
+        session.emit(CompactionFailed(result=run.result("NOOP", message="The chat was not compressed: something went wrong inside.")))
+        raise
 
 
 async def _steps(run: _Run) -> CompressionResult:

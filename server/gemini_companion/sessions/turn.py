@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.engine.errors import CompanionError, ContextOverflow
+from gemini_companion.engine.errors import CompanionError, ContextOverflow, InternalFault
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import (
     CompressionResult,
@@ -80,6 +80,10 @@ class Turn:
             await self._end("failed", reason=fault.message)
             self.emit(TurnFailed(error=self.session.services.describe_fault(fault)))
             self.session.tell_usage(self.turn_id)
+            raise
+        except Exception as defect:  # ours; the session must stay usable all the same
+            await self._end("failed", reason=type(defect).__name__)
+            self.emit(TurnFailed(error=self.session.services.describe_fault(InternalFault())))
             raise
 
     async def abandon(self, by: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -195,6 +196,18 @@ async def test_a_gate_holds_the_answer_until_it_is_opened(emulator: Emulator):
                 gate.release()
             seen.extend([texts(json.loads(line.removeprefix("data: "))) async for line in lines if line])
     assert seen == ["Hel", "lo", "!"]
+
+
+async def test_every_gate_can_be_opened_at_once(emulator: Emulator):
+    emulator.responder = lambda request: slow("Hel", "lo", "!")
+    async with httpx2.AsyncClient(trust_env=False, timeout=5) as http:
+        url = f"{emulator.base_url}/v1/models/gemini-2.5-pro:generateContent"
+        asking = asyncio.create_task(http.post(url, json=HELLO, headers={"x-goog-api-key": "k"}))
+        await emulator.wait_for_request()
+        while not asking.done():
+            emulator.release()
+            await asyncio.wait([asking], timeout=0.01)
+        assert texts((await asking).json()) == "Hello!"
 
 
 async def test_a_client_that_hangs_up_is_noticed(emulator: Emulator):

@@ -303,6 +303,19 @@ async def test_closing_a_client_that_was_never_used_is_nothing():
     await GeminiModelClient(GeminiOptions(api_key="k")).close()
 
 
+async def test_a_fault_after_the_reader_left_disturbs_nobody(emulator: Emulator, gemini: GeminiModelClient, caplog: pytest.LogCaptureFixture):
+    emulator.script(faults.drop_mid_stream())
+    stream = gemini.stream(HI)
+    await anext(stream)
+    (reading,) = (task for task in asyncio.all_tasks() if task.get_name().startswith("gemini:"))
+    await asyncio.wait([reading], timeout=5)
+    await stream.aclose()  # type: ignore[attr-defined]
+    assert reading.done()
+    del reading, stream
+    gc.collect()
+    assert caplog.records == []
+
+
 async def test_nothing_is_left_behind_by_clients_that_come_and_go(emulator: Emulator):
     before = asyncio.all_tasks()
     for _ in range(3):
@@ -376,6 +389,19 @@ async def test_vertex_without_usable_credentials_says_how_to_sign_in(emulator: E
     assert emulator.requests == []
 
 
+async def test_credentials_that_appear_later_are_found_without_a_restart(emulator: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nobody is there: Google itself stays out of reach
+    monkeypatch.delenv("GOOGLE_CLOUD_PROJECT", raising=False)
+    async with connected(api_key=None, vertex=True) as client:
+        with pytest.raises(Unauthenticated) as caught:
+            await client.generate(HI)
+        assert "gcloud" in caught.value.hint
+        service_account(tmp_path, f"{emulator.base_url}/token")
+        with pytest.raises(ModelUnavailable, match="could not be reached"):
+            await client.generate(HI)
+
+
 @pytest.mark.parametrize("key", [None, "two words", "schlüssel", "a\nb"])
 async def test_a_key_that_is_missing_or_cannot_be_one_is_reported_without_asking_anybody(emulator: Emulator, key: str | None):
     async with connected(api_key=key, base_url=emulator.base_url) as client:
@@ -415,6 +441,15 @@ async def test_the_environment_of_the_process_does_not_reach_past_the_options(em
         await client.generate(HI)
     assert emulator.requests[0].headers["x-goog-api-key"] == "k"
     assert not emulator.requests[0].vertex
+
+
+async def test_without_an_endpoint_of_its_own_a_client_asks_google_whatever_the_process_was_told(emulator: Emulator, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", emulator.base_url)
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # nobody is there
+    async with connected() as client:
+        with pytest.raises(ModelUnavailable, match="could not be reached"):
+            await client.generate(HI)
+    assert emulator.requests == []
 
 
 # ── keys stay private, the loop stays free ─────────────────────────────────────────────────────────────────────────────
@@ -461,17 +496,19 @@ async def test_the_environments_own_keys_cause_no_words_on_standard_error(
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-def test_the_sdk_is_not_imported_before_it_is_needed():
+def test_the_sdk_is_imported_by_warming_up_and_not_before_and_then_its_parsers_are_built():
     script = """
 import asyncio, sys
 import gemini_companion.adapters.gemini as adapter
-heavy = {"google.genai", "google.auth", "httpx2", "pydantic", "aiohttp", "ssl"}
+heavy = {"google.genai", "google.auth", "httpx2", "pydantic", "aiohttp"}
 options = adapter.from_environment({"GEMINI_API_KEY": "k"})
 client = adapter.GeminiModelClient(options)
 print(sorted(heavy & sys.modules.keys()))
 async def main():
     await client.warm_up()
     print(sorted(heavy & sys.modules.keys()))
+    types = sys.modules["google.genai.types"]
+    print([kind.__pydantic_complete__ for kind in (types.GenerateContentResponse, types.CountTokensResponse, types.HttpOptions)])
     await client.close()
 asyncio.run(main())
 """
@@ -483,12 +520,10 @@ asyncio.run(main())
         timeout=30,
         cwd=Path(__file__).parents[3] / "server",
     )
-    before, after = lines.stdout.splitlines()
-    assert "google.genai" not in before
-    assert "pydantic" not in before
-    assert "httpx2" not in before
-    assert "google.genai" in after
-    assert "aiohttp" not in after
+    before, after, parsers = lines.stdout.splitlines()
+    assert before == "[]"
+    assert after == "['google.auth', 'google.genai', 'httpx2', 'pydantic']"
+    assert parsers == "[True, True, True]"
     assert lines.stderr == ""
 
 

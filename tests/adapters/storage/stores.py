@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from gemini_companion.adapters.storage import SqliteStore
@@ -47,7 +49,8 @@ class FakeProcesses:
 
 
 def meta(session_id: str = "s1", **fields: Any) -> SessionMeta:
-    return SessionMeta(**{"session_id": session_id, "title": "", "model": "m", "created_at": START, "updated_at": START, **fields})
+    common: dict[str, Any] = {"title": "", "model": "m", "created_at": START, "updated_at": START}
+    return SessionMeta(session_id=session_id, **{**common, **fields})
 
 
 def prompt(seq: int, text: str = "hi", **part: Any) -> PromptEntry:
@@ -58,6 +61,20 @@ def prompt(seq: int, text: str = "hi", **part: Any) -> PromptEntry:
 
 def event(seq: int, session_id: str = "s1", **fields: Any) -> StoredEvent:
     return StoredEvent(session_id=session_id, seq=seq, time=START + seq, event={"type": "messageDelta", "text": f"{seq}", **fields})
+
+
+def read(path: str | Path) -> bytes:
+    return Path(path).read_bytes()
+
+
+def write(path: Path, data: bytes, mode: int = 0o600) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    path.chmod(mode)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 async def seqs(store: SqliteStore, session_id: str = "s1") -> list[int]:

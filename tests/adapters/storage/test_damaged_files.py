@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt, seqs
+from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt, read, seqs, write
 
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate, version_of
@@ -66,14 +66,13 @@ async def test_a_file_that_is_no_database_is_put_aside_and_said(
 ) -> None:
     said: list[str] = []
     store = make_store(notify=said.append)
-    database.parent.mkdir(parents=True)
-    database.write_bytes(garbage)
+    write(database, garbage)
     async with asyncio.timeout(5):
         with caplog.at_level(logging.ERROR):
             await store.create(meta(), [prompt(1)])
         assert await seqs(store) == [1]
     broken = database.parent / "sessions.db.broken-20231114T221320"
-    assert broken.read_bytes() == garbage
+    assert read(broken) == garbage
     assert len(said) == 1
     assert str(broken) in said[0]
     assert str(broken) in caplog.text
@@ -83,8 +82,7 @@ async def test_two_files_that_were_put_aside_in_the_same_second_are_both_kept(da
     async with asyncio.timeout(5):
         for _ in range(2):
             store = make_store()
-            database.parent.mkdir(parents=True, exist_ok=True)
-            database.write_bytes(b"no database, for sure" * 99)
+            write(database, b"no database, for sure" * 99)
             await store.list()
             await store.close()
     assert len([path for path in database.parent.iterdir() if ".broken-" in path.name]) == 2
@@ -102,10 +100,10 @@ async def filled(make_store: MakeStore) -> None:
 async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: Path, make_store: MakeStore) -> None:
     async with asyncio.timeout(10):
         await filled(make_store)
-        data = bytearray(database.read_bytes())
+        data = bytearray(read(database))
         middle = len(data) // 2 // 4096 * 4096
         data[middle : middle + 4096] = b"\xee" * 4096
-        database.write_bytes(data)
+        write(database, bytes(data))
         said: list[str] = []
         store = make_store(notify=said.append)
         there = {name: await seqs(store, name) for name in ("a", "b")}
@@ -116,19 +114,21 @@ async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: 
         assert [listed.session_id for listed in (await store.list(query="b words 200 title")).sessions] == ["b"]
         assert await store.reserve_event_seqs("a", 1) == 51
         assert await execute(store, "PRAGMA integrity_check") == [("ok",)]
-        assert any(".broken-" in path.name and path.read_bytes() == bytes(data) for path in database.parent.iterdir())
+        assert any(".broken-" in path.name and read(path) == bytes(data) for path in database.parent.iterdir())
 
 
-async def test_a_damaged_index_is_made_anew_and_nothing_is_put_aside(database: Path, make_store: MakeStore) -> None:
+@pytest.mark.parametrize("is_open", [False, True], ids=["when it is opened", "while it is open"])
+async def test_a_damaged_index_is_made_anew_and_nothing_is_put_aside(database: Path, make_store: MakeStore, is_open: bool) -> None:
     async with asyncio.timeout(10):
         await filled(make_store)
         said: list[str] = []
         store = make_store(notify=said.append)
-        await execute(store, "UPDATE texts_data SET block = x'00' WHERE id = 10")  # what the index is made of
-        await store.close()
-        store = make_store(notify=said.append)
-        await store.hold("a")
+        await store.hold("a") if is_open else None
+        other = sqlite3.connect(database, isolation_level=None)
+        other.execute("UPDATE texts_data SET block = x'ffff' WHERE id > 10")  # its pages
+        other.close()
         assert len((await store.list(query="words")).sessions) == 2
+        await store.hold("a")
         await store.append("a", [prompt(201, "after the repair")])
         assert [listed.session_id for listed in (await store.list(query="after the repair")).sessions] == ["a"]
         assert said == []
@@ -143,7 +143,7 @@ async def test_a_file_of_a_newer_program_is_refused_and_left_as_it_is(database: 
     newer.execute("CREATE TABLE sessions (wholly TEXT, different INTEGER)")
     newer.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     newer.close()
-    before = database.read_bytes()
+    before = read(database)
     store = make_store()
     async with asyncio.timeout(5):
         for _ in range(2):
@@ -151,7 +151,7 @@ async def test_a_file_of_a_newer_program_is_refused_and_left_as_it_is(database: 
                 await store.list()
             assert "Update gemini-companion" in caught.value.hint
         await store.close()
-    assert database.read_bytes() == before
+    assert read(database) == before
 
 
 async def test_a_file_of_version_1_is_brought_forward_with_all_that_is_in_it(database: Path, make_store: MakeStore) -> None:

@@ -11,10 +11,11 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, seqs
+from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, seqs, write
 
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.process import SystemProcesses
@@ -204,27 +205,32 @@ async def test_what_does_not_fit_fails_alone_among_those_that_wait_together(stor
         assert [await seqs(store, name) for name in ("a", "b", "c")] == [[1], [], [1]]
 
 
-async def test_a_disk_that_is_really_full_is_survived(tmp_path: Path, make_store: MakeStore) -> None:
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 700 kB."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    if shutil.which("mount") is None or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "none", disk], capture_output=True).returncode:
+    command = ["mount", "-t", "tmpfs", "-o", "size=700k", "none", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("file systems cannot be mounted here")
-    try:
-        async with asyncio.timeout(10):
-            store = make_store(data_dir=disk)
-            await store.create(meta())
-            (disk / "ballast").write_bytes(b"x" * 100_000)
-            number = 1
-            with pytest.raises(StorageFault, match="no space left"):  # noqa: PT012
-                for number in range(1, 1_000):
-                    await store.append("s1", [prompt(number, "x" * 20_000)])
-            assert await seqs(store) == list(range(1, number))
-            (disk / "ballast").unlink()
-            await store.append("s1", [prompt(number)])
-            assert await seqs(store) == list(range(1, number + 1))
-            await store.close()
-    finally:
-        subprocess.run(["umount", "--lazy", disk], check=True)
+    yield disk
+    subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+async def test_a_disk_that_is_really_full_is_survived(small_disk: Path, make_store: MakeStore) -> None:
+    async with asyncio.timeout(10):
+        store = make_store(data_dir=small_disk)
+        await store.create(meta())
+        write(small_disk / "ballast", b"x" * 100_000)
+        number = 1
+        with pytest.raises(StorageFault, match="no space left"):  # noqa: PT012
+            for number in range(1, 1_000):
+                await store.append("s1", [prompt(number, "x" * 20_000)])
+        assert await seqs(store) == list(range(1, number))
+        (small_disk / "ballast").unlink()
+        await store.append("s1", [prompt(number)])
+        assert await seqs(store) == list(range(1, number + 1))
+        await store.close()
 
 
 async def test_a_file_in_place_of_the_folder_is_named_and_the_store_works_when_it_is_gone(tmp_path: Path, make_store: MakeStore) -> None:
@@ -243,7 +249,7 @@ async def test_a_file_in_place_of_the_folder_is_named_and_the_store_works_when_i
 
 async def test_a_directory_in_place_of_the_file_is_named(database: Path, store: SqliteStore) -> None:
     async with asyncio.timeout(5):
-        database.mkdir(parents=True)
+        write(database / "inside", b"")
         with pytest.raises(StorageFault, match=r"sessions\.db"):
             await store.create(meta())
 
@@ -256,7 +262,7 @@ async def test_a_file_that_was_removed_meanwhile_is_noticed_and_nothing_is_ackno
             await store.append("s1", [prompt(2)])
         await store.create(meta("s2"), [prompt(1)])
         assert await seqs(store, "s2") == [1]
-        assert database.exists()
+        assert read(database)
 
 
 async def test_a_file_that_another_process_keeps_busy_is_waited_for_and_then_said(

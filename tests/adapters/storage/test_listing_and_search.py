@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import sqlite3
+from typing import Any
 
 import msgspec
 import pytest
@@ -131,31 +132,10 @@ async def test_words_find_what_was_said(store: SqliteStore, said: str, query: st
         assert bool(await found(store, query)) is is_found
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        '"',
-        '""',
-        "a OR b",
-        "NOT x",
-        "a AND",
-        "NEAR(a b)",
-        "body:a",
-        "a*",
-        "*",
-        "^a",
-        "(",
-        ")",
-        "a + b",
-        "{a}",
-        "-a",
-        "'",
-        "a;b",
-        "\\",
-        "日 OR",
-        "\ud800",
-    ],
-)
+OPERATORS = ['"', '""', "a OR b", "NOT x", "a AND", "NEAR(a b)", "body:a", "a*", "*", "^a", "(", ")", "a + b", "{a}", "-a", "'", "a;b", "\\", "日 OR"]
+
+
+@pytest.mark.parametrize("query", [*OPERATORS, "\ud800"])
 async def test_what_would_be_an_operator_is_a_word(store: SqliteStore, query: str) -> None:
     async with asyncio.timeout(5):
         await store.create(meta(), [prompt(1, "unrelated")])
@@ -181,7 +161,7 @@ async def test_a_new_title_is_found_and_the_old_one_no_more(store: SqliteStore) 
 CALL = {"functionCall": {"name": "run_shell_command", "args": {"command": "make gizmo", "deep": [{"x": "widget"}], "n": 5}}}
 ANSWER = {"functionResponse": {"name": "run_shell_command", "response": {"output": "sprocket"}}}
 ODD_ANSWER = {"functionResponse": {"name": "run_shell_command", "response": {"rows": [["flange"]]}}}
-_common = {"id": "e", "time": 1, "turn_id": "t"}
+_common: dict[str, Any] = {"id": "e", "time": 1, "turn_id": "t"}
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.adapters.storage.stores import meta
+from tests.adapters.storage.stores import meta, read
 
 from gemini_companion.adapters.storage import SqliteStore, private_files
 from gemini_companion.adapters.storage.private_files import safe_name
 from gemini_companion.engine.errors import StorageFault
 
-_names = st.text(max_size=200) | st.sampled_from(
-    ["..", ".", "", "../../etc/passwd", "a/b", "a\\b", "CON", "nul.txt", "a.", ".hidden", "x" * 300 + ".json"]
-)
+_HOSTILE = ["..", ".", "", "../../etc/passwd", "a/b", "a\\b", "CON", "nul.txt", "a.", ".hidden", "x" * 300 + ".json"]
+_names = st.text(max_size=200) | st.sampled_from(_HOSTILE)
 
 
 @given(_names)
@@ -47,7 +46,7 @@ async def test_a_text_is_written_where_it_was_said_to_be(store: SqliteStore) -> 
         expected = store.text_path("s1", "out.txt")
         assert os.path.isabs(expected)
         assert await store.save_text("s1", "out.txt", "日本\n") == expected
-        assert Path(expected).read_bytes() == "日本\n".encode()
+        assert read(expected) == "日本\n".encode()
 
 
 async def test_a_name_that_is_taken_gets_a_number_and_nothing_is_overwritten(store: SqliteStore) -> None:
@@ -70,7 +69,7 @@ async def test_a_link_that_waits_under_the_name_is_not_followed(store: SqliteSto
 async def test_lone_surrogates_in_a_text_do_no_harm(store: SqliteStore) -> None:
     async with asyncio.timeout(5):
         await store.create(meta())
-        assert Path(await store.save_text("s1", "a.txt", "x\ud800")).read_bytes() == b"x?"
+        assert read(await store.save_text("s1", "a.txt", "x\ud800")) == b"x?"
 
 
 async def test_a_full_disk_is_said_and_leaves_no_half_file(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:

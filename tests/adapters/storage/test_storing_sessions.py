@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import stat
 import subprocess
 import sys
 from itertools import count
@@ -13,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, prompt, seqs
+from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, mode, prompt, seqs, write
 from tests.sessions.interchange.session_strategies import logs, metas
 
 from gemini_companion.adapters.storage import SqliteStore, open_store, project_key
@@ -108,10 +107,8 @@ async def test_a_deleted_session_leaves_nothing(store: SqliteStore) -> None:
         await store.delete("s1")
         assert not path.parent.exists()
         assert not store.holds("s1")
-        tables = [
-            name
-            for (name,) in await execute(store, "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE c.name = 'session_id'")
-        ]
+        having = "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE c.name = 'session_id'"
+        tables = [name for (name,) in await execute(store, having)]
         assert len(tables) > 5
         for table in tables:
             assert not await execute(store, f"SELECT * FROM {table} WHERE session_id = 's1'"), table
@@ -212,7 +209,7 @@ async def test_only_the_owner_may_read_what_is_stored_whatever_the_umask(tmp_pat
             await store.save_text("s1", "out.txt", "x")
         finally:
             os.umask(before)
-        modes = {path.relative_to(data).as_posix(): stat.S_IMODE(path.stat().st_mode) for path in [data, *data.rglob("*")]}
+        modes = {path.relative_to(data).as_posix(): mode(path) for path in [data, *data.rglob("*")]}
         project = "projects/default"
         assert modes == {
             ".": 0o700,
@@ -230,12 +227,11 @@ async def test_only_the_owner_may_read_what_is_stored_whatever_the_umask(tmp_pat
 
 async def test_a_project_directory_that_others_could_enter_is_closed_to_them(database: Path, store: SqliteStore) -> None:
     async with asyncio.timeout(5):
-        database.parent.mkdir(parents=True)
+        write(database, b"", mode=0o644)
         database.parent.chmod(0o755)
-        database.touch(0o644)
         await store.create(meta())
-        assert stat.S_IMODE(database.parent.stat().st_mode) == 0o700
-        assert stat.S_IMODE(database.stat().st_mode) == 0o600
+        assert mode(database.parent) == 0o700
+        assert mode(database) == 0o600
 
 
 def test_a_project_is_named_by_where_its_folders_really_are(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Which files may be shown to a model, decided on real files."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -102,15 +103,15 @@ async def test_what_belongs_to_git_is_refused(ws: Path):
 
 async def test_ignore_files_of_every_directory_on_the_way_count(ws: Path):
     write(ws / ".gitignore", "*.log\n!keep.log\n/build/\n")
-    write(ws / "a" / ".gitignore", "secret.txt\n!b.log\n")
+    write(ws / "a" / ".gitignore", "hidden.txt\n!b.log\n")
     expected = {
         "x.log": "ignored by .gitignore",
         "keep.log": None,
         "build/out.js": "ignored by .gitignore",
         "a/build/out.js": None,
-        "a/secret.txt": "ignored by .gitignore",
-        "a/deep/secret.txt": "ignored by .gitignore",
-        "secret.txt": None,
+        "a/hidden.txt": "ignored by .gitignore",
+        "a/deep/hidden.txt": "ignored by .gitignore",
+        "hidden.txt": None,
         "a/b.log": None,
         "a/c.log": "ignored by .gitignore",
     }
@@ -200,61 +201,45 @@ async def test_names_that_are_no_text_are_refused_fit_for_json(ws: Path):
     assert refusal.name == "a?.py"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-async def test_a_file_behind_a_closed_door_is_refused(ws: Path):
-    path = write(ws / "closed" / "a.txt")
-    path.parent.chmod(0)
-    try:
-        assert await reason(path, ws) == "no permission"
-    finally:
-        path.parent.chmod(0o700)
+async def test_a_file_behind_a_closed_door_is_refused(ws: Path, monkeypatch: pytest.MonkeyPatch):
+    def closed(path: str) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "closed", path)
+
+    path = write(ws / "a.txt")
+    monkeypatch.setattr("gemini_companion.adapters.workspace.disk.os.stat", closed)
+    assert await reason(path, ws) == "no permission"
+
+
+RULES = {
+    ".gitignore": (
+        "*\n!*/\n!*.py\n!/docs/**\nfoo/**\n!foo/keep.py\n[[:upper:]]*.py\n/top.py\n**/deep/**/x.py\n\\!odd.py\n\\#hash.py\nsp\\ ace.py\ntrail.py   \n"
+    ),
+    "pkg/.gitignore": "*.py\r\n!a[0-9].py\r\nsub/*\r\n!sub/b.py\r\n",
+    "pkg/sub/.gitignore": "!c.py\n/b.py/\n",
+    "docs/.gitignore": "*~\n**/gen\n[z-a]\n[open\n//\n/\n!\n",
+}
+NAMES = [
+    *("a.py", "a.txt", "top.py", "Upper.py", "x/top.py", "foo/keep.py", "foo/bar/keep.py", "docs/a.txt", "docs/a.txt~", "docs/x/gen/y"),
+    *("docs/x/generated", "deep/x.py", "a/deep/b/x.py", "a/deep/x.py", "!odd.py", "#hash.py", "trail.py", "sp ace.py"),
+    *("pkg/a1.py", "pkg/ab.py", "pkg/sub/b.py", "pkg/sub/c.py", "pkg/sub/d.py", "pkg/x/a2.py", "pkg/x/b.py"),
+]
+
+
+def ignored_by_git(ws: Path) -> set[str]:
+    """What git says of `NAMES` under `RULES`, in a new repository."""
+    subprocess.run(["git", "init", "-q", str(ws)], check=True)
+    for name in NAMES:
+        write(ws / name)
+    for name, text in RULES.items():
+        (ws / name).write_text(text, "utf-8", newline="")
+    command = ["git", "-C", str(ws), "check-ignore", "-z", "--stdin", "--no-index"]
+    asked = subprocess.run(command, input="\0".join(NAMES).encode(), capture_output=True, check=False)
+    return set(asked.stdout.decode().split("\0")) - {""}
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 async def test_git_itself_agrees(ws: Path):
-    subprocess.run(["git", "init", "-q", str(ws)], check=True)
-    rules = {
-        ".gitignore": "*\n!*/\n!*.py\n!/docs/**\nfoo/**\n!foo/keep.py\n[[:upper:]]*.py\n/top.py\n**/deep/**/x.py\n\\!odd.py\n\\#hash.py\nsp\\ ace.py\ntrail.py   \n",
-        "pkg/.gitignore": "*.py\r\n!a[0-9].py\r\nsub/*\r\n!sub/b.py\r\n",
-        "pkg/sub/.gitignore": "!c.py\n/b.py/\n",
-        "docs/.gitignore": "*~\n**/gen\n[z-a]\n[open\n//\n/\n!\n",
-    }
-    names = [
-        "a.py",
-        "a.txt",
-        "top.py",
-        "Upper.py",
-        "x/top.py",
-        "foo/keep.py",
-        "foo/bar/keep.py",
-        "docs/a.txt",
-        "docs/a.txt~",
-        "docs/x/gen/y",
-        "docs/x/generated",
-        "deep/x.py",
-        "a/deep/b/x.py",
-        "a/deep/x.py",
-        "!odd.py",
-        "#hash.py",
-        "trail.py",
-        "pkg/a1.py",
-        "pkg/ab.py",
-        "pkg/sub/b.py",
-        "pkg/sub/c.py",
-        "pkg/sub/d.py",
-        "pkg/x/a2.py",
-        "pkg/x/b.py",
-    ]
-    names.append("sp ace.py")
-    for name, text in rules.items():
-        (ws / name).parent.mkdir(parents=True, exist_ok=True)
-        (ws / name).write_text(text, "utf-8", newline="")
-    for name in names:
-        write(ws / name)
-    asked = subprocess.run(
-        ["git", "-C", str(ws), "check-ignore", "-z", "--stdin", "--no-index"], input="\0".join(names).encode(), capture_output=True, check=False
-    )
-    ignored = set(asked.stdout.decode().split("\0")) - {""}
+    ignored = ignored_by_git(ws)
     assert ignored
-    answers = await DiskWorkspace().admit([str(ws / name) for name in names], [str(ws)])
-    assert {name for name in names if answers[str(ws / name)]} == ignored
+    answers = await DiskWorkspace().admit([str(ws / name) for name in NAMES], [str(ws)])
+    assert {name for name in NAMES if answers[str(ws / name)]} == ignored

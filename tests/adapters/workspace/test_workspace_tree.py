@@ -79,14 +79,17 @@ async def test_no_folder_is_no_tree():
     assert await tree() == [""]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-async def test_a_directory_that_cannot_be_read_is_said_to_be_so(tmp_path: Path):
+async def test_a_directory_that_cannot_be_read_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    scandir = os.scandir
+
+    def with_a_closed_door(path: str) -> object:
+        if path.endswith("closed"):
+            raise PermissionError(path)
+        return scandir(path)
+
     make(tmp_path, "closed/a.py", "open/b.py")
-    (tmp_path / "closed").chmod(0)
-    try:
-        assert await tree(tmp_path) == [f"{tmp_path}/", "  closed/ (cannot be read)", "  open/", "    b.py"]
-    finally:
-        (tmp_path / "closed").chmod(0o700)
+    monkeypatch.setattr("gemini_companion.adapters.workspace.tree.os.scandir", with_a_closed_door)
+    assert await tree(tmp_path) == [f"{tmp_path}/", "  closed/ (cannot be read)", "  open/", "    b.py"]
 
 
 async def test_what_does_not_fit_is_counted(tmp_path: Path):

@@ -1,11 +1,13 @@
 """What of an editor may be told: order, bounds, masking."""
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.ide_context.editor_states import editors
 
 from gemini_companion.engine.ide_context import MAX_EXTRAS, MAX_SELECTION, TRUNCATED, Cursor, Diagnostic, LineRange, OpenFile, normalise
+from gemini_companion.engine.ide_context.positions import count_line_breaks
 
 
 def active(**fields: object) -> OpenFile:
@@ -119,6 +121,16 @@ def test_of_a_long_unsaved_text_whole_lines_around_the_cursor_are_told():
     assert MAX_EXTRAS - 20 <= len(told.unsaved_text or "") <= MAX_EXTRAS
 
 
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+def test_the_lines_of_an_excerpt_are_counted_whatever_ends_them(line_break: str):
+    lines = [f"line {number}{line_break}" for number in range(1, 2001)]
+    told = only(active(unsaved_text="".join(lines), cursor=Cursor(line=1000, character=1)), max_extras=400)
+    shown = told.unsaved_lines
+    assert shown is not None
+    assert f"line {shown.start_line + 1}{line_break}" in (told.unsaved_text or "")
+    assert shown.end_line - shown.start_line + 1 == len((told.unsaved_text or "").removesuffix(line_break).split(line_break))
+
+
 def test_the_excerpt_of_an_unsaved_text_stays_while_the_cursor_moves_a_little():
     text = "".join(f"line {number}\n" for number in range(1, 5001))
     first, second = (only(active(unsaved_text=text, cursor=Cursor(line=line, character=1))) for line in (2501, 2520))
@@ -199,4 +211,5 @@ def test_an_excerpt_is_part_of_the_text_at_the_lines_that_it_names(text: str, li
     if told.unsaved_lines is None:
         assert shown == text
     else:
+        assert told.unsaved_lines.end_line - told.unsaved_lines.start_line == count_line_breaks(shown) - shown.endswith(("\n", "\r"))
         assert 1 <= told.unsaved_lines.start_line <= told.unsaved_lines.end_line <= 1 + text.count("\n") + text.count("\r")

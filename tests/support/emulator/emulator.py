@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.support.emulator import faults
 from tests.support.emulator.delivery import deliver
 from tests.support.emulator.errors import ApiError, error_info, too_large
 from tests.support.emulator.http_server import Exchange, HttpRequest, LoopbackServer
@@ -50,6 +51,9 @@ class Emulator:
     reply that fits it, else one from `responder`. Use it as a context manager, or call `start` and `stop`. Attributes may be
     changed at any time.
     """
+
+    faults = faults
+    """Everything that can go wrong, as replies."""
 
     def __init__(self, *, prefix: str = "", responder: Responder | None = None) -> None:
         self._prefix = prefix.rstrip("/")
@@ -168,6 +172,7 @@ class Emulator:
         self._watch.changed()
         try:
             reply = self._reply_to(request)
+            self._gates.extend(reply.gates)
             await deliver(request, reply, exchange, 0 if reply.error else self.count(request.body))
         except asyncio.CancelledError:
             request.hung_up = exchange.gone
@@ -191,7 +196,6 @@ class Emulator:
             for scripted in self._script:
                 if scripted.fits(request):
                     self._script.remove(scripted)
-                    self._gates.extend(scripted.reply.gates)
                     return scripted.reply
         if request.method == "countTokens":
             return Reply(steps=({"totalTokens": self.count(request.body)},), usage=None)

@@ -107,7 +107,7 @@ class GeminiModelClient:
             await asyncio.wait(tuple(self._streams))
         if self._connecting is not None:
             try:
-                connection = await self._connecting
+                connection = await asyncio.shield(self._connecting)
             except ModelFault:
                 return
             await connection.close()

@@ -28,6 +28,8 @@ Json: TypeAlias = dict[str, Any]
 _DEVELOPER_ENDPOINT: Final = "https://generativelanguage.googleapis.com/"
 _SHORTEST_SECRET: Final = 8
 """Characters; to cut out a shorter "key" would only garble the sentence."""
+_MESSAGE_LIMIT: Final = 4_000
+"""Characters of an error's message that are looked at."""
 # The SDK wants typed contents and turns each into several objects on the event loop: 1.5 s for 10,000. `extra_body` takes
 # JSON as it is and replaces this one (measured: 30 ms).
 _PLACEHOLDER: Final = [types.Content(role="user", parts=[types.Part(text="-")])]
@@ -68,8 +70,9 @@ class Connection:
                     base_url=options.base_url or (None if options.vertex else _DEVELOPER_ENDPOINT),
                     api_version=options.api_version,
                     httpx_async_client=self._http,
-                    client_args={"verify": tls_context()},  # of clients that it makes and we don't use:
-                    async_client_args={"ssl": tls_context()},  # without this it loads all certificates twice more
+                    # For clients that it makes beside ours and nobody uses; it would load all certificates twice more.
+                    client_args={"verify": tls_context()},
+                    async_client_args={"ssl": tls_context()},
                 ),
             )
             self._models = cast("_Models", self._client.aio.models)
@@ -149,7 +152,7 @@ class Connection:
         return Refusal(
             code=exc.code if isinstance(exc.code, int) else 500,
             status=self._redact(str(exc.status or "")),
-            message=self._redact(str(exc.message or "")),
+            message=self._redact(str(exc.message or ""))[:_MESSAGE_LIMIT],
             body=cast("Json", details) if isinstance(details, dict) else None,
             retry_after=retry_after if isinstance(retry_after, str) else None,
         )

@@ -97,6 +97,13 @@ def turn_passages(turns: Sequence[Turn], weights: dict[str, float]) -> Iterator[
                     yield Passage(text=piece[start:end], turn=turn, weight=weight)
 
 
+def line_passages(text: str, question: str) -> Iterator[Passage]:
+    """The lines of a text that a prompt brings along, but for the question."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() and question not in line:
+            yield Passage(text=line, first=number, last=number, weight=1.2)
+
+
 def _file_passage(path: str, lines: Sequence[str], start: int, end: int, weight: float) -> Iterator[Passage]:
     while start <= end and not lines[start].strip():
         start += 1
@@ -113,11 +120,15 @@ def _stem(word: str) -> str:
     return word
 
 
-_UNSPECIFIC: Final = frozenset(
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_UNSPECIFIC: Final = _words(
     "a about all am an and any are as at be been but by can could did do does doing don't explain file for from function get give had has have how i if in "
-    "into is it its line lines may me method mine my of on or our please say should show so tell than that the their them then there these they this those "
-    "to us use was we were what when where which who why will with would you your です ます した ない こと どこ 何を なに ので から れる して いる ある ください 下さ さい てく だ"
-    .split()
+    "into is it its line lines make may me method mine my of on or our please say should show so tell than that the their them then there these they this "
+    "those to us use was we were what when where which who why will with would you your です ます した ない こと どこ 何を なに ので から れる して "
+    "いる ある ください 下さ さい てく だ"
 )
 
 

@@ -66,6 +66,11 @@ def documentation_of(definition: Definition, document: OpenDocument) -> str:
     return " ".join(filter(None, reversed(above)))
 
 
+def identifiers_in(line: str) -> list[str]:
+    """The identifiers in a line of code."""
+    return _identifier().findall(line[:_LONGEST_LINE])
+
+
 def _end_of_block(lines: Sequence[str], start: int) -> int:
     """The last line that is indented deeper than the first, with a closing bracket after it."""
     indent = _indent(lines[start])
@@ -103,12 +108,23 @@ def _indent(line: str) -> int:
 
 @cache
 def _definition() -> re.Pattern[str]:
-    words = "export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\\([a-z]+\\))?|unsafe|inline|override|open|sealed|declare|virtual|extern"
-    kinds = "def|class|function|fn|func|interface|struct|enum|trait|impl|module|namespace|type|macro_rules!|record|object|protocol|extension|const|let|var|val"
+    words = (
+        "export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\\([a-z]+\\))?|unsafe|inline|override|open|sealed|declare"
+        "|virtual|extern"
+    )
+    kinds = (
+        "def|class|function|fn|func|interface|struct|enum|trait|impl|module|namespace|type|macro_rules!|record|object|protocol|extension"
+        "|const|let|var|val"
+    )
     return re.compile(
         rf"[ \t]*(?:(?:{words})[ \t]+){{0,5}}(?P<kind>{kinds})\*?[ \t]+(?:\([^)\n]{{0,80}}\)[ \t]*)?(?P<name>[^\W\d]\w*)(?=\W|$)"
         r"|(?P<hashes>#{1,6})[ ](?P<heading>[^\n]{1,200})"
     )
+
+
+@cache
+def _identifier() -> re.Pattern[str]:
+    return re.compile(r"[^\W\d]\w*")
 
 
 @cache

@@ -10,11 +10,12 @@ import msgspec
 
 
 class Wording(msgspec.Struct, frozen=True, kw_only=True):
-    """One language. Fields in braces are filled in with `str.format`."""
+    """One language. Names in braces are filled in with `str.format`."""
 
     first_note: str
-    """Said once, in front of a conversation's first answer."""
+    """In front of a conversation's first answer."""
     note: str
+    """In front of every other one."""
     greeting: str
     thanks: str
     abilities: str
@@ -23,6 +24,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
     active: str
     lines: str
     one_line: str
+    your_message: str
     selection: str
     definition: str
     says_of_itself: str
@@ -39,11 +41,16 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
     first_request: str
     last_request: str
     no_requests: str
+    noted: str
+    rules: str
+    tasks: str
+    no_tasks: str
     summary: str
-    file_outline: str
+    outline: str
     not_found: str
-    not_found_term: str
-    left_out: str
+    not_found_name: str
+    more: str
+    earlier: str
     no_prompt: str
 
 
@@ -59,32 +66,38 @@ ENGLISH: Final = Wording(
         "I can quote the file that you have open (“explain this”), find where a name is defined or used (“where is X?”), "
         "and find what was said in this conversation (“what did I decide about X?”). For anything that takes thought, set GEMINI_API_KEY."
     ),
-    open_files="The editor shows {count}:",
+    open_files="Files that the editor shows ({count}):",
     no_open_files="No open file was shown to me.",
     active="active",
     lines="`{path}`, lines {first}–{last}",
     one_line="`{path}`, line {first}",
+    your_message="your message",
     selection="You have selected {where}:",
     definition="`{name}` ({kind}) is defined in {where}:",
     says_of_itself="It says of itself: “{text}”",
     contents="In it:",
     defines="{kind} `{name}`, line {line}",
     used="It is named in {places}.",
-    also="See also {where}.",
+    also="See also `{name}` in {where}.",
     passage="In {where}:",
     you_said="You said (message {number}):",
     was_answered="The answer to your message {number} said:",
     tool_said="A tool's result after your message {number}:",
     remembered="From the snapshot of the older part of this conversation ({section}):",
-    requests="Before this you asked {count}:",
+    requests="Your messages before this one ({count}):",
     first_request="Your first message was:",
     last_request="Before this you wrote (message {number}):",
-    no_requests="You have not asked anything before this.",
+    no_requests="You have not written anything before this.",
+    noted="Noted, word for word; it stands in this conversation, and I find it when you ask:",
+    rules="I find nothing by those words. These are the rules and decisions that you gave so far:",
+    tasks="Open tasks, word for word:",
+    no_tasks="I find no open task in this conversation.",
     summary="What stands out in this conversation, word for word:",
-    file_outline="An outline of {where}:",
+    outline="What {where} holds:",
     not_found="Nothing in the open files or in this conversation speaks of that.",
-    not_found_term="I find no “{term}” in the open files or in this conversation.",
-    left_out="… and {count} more",
+    not_found_name="I find no “{name}” in the open files or in this conversation.",
+    more="… and {count} more",
+    earlier="… {count} earlier",
     no_prompt="There is no question to answer here.",
 )
 
@@ -97,7 +110,7 @@ JAPANESE: Final = Wording(
     greeting="こんにちは。定義の場所、選択範囲の内容、以前に決めたことなどを聞いてください。",
     thanks="どういたしまして。",
     abilities=(
-        "開いているファイルの引用(「これを説明して」)、名前が定義・使用されている場所(「X はどこ?」)、"
+        "開いているファイルの引用(「これを説明して」)、名前の定義と使用箇所(「X はどこ?」)、"
         "この会話での発言(「X について何を決めた?」)を探せます。それ以上のことには GEMINI_API_KEY を設定してください。"
     ),
     open_files="エディタで開いているファイル({count}):",
@@ -105,42 +118,47 @@ JAPANESE: Final = Wording(
     active="アクティブ",
     lines="`{path}` の {first}–{last} 行目",
     one_line="`{path}` の {first} 行目",
-    selection="選択範囲は{where}です:",
-    definition="`{name}`({kind})は{where}で定義されています:",
+    your_message="あなたのメッセージ",
+    selection="選択範囲は {where} です:",
+    definition="`{name}`({kind})は {where} で定義されています:",
     says_of_itself="説明文:「{text}」",
     contents="この中の定義:",
     defines="{kind} `{name}`({line} 行目)",
     used="使用箇所:{places}",
-    also="関連:{where}",
+    also="関連:`{name}`({where})",
     passage="{where}:",
     you_said="あなたの発言({number} 番目):",
     was_answered="{number} 番目の発言への回答:",
     tool_said="{number} 番目の発言の後のツールの結果:",
     remembered="以前の会話のスナップショット({section})より:",
-    requests="これまでの質問({count}):",
+    requests="これまでの発言({count}):",
     first_request="最初の発言:",
     last_request="直前の発言({number} 番目):",
-    no_requests="これより前の質問はありません。",
+    no_requests="これより前の発言はありません。",
+    noted="原文のまま会話に残りました。後で聞かれたら探します:",
+    rules="その言葉では見つかりませんでした。これまでに決められたこと:",
+    tasks="未完了の作業(原文のまま):",
+    no_tasks="この会話に未完了の作業は見つかりませんでした。",
     summary="この会話の要点(原文のまま):",
-    file_outline="{where}の構成:",
+    outline="{where} の内容:",
     not_found="開いているファイルにもこの会話にも、該当する箇所は見つかりませんでした。",
-    not_found_term="「{term}」は、開いているファイルにもこの会話にも見つかりませんでした。",
-    left_out="… ほか {count} 件",
+    not_found_name="「{name}」は、開いているファイルにもこの会話にも見つかりませんでした。",
+    more="… ほか {count} 件",
+    earlier="… それより前に {count} 件",
     no_prompt="質問がありません。",
 )
 
-OFFLINE_MARKS: Final = (ENGLISH.first_note, ENGLISH.note, JAPANESE.first_note, JAPANESE.note)
-"""By which an answer is known for the offline model's own."""
+_MARKS: Final = (ENGLISH.first_note, ENGLISH.note, JAPANESE.first_note, JAPANESE.note)
 
 
 def wording_for(prompt: str) -> Wording:
     """Japanese for a prompt with kana in it, else English."""
-    return JAPANESE if _kana().search(prompt) else ENGLISH
+    return JAPANESE if _kana().search(prompt[:4_000]) else ENGLISH
 
 
 def is_own_answer(text: str) -> bool:
     """True for what the offline model said."""
-    return text.startswith(OFFLINE_MARKS)
+    return text.startswith(_MARKS)
 
 
 @cache

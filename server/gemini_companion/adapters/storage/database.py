@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from gemini_companion.adapters.storage import faults
 from gemini_companion.adapters.storage.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage.salvage import salvage
-from gemini_companion.adapters.storage.schema import check_version, migrate
+from gemini_companion.adapters.storage.schema import TABLES, check_version, migrate
 from gemini_companion.engine.errors import StorageFault
 
 if TYPE_CHECKING:
@@ -117,14 +117,16 @@ class Database:
             check_version(connection, self.path)
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
-            if self._is_suspect:
-                _check_wholly(connection)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA journal_size_limit = {_MAX_JOURNAL}")
             connection.execute("PRAGMA synchronous = NORMAL")
             migrate(connection)
-            for table in ("sessions", "entries", "leases", "texts"):
+            for table in TABLES:
                 connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+            if self._is_suspect:
+                _check_wholly(connection)
+            if self._is_suspect or not _is_index_readable(connection):
+                connection.execute("INSERT INTO texts (texts) VALUES ('rebuild')")
         except BaseException:
             connection.close()
             raise
@@ -184,14 +186,27 @@ class Database:
 
 
 def _check_wholly(connection: sqlite3.Connection) -> None:
+    """Raise `sqlite3.DatabaseError` if any table but the full-text index is damaged."""
     import sqlite3
 
-    answers = connection.execute("PRAGMA integrity_check(1)").fetchall()
-    if answers != [("ok",)]:
-        fault = sqlite3.DatabaseError("the file is damaged")
-        fault.sqlite_errorcode = faults.CORRUPT
-        raise fault
-    connection.execute("INSERT INTO texts (texts) VALUES ('rebuild')")
+    for table in TABLES:
+        if connection.execute(f"PRAGMA integrity_check ({table})").fetchall() != [("ok",)]:
+            fault = sqlite3.DatabaseError(f"the table {table} is damaged")
+            fault.sqlite_errorcode = faults.CORRUPT
+            raise fault
+
+
+def _is_index_readable(connection: sqlite3.Connection) -> bool:
+    """False if the full-text index is damaged, which can be made anew from the texts."""
+    import sqlite3
+
+    try:
+        connection.execute("SELECT rowid FROM texts WHERE texts MATCH 'a' LIMIT 1").fetchone()
+    except sqlite3.DatabaseError as fault:
+        if faults.result_code(fault) not in faults.BROKEN:
+            raise
+        return False
+    return True
 
 
 def _lenient_text(data: bytes) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gemini_companion.adapters.storage import search
 from gemini_companion.adapters.storage.leases import require_session, session_not_found
+from gemini_companion.adapters.storage.schema import TABLES
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
 from gemini_companion.engine.history.log import Entry, decode_entry, encode_entry
 from gemini_companion.sessions.ports import SessionMeta
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     import sqlite3
 
 _log = logging.getLogger(__name__)
-
-_TABLES: Final = ("sessions", "entries", "damaged_entries", "leases", "event_numbers", "events")
-"""Every table with a column `session_id`, the index's own aside."""
 
 
 def insert_session(connection: sqlite3.Connection, meta: SessionMeta, entries: Sequence[Entry]) -> None:
@@ -52,7 +50,7 @@ def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
     """Forget a session. Raises `SessionNotFound`."""
     require_session(connection, session_id)
     search.forget(connection, session_id)
-    for table in _TABLES:
+    for table in TABLES:
         connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
 
 

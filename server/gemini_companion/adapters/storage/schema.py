@@ -39,6 +39,9 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ),
 )
 
+TABLES: Final = ("sessions", "entries", "damaged_entries", "leases", "event_numbers", "events", "documents")
+"""Every table but the full-text index `texts`, all with a column `session_id`."""
+
 
 def version_of(connection: sqlite3.Connection) -> int:
     """How many migrations the file has had."""

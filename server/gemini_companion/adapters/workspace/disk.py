@@ -7,7 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
 from gemini_companion.adapters.workspace.reading import read_text
@@ -17,6 +17,10 @@ from gemini_companion.sessions.ports import Refusal
 
 _MAX_DEPTH = 64
 """Directories below a workspace folder; what lies deeper is not shown."""
+
+
+_Scopes: TypeAlias = dict[tuple[str, ...], Scope]
+"""By folder and the names from it."""
 
 
 class _Root(NamedTuple):
@@ -50,14 +54,14 @@ class DiskWorkspace:
     def _admit(self, paths: Sequence[str], folders: Sequence[str]) -> dict[str, Refusal | None]:
         roots = [_Root(folder, os.path.realpath(folder)) for folder in folders if os.path.isabs(folder) and "\0" not in folder]
         roots.sort(key=lambda root: len(root.real), reverse=True)
-        scopes: dict[str, Scope] = {}
+        scopes: _Scopes = {}
         refusals: dict[str, Refusal | None] = {}
         for path in paths:
             reason = self._reason(path, roots, scopes)
             refusals[path] = Refusal(name=_base_name(path), reason=reason) if reason else None
         return refusals
 
-    def _reason(self, path: str, roots: Sequence[_Root], scopes: dict[str, Scope]) -> str | None:
+    def _reason(self, path: str, roots: Sequence[_Root], scopes: _Scopes) -> str | None:
         if "\0" in path or not os.path.isabs(path):
             return "not an absolute path"
         if is_secret_name(path):
@@ -79,23 +83,21 @@ class DiskWorkspace:
         alias = _locate(named, [(root.folder, root.real) for root in roots]) if named != real else None
         return self._hidden(*inside, scopes) or (self._hidden(*alias, scopes) if alias and alias != inside else None)
 
-    def _hidden(self, folder: str, parts: Sequence[str], scopes: dict[str, Scope]) -> str | None:
+    def _hidden(self, folder: str, parts: Sequence[str], scopes: _Scopes) -> str | None:
         """Why an entry below a folder is not shown; `scopes` are those that were made for this question before."""
         if len(parts) > _MAX_DEPTH:
             return "too deep below its folder"
         if ".git" in parts:
             return "belongs to git"
-        scope = scopes.get(folder)
-        if scope is None:
-            scope = scopes[folder] = self._ignore_files.scope(folder)
-        for index, name in enumerate(parts):
-            is_folder = index < len(parts) - 1
-            if kind := scope.hidden_by(name, is_folder=is_folder):
+        key = (folder,)
+        scope = scopes[key] = scopes.get(key) or self._ignore_files.scope(folder)
+        for name in parts[:-1]:
+            if kind := scope.hidden_by(name, is_folder=True):
                 return f"ignored by {kind}"
-            if is_folder:
-                below = os.path.join(scope.path, name)
-                scope = scopes.get(below) or scopes.setdefault(below, self._ignore_files.enter(scope, name))
-        return None
+            key = (*key, name)
+            scope = scopes[key] = scopes.get(key) or self._ignore_files.enter(scope, name)
+        kind = scope.hidden_by(parts[-1], is_folder=False)
+        return f"ignored by {kind}" if kind else None
 
 
 def _locate(path: str, roots: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]] | None:

@@ -165,7 +165,7 @@ TASKS: Final = (
 PLANS: Final = (
     Row(
         "task",
-        r"\b(?:[Nn]ext(?: steps?)?(?:,|:| (?:is|are)\b)|[Rr]emaining (?:work|steps?|tasks?)\b|[Ss]till (?:needs?|ha(?:ve|s)) to\b|[Ss]till (?:missing|open|to do)\b|[Ll]eft to do\b"
+        r"\b(?:[Tt]asks?:|[Nn]ext(?: steps?)?(?:,|:| (?:is|are)\b)|[Rr]emaining (?:work|steps?|tasks?)\b|[Ss]till (?:needs?|ha(?:ve|s)) to\b|[Ss]till (?:missing|open|to do)\b|[Ll]eft to do\b"
         r"|[Nn]ot (?:yet )?(?:implemented|done|finished|tested)(?: yet)?\b|[Ff]ollow[- ]ups?:)",
         ("Next, I will run the tests.", "We still need to update the docs.", "The parser is not yet tested."),
     ),
@@ -205,7 +205,7 @@ ERROR_HINTS: Final = (
     *("エラー", "失敗", "例外", "見つかり", "できません"),
 )
 TASK_HINTS: Final = ("[ ]", "[todo", "[in p", "[pend", "[block", "[未", "[進", "todo", "fixme", "xxx")
-PLAN_HINTS: Final = ("next", "remaining", "still", "left to", "not", "follow", "次", "残り", "未", "やること", "あとで", "後で")
+PLAN_HINTS: Final = ("task", "next", "remaining", "still", "left to", "not", "follow", "次", "残り", "未", "やること", "あとで", "後で")
 
 
 def hinted(lowered: str, hints: tuple[str, ...]) -> bool:

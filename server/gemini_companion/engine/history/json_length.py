@@ -5,7 +5,6 @@ The unit and the number format are JavaScript's, because the split has to fall w
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import Any, Final, cast
 
@@ -15,25 +14,39 @@ from gemini_companion.engine.history.content import ABSENT, Content
 
 _encode = msgspec.json.Encoder().encode
 
-_DIFFERENT_NUMBER: Final = re.compile(rb"\d\.\d|\d[eE][+-]?\d|\d{16}|-0[,}\]]")
-"""Bytes that may be a number which JavaScript writes otherwise (1.0, 1e21, more than 2^53); a hit is settled slowly."""
-
 _TWO_UNIT_ESCAPES: Final = frozenset('"\\\b\f\n\r\t')
 _SAFE_INTEGER: Final = 2**53
+"""Past this JavaScript's numbers are no longer exact."""
 
 
 def json_length(content: Content) -> int:
-    """Length in UTF-16 code units of the content's compact JSON as JavaScript would write it."""
-    try:
-        data = _encode(content)
-    except (UnicodeEncodeError, TypeError, RecursionError):
-        return _slow_length(content)
-    if _DIFFERENT_NUMBER.search(data):
-        return _slow_length(content)
-    if data.isascii():
-        return len(data)
-    text = data.decode("utf-8")
-    return len(text) + sum(character > "\uffff" for character in text)
+    """Length in UTF-16 code units of the content's compact JSON as JavaScript would write it. Never raises."""
+    if not _writes_numbers_otherwise(content.parts):
+        try:
+            return _utf16_length(_encode(content))
+        except (UnicodeEncodeError, TypeError, ValueError, RecursionError):
+            pass
+    return _slow_length(content)
+
+
+def _utf16_length(data: bytes) -> int:
+    return len(data) if data.isascii() else len(data.decode().encode("utf-16-le")) // 2
+
+
+def _writes_numbers_otherwise(parts: tuple[Any, ...]) -> bool:
+    """True if JavaScript may write a number of these parts in another way: a fraction, or an integer past 2^53."""
+    stack: list[object] = list(parts)
+    while stack:
+        value = stack.pop()
+        if isinstance(value, str):
+            continue
+        if isinstance(value, dict):
+            stack.extend(cast("dict[object, object]", value).values())
+        elif isinstance(value, list | tuple):
+            stack.extend(cast("list[object]", value))
+        elif isinstance(value, float) or (isinstance(value, int) and not -_SAFE_INTEGER <= value <= _SAFE_INTEGER):
+            return True
+    return False
 
 
 def _slow_length(content: Content) -> int:
@@ -101,15 +114,14 @@ def _javascript_number(value: float) -> str:
 
 
 def _string_length(text: str) -> int:
-    if text.isascii() and text.isprintable():
-        return len(text) + 2 + text.count('"') + text.count("\\")
-    length = 2
-    for character in text:
-        code = ord(character)
-        if character in _TWO_UNIT_ESCAPES or code > 0xFFFF:
-            length += 2
-        elif code < 0x20 or 0xD800 <= code <= 0xDFFF:
-            length += 6
-        else:
-            length += 1
-    return length
+    try:
+        return _utf16_length(_encode(text))
+    except UnicodeEncodeError:  # a lone surrogate, which JavaScript escapes
+        return 2 + sum(map(_escaped_length, text))
+
+
+def _escaped_length(character: str) -> int:
+    code = ord(character)
+    if code > 0xFFFF or character in _TWO_UNIT_ESCAPES:
+        return 2
+    return 6 if code < 0x20 or 0xD800 <= code <= 0xDFFF else 1

@@ -149,8 +149,10 @@ def _unsaved(file: OpenFile, focus: int, budget: int) -> tuple[str | None, LineR
         start = line_break + 1
     if end < len(text) and (line_break := text.rfind("\n", middle, end)) >= 0:
         end = line_break + 1
+    start += text[start - 1 : start + 1] == "\r\n"  # never between the two
+    end -= text[end - 1 : end + 1] == "\r\n"
     first = 1 + count_line_breaks(text[:start])
-    last = first + count_line_breaks(text[start : max(start, end - 1)])
+    last = first + count_line_breaks(text[start:end]) - text.endswith(("\n", "\r"), start, end)
     shown, count = mask_between(text, start, end)
     return _well_formed(shown[:budget]), LineRange(start_line=first, end_line=last), count
 

@@ -97,7 +97,7 @@ def _looks_random(value: str) -> bool:
     return changes >= 2 and len(value) >= 20 and value.lower() != value != value.upper() and _entropy(value) >= 4.0
 
 
-def _is_credential(key: str, value: str, *, quoted: bool) -> bool:
+def _is_credential(key: str, value: str, *, literal: bool) -> bool:
     if _TEMPLATE.search(value) or _DATE.match(value):
         return False
     if _looks_random(value):
@@ -106,10 +106,10 @@ def _is_credential(key: str, value: str, *, quoted: bool) -> bool:
     if not mixed or not key.startswith(("pass", "pwd")):
         return False
     # A password that a person thought of is no noise: a sign in it, or a literal of one word, tells it from a name.
-    return any(sign in "!@#$%^&*?+=~" for sign in value) or (quoted and value.isalnum())
+    return any(sign in "!@#$%^&*?+=~" for sign in value) or (literal and value.isalnum())
 
 
-_KEY = re.compile(r"pass(?:word|wd|phrase)|pwd|secret|token|credential|(?:api|access|account|auth|encryption|private|shared)[_-]?key")
+_KEY = re.compile(r"pass(?:word|wd|phrase|(?![a-z]))|pwd|secret|token|credential|(?:api|access|account|auth|encryption|private|shared)[_-]?key")
 _ASSIGNED = (
     r"[A-Za-z0-9_-]{0,32}+\\?[\"'`]?+\]?+[ \t]{0,16}+"  # the rest of the name, as in `token_v2` or `["password"]`
     r"(?::[ \t]{0,4}+[\w.\[\]|]{1,40}+[ \t]{0,4}+(?==[^=]))?+"  # the annotation in `token: str = ...`
@@ -117,6 +117,7 @@ _ASSIGNED = (
 )
 _QUOTED = re.compile(_ASSIGNED + r"[BFRUbfru]{0,2}+\\?(?P<quote>[\"'`])(?P<secret>[^\s\"'`\\]{6,512}+)\\?(?P=quote)")
 _BARE = re.compile(_ASSIGNED + r"(?P<secret>[A-Za-z0-9+/_~!@#$%^*?-][A-Za-z0-9+/_.~!@#$%^*?-]{5,511}+={0,2}+)(?=[\s\"'`;,&)}\]<\\]|\Z)")
+_LINE_START = re.compile(r"(?:\A|[\r\n])[ \t-]*(?:export )?[\w.-]*\Z")
 
 
 def _assigned_secrets(text: str) -> Iterator[Secret]:
@@ -127,9 +128,13 @@ def _assigned_secrets(text: str) -> Iterator[Secret]:
     for key in _KEY.finditer(lower):
         if "public" in lower[max(0, key.start() - 10) : key.start()]:
             continue
-        quoted = _QUOTED.match(text, key.end())
-        match = quoted or _BARE.match(text, key.end())
-        if match and _is_credential(key[0], match["secret"], quoted=quoted is not None):
+        match = _QUOTED.match(text, key.end())
+        literal = match is not None
+        if match is None and (match := _BARE.match(text, key.end())):
+            # In code a name stands there. In a configuration file it is a literal too, alone on its line with its key.
+            before = text[max(0, key.start() - 80) : key.start()]
+            literal = text[match.end() : match.end() + 1] in "\r\n" and _LINE_START.search(before) is not None
+        if match and _is_credential(key[0], match["secret"], literal=literal):
             yield Secret(*match.span("secret"), "credential")
 
 

@@ -1,0 +1,76 @@
+"""The names that `initialize` answers with, known without loading what they name. A test holds them equal to the table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+METHODS: Final = (
+    "gemini/cancel",
+    "gemini/chat",
+    "gemini/compress",
+    "gemini/compression/apply",
+    "gemini/compression/list",
+    "gemini/compression/rate",
+    "gemini/compression/undo",
+    "gemini/compressionStatus",
+    "gemini/context",
+    "gemini/context/preview",
+    "gemini/events/replay",
+    "gemini/ideContext/didChange",
+    "gemini/models",
+    "gemini/pin",
+    "gemini/pins",
+    "gemini/session/delete",
+    "gemini/session/export",
+    "gemini/session/fork",
+    "gemini/session/history",
+    "gemini/session/import",
+    "gemini/session/list",
+    "gemini/session/new",
+    "gemini/session/open",
+    "gemini/session/rename",
+    "gemini/session/subscribe",
+    "gemini/stats",
+    "gemini/unpin",
+)
+
+COMMANDS: Final = (
+    "gemini.chat",
+    "gemini.compress",
+    "gemini.compressionStatus",
+    "gemini.newSession",
+    "gemini.pinSelection",
+    "gemini.showContext",
+    "gemini.undoCompression",
+)
+
+EVENTS: Final = (
+    "turnStarted",
+    "promptQueued",
+    "messageDelta",
+    "thoughtDelta",
+    "messageDiscarded",
+    "toolCallStarted",
+    "toolCallProgress",
+    "toolCallCompleted",
+    "turnCompleted",
+    "turnFailed",
+    "turnCancelled",
+    "modelChanged",
+    "usageUpdated",
+    "ideContextSent",
+    "contextWindowWillOverflow",
+    "compactionStarted",
+    "compactionProgress",
+    "compactionCompleted",
+    "compactionFailed",
+    "compactionCancelled",
+    "compactionUndone",
+    "chatCompressed",
+    "loopDetected",
+    "maxTurnsReached",
+    "memoryChanged",
+    "settingsChanged",
+    "hookRan",
+    "trustChanged",
+)
