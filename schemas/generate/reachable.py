@@ -19,11 +19,11 @@ def structs(roots: Iterable[Any]) -> list[mi.StructType]:
     while waiting:
         kind = waiting.pop(0)
         if isinstance(kind, mi.StructType):
-            other = found.setdefault(kind.cls.__name__, kind)
-            if other.cls is not kind.cls:
-                raise ValueError(f"{kind.cls.__name__} is declared in {kind.cls.__module__} and in {other.cls.__module__}")
-            if other is not kind:
+            if other := found.get(kind.cls.__name__):
+                if other.cls is not kind.cls:
+                    raise ValueError(f"{kind.cls.__name__} is declared in {kind.cls.__module__} and in {other.cls.__module__}")
                 continue
+            found[kind.cls.__name__] = kind
         waiting = [*_inner(kind), *waiting]
     return list(found.values())
 

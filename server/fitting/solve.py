@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fitting.features import CJK_BLOCKS, FIXED, Feature, features_of, least_price_of
+from fitting.features import CJK_BLOCKS, FIXED, PUNCTUATION, Feature, features_of, least_price_of
 from fitting.texts import CONVERSATIONS, Sample
 from gemini_companion.engine.tokens.lexical import cut
 from gemini_companion.engine.tokens.prices import BLOCKS, block_of
@@ -23,15 +23,17 @@ Vector = NDArray[np.float64]
 Indexes = NDArray[np.int64]
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 
-WHOLE_TEXT_WEIGHT = 30.0
+WHOLE_TEXT_WEIGHT = 100.0
 RIDGE = 1e-5
-ROUNDS = 4
-STEPS = 80
+ROUNDS = 12
+STEPS = 40
 DAMPING = 0.5
 KIND_WEIGHTS = {"english": 3.0, "python": 2.0, "markdown": 2.0, "escapes": 2.0, "tool_output": 2.0, "chinese": 2.0, "japanese": 2.0}
 CONVERSATION_WEIGHT = 2.0
 RARE_KIND_WEIGHT = 0.4
 RARE_KINDS = ("turkish", "hungarian", "finnish", "czech", "vietnamese", "polish", "base64", "hex", "x_", "kazakh", "serbian", "bulgarian")
+KNOWN_RUNS = 300
+KNOWN_WORDS = 600
 _CHARACTERS_OF_A_BLOCK = 150
 _CHARACTER_WEIGHT = 1e-6
 
@@ -71,17 +73,27 @@ class Problem:
         self._in_texts = _sparse([{place[unit]: n / all_ for unit, n in found.items()} for found, all_ in zip(units_of, self.tokens, strict=True)], len(self.units))
         true = np.array(count_tokens(self.units), float)
         self.features: dict[Feature, int] = {}
+        self.known = self._known_pieces(true)
         fixed = np.zeros(len(self.units))
         rows: list[dict[int, float]] = []
-        rows_of_features = [features_of(cut(unit)) for unit in self.units]
+        rows_of_features = [Counter({FIXED: self.known[unit]}) if unit in self.known else features_of(cut(unit)) for unit in self.units]
         for index, found in enumerate(rows_of_features):
-            fixed[index] = found.pop(FIXED, 0)
-            rows.append({self.features.setdefault(feature, len(self.features)): float(n) for feature, n in found.items()})
+            fixed[index] = found[FIXED]
+            rows.append({self.features.setdefault(feature, len(self.features)): float(n) for feature, n in found.items() if feature != FIXED})
         self._of_units = _sparse(rows, len(self.features))
         self._fixed, self._to_fit = fixed, true - fixed
         self._at_least = np.array([least_price_of(features) for features in rows_of_features])
         # What merges over the borders of units, per text, as a share of its tokens; no coefficient can explain it.
         self._left_over = 1.0 - self._in_texts.times(true)
+
+    def _known_pieces(self, true: Vector) -> dict[str, int]:
+        """The runs of punctuation, and the words, that most text consists of, with their tokens. Conversations have no say in it."""
+        texts = [index for index, sample in enumerate(self.samples) if not sample.kind.startswith(CONVERSATIONS)]
+        weight = self._in_texts.transposed_times(self.weights(texts))
+        order = np.argsort(-weight).tolist()
+        runs = [i for i in order if len(self.units[i]) > 1 and set(self.units[i].lstrip(" ")) <= set(PUNCTUATION) and self.units[i].strip(" ")]
+        words = [i for i in order if len(self.units[i]) > 2 and self.units[i].isascii() and self.units[i].lstrip(" ").isalpha()]
+        return {self.units[i]: int(true[i]) for i in (*runs[:KNOWN_RUNS], *words[:KNOWN_WORDS])}
 
     def weights(self, selected: Sequence[int]) -> Vector:
         """The weight of each text: shared out among those of its kind, 0 if it isn't selected."""

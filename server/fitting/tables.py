@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
-from fitting.features import CJK_BLOCKS, PUNCTUATION, SCRIPT_BLOCKS, SYMBOL_BLOCKS, Feature
-from gemini_companion.engine.tokens.prices import LONGEST_BASE
+from fitting.features import (
+    CJK_BLOCKS,
+    LENGTHS_OF_SCRIPTS,
+    PUNCTUATION,
+    SCRIPT_BLOCKS,
+    STEPS_OF_CHARACTERS,
+    SYMBOL_BLOCKS,
+    Feature,
+)
+from gemini_companion.engine.tokens.prices import LONGEST_BASE, block_of
 
 Solution = Mapping[Feature, float]
 
 _LETTERS = 27
 _WIDTH = 116
+_CJK_LINE = 52
 
 
-def tables_of(solution: Solution) -> dict[str, Any]:
+def tables_of(solution: Solution, known: Mapping[str, int]) -> dict[str, Any]:
     """The values of `coefficients.py`, by name. What the solution doesn't have is 0, or the nearest that it has."""
 
     def get(*feature: str | int) -> float:
@@ -28,16 +38,17 @@ def tables_of(solution: Solution) -> dict[str, Any]:
     letter_pairs = [(left, right) for left in range(_LETTERS) for right in range(_LETTERS)]
     signs = range(len(PUNCTUATION))
     return {
+        "KNOWN_PIECES": {tokens: tuple(sorted(piece for piece in known if known[piece] == tokens)) for tokens in sorted(set(known.values()))},
         "WORD_BASES": {case: tuple(_bases(solution, case, spaced) for spaced in (0, 1)) for case in ("lower", "capital", "upper", "mixed")},
         "LONG_WORD_LETTER": round(get("long"), 3),
         "ACCENTED_LETTER": round(get("accented"), 3),
         "CASE_PAIRS": tuple(tuple(round(get("case", left, right), 3) for right in (0, 1)) for left in (0, 1)),
         "CARRIAGE_RETURN": round(get("carriage_return"), 3),
         "SCRIPT_RUNS": {
-            name: (round(get("script_run", name, 0), 3), round(get("script_run", name, 1), 3), round(get("script_letter", name), 3))
+            name: (_script_bases(solution, name, 0), _script_bases(solution, name, 1), round(get("block", name), 3))
             for name in SCRIPT_BLOCKS
         },
-        "CJK_RUNS": {name: (round(get("cjk_run", name), 3), round(get("cjk_character", name), 3)) for name in CJK_BLOCKS},
+        "CJK_RUNS": {name: (round(get("cjk_run", name), 3), round(get("block", name), 3)) for name in CJK_BLOCKS},
         "SYMBOLS": {
             name: (round(get("symbol_run", name), 3), max(0.05, round(get("symbol", name, 0), 3)), max(0.02, round(get("symbol", name, 1), 3)))
             for name in SYMBOL_BLOCKS
@@ -50,7 +61,7 @@ def tables_of(solution: Solution) -> dict[str, Any]:
         "PUNCTUATION_FIRST": hundredths(get("punctuation_first", 0, sign) for sign in signs),
         "PUNCTUATION_SPACED_FIRST": hundredths(get("punctuation_first", 1, sign) for sign in signs),
         "PUNCTUATION_PAIRS": hundredths(get("punctuation", left, right) for left in signs for right in signs),
-        "CJK_CHARACTERS": _cjk_characters(solution),
+        "CHARACTERS": _characters(solution),
     }
 
 
@@ -62,37 +73,59 @@ def _bases(solution: Solution, case: str, spaced: int) -> tuple[float, ...]:
     return tuple(bases)
 
 
-def _cjk_characters(solution: Solution) -> dict[int, str]:
+def _script_bases(solution: Solution, name: str, spaced: int) -> tuple[float, ...]:
+    lengths = range(1, LENGTHS_OF_SCRIPTS.get(name, 1) + 1)
+    return tuple(round(solution.get(("script_run", name, spaced, length), 0.0), 2) for length in lengths)
+
+
+def _characters(solution: Solution) -> dict[int, str]:
     groups: defaultdict[int, list[str]] = defaultdict(list)
     for feature, deviation in solution.items():
-        if feature[0] == "cjk" and round(deviation * 10):
-            groups[round(deviation * 10)].append(str(feature[1]))
-    return {tenths: "".join(sorted(groups[tenths])) for tenths in sorted(groups)}
+        if feature[0] == "character":
+            character = str(feature[1])
+            step = STEPS_OF_CHARACTERS[block_of(character)]
+            groups[round(deviation * 100 / step) * step].append(character)
+    return {hundredths: "".join(sorted(groups[hundredths])) for hundredths in sorted(groups) if hundredths}
 
 
 def render(tables: Mapping[str, Any], header: str, comments: Mapping[str, str]) -> str:
     """The source of `coefficients.py`: the header as its docstring, then each table with its comment as its docstring."""
     lines = [f'"""{header.strip()}\n"""', "", "from __future__ import annotations", "", "from typing import Final", ""]
     for name, value in tables.items():
-        if isinstance(value, str):
-            body = '"""\n' + "\n".join(textwrap.wrap(value, _WIDTH)) + '\n"""'
-        elif isinstance(value, dict):
-            body = "{\n" + "".join(_entry(key, item) for key, item in value.items()) + "}"  # pyright: ignore[reportUnknownVariableType]
-        else:
-            body = repr(value)
-        lines += [f"{name}: Final = {body}", f'"""{comments[name]}"""', ""]
+        lines += [f"{name}: Final = {_literal(value, '')}", f'"""{comments[name]}"""', ""]
     return "\n".join(lines)
 
 
-def _entry(key: object, value: object) -> str:
-    quoted = f'"{key}"' if isinstance(key, str) else repr(key)
-    if isinstance(value, str):
-        pieces = [value[start : start + 56] for start in range(0, len(value), 56)]
-        if len(pieces) == 1:
-            return f'    {quoted}: "{value}",\n'
-        return f"    {quoted}: (\n" + "".join(f'        "{piece}"\n' for piece in pieces) + "    ),\n"
-    line = f"    {quoted}: {value!r},\n"
-    if len(line) <= _WIDTH or not isinstance(value, tuple):
-        return line
-    items: tuple[object, ...] = value
-    return f"    {quoted}: (\n" + "".join(f"        {item!r},\n" for item in items) + "    ),\n"
+def _literal(value: object, indent: str) -> str:
+    """Python for `value`, over several lines where it must be; a string may be broken anywhere in CJK, and at spaces in numbers."""
+    inner = indent + "    "
+    if isinstance(value, dict):
+        items = cast("dict[object, object]", value).items()
+        return "{\n" + "".join(f"{inner}{_quoted(key)}: {_literal(item, inner)},\n" for key, item in items) + indent + "}"
+    if isinstance(value, tuple):
+        shown = [_quoted(item) for item in cast("tuple[object, ...]", value)]
+        if len(", ".join(shown)) < _WIDTH - len(indent) - 20:
+            return "(" + ", ".join(shown) + (",)" if len(shown) == 1 else ")")
+        return "(\n" + "".join(f"{inner}{line}\n" for line in _filled(shown, _WIDTH - len(inner))) + indent + ")"
+    if isinstance(value, str) and len(value) > _CJK_LINE:
+        if value.isascii():
+            return '"""\n' + "\n".join(textwrap.wrap(value, _WIDTH)) + '\n"""'
+        pieces = [value[start : start + _CJK_LINE] for start in range(0, len(value), _CJK_LINE)]
+        return "(\n" + "".join(f'{inner}"{piece}"\n' for piece in pieces) + indent + ")"
+    return _quoted(value)
+
+
+def _filled(shown: Iterable[str], width: int) -> Iterator[str]:
+    line = ""
+    for item in shown:
+        if line and len(line) + len(item) + 2 > width:
+            yield line
+            line = ""
+        line += f" {item}," if line else f"{item},"
+    yield line
+
+
+def _quoted(value: object) -> str:
+    if isinstance(value, str) and '"' not in value:
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)

@@ -19,6 +19,7 @@ from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
 
 if TYPE_CHECKING:
+    from gemini_companion.adapters.storage.store import SqliteStore
     from gemini_companion.protocol.connection import Connection
     from gemini_companion.protocol.host import Host
     from gemini_companion.protocol.server import CompanionServer
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PROTOCOL_VERSION = "1"
+DAY_MS = 24 * 60 * 60 * 1000
 
 
 def data_directory(env: Mapping[str, str]) -> Path:
@@ -118,6 +120,7 @@ class Daemon:
         self._app: Application | None = None
         self._loader: SettingsLoader
         self._settings: Settings
+        self._store: SqliteStore
 
     def create_server(self) -> CompanionServer:
         """A server for one client."""
@@ -150,8 +153,8 @@ class Daemon:
 
             self._loader = SettingsLoader(self._home, folders, self._env)
             self._settings = self._loader.reload(trusted=False).settings
-            store = open_store(data_directory(self._env), project_key(folders), clock=SystemClock(), notify=self._notify_from_thread())
-            services = build_services(self._env, store=store, settings=lambda: self._settings, system_prompt=self._system_prompt)
+            self._store = open_store(data_directory(self._env), project_key(folders), clock=SystemClock(), notify=self._notify_from_thread())
+            services = build_services(self._env, store=self._store, settings=lambda: self._settings, system_prompt=self._system_prompt)
             self._app = Application(services)
         return self._app
 
@@ -188,6 +191,12 @@ class Daemon:
             await self._app.services.models.warm_up()
         except CompanionError as fault:
             logger.warning("Warming up failed: %s", fault.message)
+        days = self._settings.session_retention_days
+        if days is not None:
+            try:
+                await self._store.sweep(older_than_ms=days * DAY_MS)
+            except CompanionError as fault:
+                logger.warning("Old sessions were not swept: %s", fault.message)
 
     def _reload(self) -> None:
         if self._app is None:

@@ -24,7 +24,7 @@ from gemini_companion.engine.history.content import Content, model_text, user_te
 from gemini_companion.engine.history.log import AttemptEntry
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.protocol.handlers.sessions import pin_text
-from gemini_companion.sessions.compressing import apply_preview, undo
+from gemini_companion.sessions.checkpoints import apply_preview, undo
 from gemini_companion.sessions.events import (
     ChatCompressed,
     CompactionCancelled,

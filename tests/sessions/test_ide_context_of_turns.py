@@ -17,7 +17,7 @@ from gemini_companion.engine.ide_context.message import read_message
 from gemini_companion.engine.ide_context.normalise import normalise
 from gemini_companion.engine.ide_context.replay import replay
 from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.compressing import apply_preview, undo
+from gemini_companion.sessions.checkpoints import apply_preview, undo
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import IdeContextSent
 from gemini_companion.sessions.ports import ModelRequest

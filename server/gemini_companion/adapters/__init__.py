@@ -1,1 +1,1 @@
-""""""
+"""The outside world, behind the ports of `sessions.ports`."""

@@ -36,6 +36,8 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     services = build_services(env, store=store, settings=lambda: settings, with_environment=False)
     app = Application(services)
     progress = PhaseLine(quiet=options.json)
+    for warning in imported.warnings:
+        progress.say(warning)
     client = Client("command-line", progress, name="command line")
     app.attach(client)
     try:

@@ -58,6 +58,8 @@ async def _act(app: Application, client: Client, options: argparse.Namespace) ->
             sys.stdout.write(await app.export(client, options.id, options.format) + "\n")
         case "import":
             info = await app.import_session(client, os.path.abspath(options.file))
+            for warning in info.warnings:
+                print(warning, file=sys.stderr)
             print(f"Imported as {info.session_id}: {info.title}")
         case _:
             await app.delete(options.id)

@@ -95,8 +95,8 @@ def encode_body(message: object) -> bytes:
 
 
 def encode(value: object) -> Any:
-    """The builtins that a Struct's JSON decodes to."""
-    return msgspec.to_builtins(value)
+    """The builtins that a Struct's JSON decodes to: lists for tuples, and Unicode throughout."""
+    return _decoder.decode(encode_body(value))
 
 
 def _children(node: object) -> Iterable[object]:

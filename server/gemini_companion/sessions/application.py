@@ -279,7 +279,7 @@ class Application:
             entries=entries,
         )
         await self._save_meta(session)
-        return self.info(session)
+        return msgspec.structs.replace(self.info(session), warnings=imported.warnings)
 
     def info(self, session: Session) -> SessionInfo:
         """What is known of a session that is loaded."""

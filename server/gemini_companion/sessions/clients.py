@@ -25,7 +25,9 @@ class ClientSink(Protocol):
 class Client:
     """One connection. It hears its current session, those it named in a request, and those it subscribed to."""
 
-    def __init__(self, client_id: str, sink: ClientSink, *, name: str = "", opt_out: frozenset[str] = frozenset(), trusted: bool | None = None) -> None:
+    def __init__(
+        self, client_id: str, sink: ClientSink, *, name: str = "", opt_out: frozenset[str] = frozenset(), trusted: bool | None = None
+    ) -> None:
         self.client_id = client_id
         self.name = name
         self.sink = sink

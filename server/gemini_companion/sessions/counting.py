@@ -60,5 +60,3 @@ async def _count(session: Session, choice: ModelChoice, items: Sequence[Item], r
         return count.total
     parts: RequestParts = session.parts()
     return count.total + parts.system_instruction + parts.tools
-
-

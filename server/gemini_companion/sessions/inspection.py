@@ -122,9 +122,7 @@ def compaction_list(session: Session) -> CompactionList:
     return CompactionList(compactions=tuple(reversed(listed)))
 
 
-def _compaction(
-    entry: CompactionEntry, state: Literal["inForce", "covered", "undone", "preview"], rating: RatingEntry | None
-) -> CompactionInfo:
+def _compaction(entry: CompactionEntry, state: Literal["inForce", "covered", "undone", "preview"], rating: RatingEntry | None) -> CompactionInfo:
     result = entry.result
     return CompactionInfo(
         compaction_id=entry.compaction_id,
@@ -163,9 +161,7 @@ def context_report(session: Session) -> ContextReport:
 def pin_list(session: Session) -> PinList:
     """The pins, oldest first."""
     return PinList(
-        pins=tuple(
-            Pin(pin_id=entry.pin_id, text=entry.text, created_at=entry.time, turn_id=entry.turn_id) for entry in session.history.pins.values()
-        )
+        pins=tuple(Pin(pin_id=entry.pin_id, text=entry.text, created_at=entry.time, turn_id=entry.turn_id) for entry in session.history.pins.values())
     )
 
 

@@ -6,13 +6,15 @@ Faults that cross a port are of the tree in `engine.errors`; anything else that 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
-from gemini_companion.engine.facts.snapshot import SummaryTask
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import Entry, Usage
+
+if TYPE_CHECKING:
+    from gemini_companion.engine.facts.snapshot import SummaryTask
 
 CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title"]
 
@@ -166,7 +168,7 @@ class SessionStore(Protocol):
         ...
 
     async def save_meta(self, meta: SessionMeta) -> None:
-        """Replace what is known of a session (`held_by` is ignored)."""
+        """Replace what is known of a session (`held_by` is ignored). Raises `SessionBusy` while another living process holds it."""
         ...
 
     async def list(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionPage:
@@ -251,4 +253,3 @@ class WorkspaceFiles(Protocol):
     async def tree(self, folders: Sequence[str], *, limit: int = 200) -> str:
         """Names indented under each folder, ignore files obeyed, no links followed, at most `limit` names, the rest counted."""
         ...
-

@@ -33,6 +33,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """The session it was forked from."""
     held_by: int | None = None
     """Process id of another process that holds it for writing."""
+    warnings: tuple[str, ...] = ()
+    """After an import: what could not be read and was left out, as sentences."""
 
 
 class SessionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from gemini_companion.engine.tokens.limits import DEFAULT_MODEL, OFFLINE_MODEL, compressor_for, resolve_model, title_model, token_limit
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.tokens.limits import DEFAULT_MODEL, OFFLINE_MODEL, compressor_for, resolve_model, title_model, token_limit
 from gemini_companion.sessions.ports import Clock, ModelClient, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.results import ErrorData
 from gemini_companion.settings.effective import Settings

@@ -109,7 +109,8 @@ async def _receive(client: ModelClient, request: ModelRequest, draft: _Draft, em
         async for chunk in chunks:
             if chunk.block_reason:
                 raise Blocked(
-                    f"The model's safety filter refused the prompt ({chunk.block_reason}).", hint="Say it differently, or leave out what may have caused it."
+                    f"The model's safety filter refused the prompt ({chunk.block_reason}).",
+                    hint="Say it differently, or leave out what may have caused it.",
                 )
             draft.add(chunk)
             for part in chunk.parts:

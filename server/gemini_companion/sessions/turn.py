@@ -235,4 +235,3 @@ class Turn:
         except CompanionError:
             session.write_later(*drafts)
         self.logged = True
-

@@ -199,14 +199,13 @@ async def test_a_gate_holds_the_answer_until_it_is_opened(emulator: Emulator):
 
 
 async def test_every_gate_can_be_opened_at_once(emulator: Emulator):
-    emulator.responder = lambda request: slow("Hel", "lo", "!")
+    reply = slow("Hel", "lo", "!")
+    emulator.responder = lambda request: reply
     async with httpx2.AsyncClient(trust_env=False, timeout=5) as http:
         url = f"{emulator.base_url}/v1/models/gemini-2.5-pro:generateContent"
         asking = asyncio.create_task(http.post(url, json=HELLO, headers={"x-goog-api-key": "k"}))
-        await emulator.wait_for_request()
-        while not asking.done():
-            emulator.release()
-            await asyncio.wait([asking], timeout=0.01)
+        await reply.gates[0].wait_reached()
+        emulator.release()
         assert texts((await asking).json()) == "Hello!"
 
 

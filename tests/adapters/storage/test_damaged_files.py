@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import sqlite3
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt, read, seqs, write
 
 from gemini_companion.adapters.storage import SqliteStore
+from gemini_companion.adapters.storage import database as database_module
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate, version_of
 from gemini_companion.engine.errors import StaleVersion, StorageFault
 from gemini_companion.engine.history.log import encode_entry
@@ -115,6 +118,56 @@ async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: 
         assert await store.reserve_event_seqs("a", 1) == 51
         assert await execute(store, "PRAGMA integrity_check") == [("ok",)]
         assert any(".broken-" in path.name and read(path) == bytes(data) for path in database.parent.iterdir())
+
+
+async def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_a_new_one(
+    database: Path, make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asyncio.timeout(10):
+        await filled(make_store)
+        data = bytearray(read(database))
+        data[-4096 * 40 : -4096 * 39] = b"\xee" * 4096
+        write(database, bytes(data))
+        store = make_store()
+
+        def full(*_arguments: object) -> tuple[int, int]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(database_module, "salvage", full)
+            with pytest.raises(StorageFault, match="no space left"):
+                await execute(store, "SELECT count(length(json)) FROM entries NOT INDEXED")
+        assert read(database) == bytes(data)
+        there = [len(await seqs(store, name)) for name in ("a", "b")]
+        assert sum(there) > 380
+
+
+async def test_a_process_that_ends_between_putting_aside_and_replacing_loses_nothing(database: Path, make_store: MakeStore) -> None:
+    async with asyncio.timeout(5):
+        await filled(make_store)
+        os.rename(database, f"{database}.new")
+        assert len(await seqs(make_store(), "a")) == 200
+
+
+async def test_what_a_killed_process_left_in_the_journal_is_taken_over_too(database: Path, make_store: MakeStore) -> None:
+    async with asyncio.timeout(10):
+        await filled(make_store)
+        open_one = make_store()
+        await open_one.hold("a")
+        await open_one.append("a", [prompt(201, "only in the journal")])
+        (database.parent / "copy").mkdir()
+        for name in ("sessions.db", "sessions.db-wal"):
+            write(database.parent / "copy" / name, read(database.parent / name))
+        await open_one.close()
+        damaged = bytearray(read(database.parent / "copy" / "sessions.db"))
+        damaged[-4096 * 40 : -4096 * 39] = b"\xee" * 4096
+        elsewhere = database.parents[2] / "elsewhere"
+        write(elsewhere / "projects" / "default" / "sessions.db", bytes(damaged))
+        write(elsewhere / "projects" / "default" / "sessions.db-wal", read(database.parent / "copy" / "sessions.db-wal"))
+        store = make_store(data_dir=elsewhere)
+        await execute(store, "SELECT count(length(json)) FROM entries NOT INDEXED")
+        assert (await seqs(store, "a"))[-1] == 201
+        assert len((await store.list(query="only in the journal")).sessions) == 1
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["when it is opened", "while it is open"])

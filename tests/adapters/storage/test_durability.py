@@ -142,6 +142,19 @@ async def test_entries_that_wait_together_share_a_transaction_and_none_is_lost(s
         assert [await seqs(store, f"s{number}") for number in range(20)] == [[1]] * 20
 
 
+async def test_what_is_acknowledged_is_synced_and_a_heartbeat_is_not(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta())
+
+        def level(connection: sqlite3.Connection) -> int:
+            (found,) = connection.execute("PRAGMA synchronous").fetchone()
+            return found
+
+        full, normal = 2, 1
+        assert [await store._worker.run(kind, level) for kind in ("write", "relaxed", "write")] == [full, normal, full]
+        assert await execute(store, "PRAGMA journal_mode") == [("wal",)]
+
+
 async def test_one_that_is_refused_takes_none_of_the_others_with_it(store: SqliteStore) -> None:
     async with asyncio.timeout(5):
         for name in ("a", "b", "c"):

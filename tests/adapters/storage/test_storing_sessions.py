@@ -164,6 +164,20 @@ async def test_what_was_asked_for_before_closing_is_done(make_store: MakeStore) 
         assert await seqs(make_store()) == list(range(1, 20))
 
 
+async def test_stores_that_open_a_new_file_at_the_same_time_do_not_hinder_each_other(make_store: MakeStore) -> None:
+    async with asyncio.timeout(10):
+        stores = [make_store() for _ in range(6)]
+        await asyncio.gather(*(store.create(meta(f"s{number}"), [prompt(1)]) for number, store in enumerate(stores)))
+        assert len((await stores[0].list()).sessions) == 6
+
+
+async def test_events_that_come_after_closing_are_dropped_without_a_fuss(store: SqliteStore) -> None:
+    async with asyncio.timeout(5):
+        await store.create(meta())
+        await store.close()
+        store.save_events([event(1)])
+
+
 async def test_half_a_character_is_refused_as_input_and_harms_nothing(store: SqliteStore) -> None:
     async with asyncio.timeout(5):
         await store.create(meta())

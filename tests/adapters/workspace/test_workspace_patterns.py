@@ -32,6 +32,8 @@ def verdict(text: str, path: str, *, is_folder: bool = False) -> bool | None:
         ("[!a-c]x", ["dx"], ["ax"]),
         ("[[:digit:]x]", ["1", "x"], ["a"]),
         ("[[]", ["["], ["a"]),
+        ("[*a*b*c*d]", ["a", "*"], ["e", "ad"]),
+        ("[[:digit:]*]*x", ["1x", "*yx"], ["ax"]),
         ("[a&&b]", ["a", "&"], ["c"]),
         ("\\*", ["*"], ["a"]),
         ("\\#a", ["#a"], []),
@@ -89,6 +91,14 @@ def test_a_line_with_too_many_stars_hides_at_least_what_it_says_and_never_takes_
 def test_hostile_patterns_are_answered(line: str, parts: list[str]):
     """With plain backtracking each of these takes longer than the suite may."""
     assert Rules(line).verdict(parts, is_folder=False) in (None, True)
+
+
+@pytest.mark.parametrize("piece", ["[", "*", "\\", "!", "/", "[:alpha:]", "[a", "**/"])
+def test_a_hostile_ignore_file_is_read(piece: str):
+    """A mebibyte, the most that is read of one; quadratic work on it would take hours."""
+    size = 1 << 20
+    for text in (piece * (size // len(piece)), (piece * 100 + "\n") * (size // (100 * len(piece) + 1))):
+        Rules(text).verdict(["a"], is_folder=False)
 
 
 lines = st.text(alphabet="ab*?/!#[]-\\^ .\r\n", max_size=40)

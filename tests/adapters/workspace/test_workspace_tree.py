@@ -56,6 +56,7 @@ async def test_a_folder_that_is_itself_a_link_is_shown(tmp_path: Path):
     make(tmp_path / "ws", "a.py")
     (tmp_path / "alias").symlink_to(tmp_path / "ws")
     assert await tree(tmp_path / "alias") == [f"{tmp_path}/alias/", "  a.py"]
+    assert await tree(tmp_path / "alias", tmp_path / "ws") == [f"{tmp_path}/alias/", "  a.py"]
 
 
 async def test_each_folder_is_shown_once_and_nested_ones_by_themselves(tmp_path: Path):
@@ -140,6 +141,6 @@ async def test_a_very_deep_tree_ends(tmp_path: Path):
 
 
 async def test_a_huge_directory_is_counted(tmp_path: Path):
-    make(tmp_path, *(f"f{number}" for number in range(5_000)))
+    make(tmp_path, *(f"f{number}" for number in range(1_500)))
     lines = await tree(tmp_path, limit=10)
-    assert lines[-1] == "  … 4,990 more"
+    assert lines[-1] == "  … 1,490 more"

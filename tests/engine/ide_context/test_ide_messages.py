@@ -146,6 +146,15 @@ def test_visible_range_diagnostics_and_unsaved_text_are_told_after_the_peers_key
     assert back["unsavedTextChanged"] == [{"path": "/w/a.py", "saved": True}]
 
 
+def test_unsaved_text_of_the_file_that_gets_the_focus_is_told_with_it():
+    before = state(active(), OpenFile(path="/w/b"))
+    now = state(active("/w/b", unsaved_text="new"), OpenFile(path="/w/a.py", unsaved_text="old"))
+    assert changes(before, now) == {
+        "activeFileChanged": {"path": "/w/b", "unsavedText": "new"},
+        "unsavedTextChanged": [{"path": "/w/a.py", "unsavedText": "old"}],
+    }
+
+
 def test_unsaved_text_that_the_model_knows_is_not_told_again_when_the_focus_moves():
     before = state(active(unsaved_text="aaa"), OpenFile(path="/w/b"))
     assert changes(before, state(active("/w/b"), OpenFile(path="/w/a.py", unsaved_text="aaa"))) == {"activeFileChanged": {"path": "/w/b"}}

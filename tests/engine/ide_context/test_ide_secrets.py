@@ -74,6 +74,7 @@ def test_public_keys_and_certificates_in_a_text_stay():
     [
         ('password = "{}"', "hunter2345"),
         ('"password": "{}",', "Tr0ub4dor&3"),
+        ('password: "{}"', "aB3{x9(Qw!"),
         ("DB_PASSWORD={}\n", "s3cr3t!Pa55"),
         ("export API_TOKEN={}\n", "9f86d081884c7d659a2feaa0c55ad015"),
         ("smtp:\n  - pass: {}\n", "hunter2345"),
@@ -120,6 +121,7 @@ def test_assigned_values_and_connection_strings_are_masked_and_only_they(text: s
         "login(password=password1)",
         "bypass = 3",
         "password: {{ vault_password_1a }}",
+        'password_pattern = "^[a-z0-9!]{8,}$"',
         "password: <your-password-1>",
         "max_tokens = 4096",
         '"tokens": 1048576, "total": 12',

@@ -10,7 +10,8 @@ from gemini_companion.adapters.offline.intent import Intent, read_question
 from gemini_companion.adapters.offline.quoting import QUOTED_LINES, Quoter, definition_around
 from gemini_companion.adapters.offline.ranking import Passage, file_passages, line_passages, rank, terms_of, turn_passages
 from gemini_companion.adapters.offline.wording import is_own_answer, wording_for
-from gemini_companion.engine.facts.extract import FactSource, facts_of
+from gemini_companion.engine.facts.extract import facts_of
+from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.key_sentences import key_sentences
 from gemini_companion.engine.facts.paths import paths_in
 from gemini_companion.engine.facts.patterns import binding_rule
@@ -166,9 +167,8 @@ class _Answer:
         stems = {name.lower() for name in self._question.names}
         for document in self._documents:
             base = _base_name(document.path)
-            if base in named or document.path in text:
-                yield from self._quoter.outline(document)
-            elif base.partition(".")[0].lower() in stems and not self._quoter.find_definitions(self._question.names):
+            by_stem = base.partition(".")[0].lower() in stems and not self._quoter.find_definitions(self._question.names)
+            if base in named or document.path in text or by_stem:
                 yield from self._quoter.outline(document)
 
     def _named_definitions(self) -> Iterator[str]:
@@ -307,5 +307,6 @@ def _first_line(text: str) -> str:
 
 _ABOUT_MEMORY: Final = frozenset(
     {"decid", "decision", "agre", "settl", "chos", "earli", "before", "befor", "previou", "remember", "recall", "again", "said", "told", "ask"}
-    | {"mention", "want", "last", "tim", "talk", "rul", "gav", "giv", "preference", "preferenc", "constraint", "決め", "決定", "言っ", "以前", "先ほ", "覚え"}
+    | {"mention", "want", "last", "tim", "talk", "rul", "gav", "giv", "preference", "preferenc", "constraint"}
+    | {"決め", "決定", "言っ", "以前", "先ほ", "覚え"}
 )

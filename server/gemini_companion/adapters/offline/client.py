@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from functools import cache
 from typing import Final, Literal, TypeVar
 
-from gemini_companion.engine.facts.extract import FactSource
-from gemini_companion.engine.facts.snapshot import SummaryTask, carried_tokens, extractive_snapshot
+from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.history.part import visible_text
@@ -41,9 +40,12 @@ class OfflineModelClient:
     """
 
     def __init__(self, *, count_text: Callable[[str], float], pace_seconds: float = 0.0) -> None:
-        self.count_text = count_text
+        self._count_text = count_text
+        self._counter = _Counter(count_text)
         self._pace = pace_seconds
         self._counted: dict[int, tuple[Part, float]] = {}
+        self._written: tuple[SummaryTask, str] | None = None
+        """The last snapshot and its task, for the call that verifies it."""
 
     @property
     def provider(self) -> Literal["gemini", "offline"]:
@@ -86,16 +88,24 @@ class OfflineModelClient:
         """Nothing to let go of."""
 
     def _snapshot(self, request: ModelRequest, checkpoint: Callable[[], None]) -> str:
+        """The snapshot of the request's task; asked for the same task again, the same one: there is nothing to better in it."""
+        from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot
+
         task = request.summary_task or self._task_of(request.contents)
+        written, self._written = self._written, None
+        if written is not None and written[0] is task:
+            return written[1]
         snapshot = extractive_snapshot(
             task.sources,
             previous=task.previous_snapshot,
-            budget_tokens=task.budget_tokens + carried_tokens(task, self.count_text),
-            count_text=self.count_text,
+            budget_tokens=task.budget_tokens + carried_tokens(task, self._count_text),
+            count_text=self._count_text,
             guidance=task.guidance,
             checkpoint=checkpoint,
         )
-        return f"<scratchpad>Extracted from {len(task.sources):,} contents, without a model.</scratchpad>\n{snapshot}"
+        answer = f"<scratchpad>Extracted from {len(task.sources):,} contents, without a model.</scratchpad>\n{snapshot}"
+        self._written = task, answer
+        return answer
 
     def _task_of(self, contents: Sequence[Content]) -> SummaryTask:
         """The request's own contents as what is to be summarised."""
@@ -105,12 +115,12 @@ class OfflineModelClient:
 
     def _within(self, text: str, limit: int | None) -> tuple[str, str]:
         """The answer cut to a number of tokens, and the finish reason."""
-        if limit is None or self.count_text(text) <= limit:
+        if limit is None or self._count_text(text) <= limit:
             return text, "STOP"
         kept: list[str] = []
         spent = 0.0
         for group in word_groups(text):
-            spent += self.count_text(group)
+            spent += self._count_text(group)
             if spent > limit:
                 break
             kept.append(group)
@@ -118,12 +128,12 @@ class OfflineModelClient:
 
     async def _usage(self, request: ModelRequest, answer: str) -> Usage:
         prompt = round(await _in_thread(lambda checkpoint: self._count(request, checkpoint)))
-        output = round(self.count_text(answer))
+        output = round(self._count_text(answer))
         return Usage(prompt_tokens=prompt, output_tokens=output, total_tokens=prompt + output)
 
     def _count(self, request: ModelRequest, checkpoint: Callable[[], None]) -> float:
-        total = self.count_text(request.system_instruction or "")
-        total += sum(count_part(tool, self) for tool in request.tools)
+        total = self._count_text(request.system_instruction or "")
+        total += sum(count_part(tool, self._counter) for tool in request.tools)
         for content in request.contents:
             checkpoint()
             total += sum(map(self._count_part, content.parts))
@@ -134,7 +144,7 @@ class OfflineModelClient:
         known = self._counted.get(id(part))
         if known is not None and known[0] is part:
             return known[1]
-        count = count_part(part, self)
+        count = count_part(part, self._counter)
         if len(self._counted) >= _REMEMBERED_PARTS:
             self._counted.clear()
         self._counted[id(part)] = (part, count)
@@ -176,7 +186,18 @@ def _load() -> None:
     _answer((), ())
 
 
-class _Abandoned(Exception):  # noqa: N818, it is no error
+class _Counter:
+    """A function as the ledger's counter."""
+
+    def __init__(self, count_text: Callable[[str], float]) -> None:
+        self._count_text = count_text
+
+    def count_text(self, text: str) -> float:
+        """Tokens of a text."""
+        return self._count_text(text)
+
+
+class _Abandoned(Exception):
     """Whoever waited for the work is gone."""
 
 

@@ -57,7 +57,8 @@ def read_question(prompt: str) -> Question:
     said = sentences(words)
     asked = [sentence for sentence in said if sentence.endswith(("?", "？"))]
     text = asked[-1] if asked else (prompt.strip() if len(prompt) <= _LONG else next(iter(said), ""))
-    rules = tuple(sentence for sentence in said if sentence not in asked and len(sentence) < _LONG and _states(sentence)) if len(prompt) <= _LONG else ()
+    stated = () if len(prompt) > _LONG else (sentence for sentence in said if sentence not in asked and _states(sentence))
+    rules = tuple(stated)
     numbers = _lines().search(words)
     first = int(numbers["first"]) if numbers else 0
     return Question(
@@ -98,19 +99,28 @@ def _patterns() -> tuple[tuple[Intent, re.Pattern[str]], ...]:
     table = {
         Intent.GREETING: rf"^\W*(?:{greetings})(?: there| gemini)?\W*$",
         Intent.THANKS: rf"^\W*(?:{thanks})\W*$",
-        Intent.ABILITIES: r"\b(?:who|what) are you\b|\bwhat can you do\b|\bare you (?:gemini|offline|a model)\b|^\W*help\W*$|あなたは(?:誰|何)|何ができ|使い方",
+        Intent.ABILITIES: (
+            r"\b(?:who|what) are you\b|\bwhat can you do\b|\bare you (?:gemini|offline|a model)\b|^\W*help\W*$"
+            r"|あなたは(?:誰|何)|何ができ|使い方"
+        ),
         Intent.OPEN_FILES: (
-            r"\b(?:what|which) (?:files?|documents?|tabs?|buffers?) .{0,20}\b(?:open|see|visible|active|shown)\b|\b(?:list|show) .{0,12}\bopen files\b"
-            r"|開いている?ファイル"
+            r"\b(?:what|which) (?:files?|documents?|tabs?|buffers?) .{0,20}\b(?:open|see|visible|active|shown)\b"
+            r"|\b(?:list|show) .{0,12}\bopen files\b|開いている?ファイル"
         ),
         Intent.REQUESTS: (
-            r"\bwhat (?:did|have) i (?:just |last |first )?(?:ask|asked|say|said|write|written|wrote)(?: you)?(?: (?:first|last|before|earlier|so far|just now|now))*\W*$"
-            r"|\bmy (?:very )?(?:first|last|previous) (?:question|message|prompt|request)\b|(?:最初|前|直前|さっき)の?(?:質問|発言)|何を(?:聞|質問)"
+            r"\bwhat (?:did|have) i (?:just |last |first )?(?:ask|asked|say|said|write|written|wrote)(?: you)?"
+            r"(?: (?:first|last|before|earlier|so far|just now|now))*\W*$"
+            r"|\bmy (?:very )?(?:first|last|previous) (?:question|message|prompt|request)\b"
+            r"|(?:最初|前|直前|さっき)の?(?:質問|発言)|何を(?:聞|質問)"
         ),
-        Intent.TASKS: r"\b(?:left to do|open tasks?|next steps?|to-?dos?|remaining (?:work|tasks?)|what (?:is|are|'s) (?:left|next|open))\b|残り|やること|次は何|未完了",
+        Intent.TASKS: (
+            r"\b(?:left to do|open tasks?|next steps?|to-?dos?|remaining (?:work|tasks?)|what (?:is|are|'s) (?:left|next|open))\b"
+            r"|残り|やること|次は何|未完了"
+        ),
         Intent.SUMMARY: r"\b(?:summari[sz]e|summary|recap|sum up|tl;?dr|overview|outline)\b|要約|まとめて|概要",
         Intent.MEMORY: (
-            r"\b(?:decid|decision|agree|settle|chose|remember|recall|earlier|previously|last time|did (?:i|we|you)\b|have (?:i|we)\b|i (?:said|told|asked|gave|wanted)\b"
+            r"\b(?:decid|decision|agree|settle|chose|remember|recall|earlier|previously|last time|did (?:i|we|you)\b|have (?:i|we)\b"
+            r"|i (?:said|told|asked|gave|wanted)\b"
             r"|we (?:said|wanted|talked|chose)\b|(?:my|the) (?:rules?|preferences?|constraints?)\b|(?:told|gave) you\b)"
             r"|決め|決定|言った|言いました|以前|さっき|先ほど|覚え|約束|話した|ルール"
         ),
@@ -149,6 +159,6 @@ def _lines() -> re.Pattern[str]:
 @cache
 def _decision() -> re.Pattern[str]:
     return re.compile(
-        r"(?i:\b(?:we|i)(?:['’]ll| will| have|['’]ve)? (?:decided?|agreed?|chose|choose|settled?|use|go with|want|prefer)\b|^let['’]?s (?:use|go with|keep)\b|\btasks?:)"
-        r"|(?:に|と)決め|ことにし|を使(?:う|い)"
+        r"(?i:\b(?:we|i)(?:['’]ll| will| have|['’]ve)? (?:decided?|agreed?|chose|choose|settled?|use|go with|want|prefer)\b"
+        r"|^let['’]?s (?:use|go with|keep)\b|\btasks?:)|(?:に|と)決め|ことにし|を使(?:う|い)"
     )

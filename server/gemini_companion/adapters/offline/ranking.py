@@ -114,9 +114,11 @@ def _file_passage(path: str, lines: Sequence[str], start: int, end: int, weight:
 
 
 def _stem(word: str) -> str:
-    for ending in ("ing", "ies", "ed", "es", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and word.isascii():
-            return word[: -len(ending)]
+    if not word.isascii():
+        return word
+    for endings in (("ing", "ied", "ies", "ed", "es", "s"), ("y", "e")):
+        ending = next((ending for ending in endings if word.endswith(ending) and len(word) - len(ending) >= 3), "")
+        word = word.removesuffix(ending)
     return word
 
 
@@ -125,10 +127,10 @@ def _words(text: str) -> frozenset[str]:
 
 
 _UNSPECIFIC: Final = _words(
-    "a about all am an and any are as at be been but by can could did do does doing don't explain file for from function get give had has have how i if in "
-    "into is it its line lines make may me method mine my of on or our please say should show so tell than that the their them then there these they this "
-    "those to us use was we were what when where which who why will with would you your です ます した ない こと どこ 何を なに ので から れる して "
-    "いる ある ください 下さ さい てく だ"
+    "a about all am an and any are as at be been but by can could did do does doing don't explain file for from function get give had has "
+    "have how i if in into is it its line lines make may me method mine my of on or our please say should show so tell than that the their "
+    "them then there these they this those to us use was we were what when where which who why will with would you your です ます した "
+    "ない こと どこ 何を なに ので から れる して いる ある ください 下さ さい てく だ"
 )
 
 

@@ -42,6 +42,7 @@ class Database:
     def __init__(self, directory: str, *, now: Callable[[], int], notify: Callable[[str], None]) -> None:
         self.directory = directory
         self.path = os.path.join(directory, "sessions.db")
+        self._fresh = f"{self.path}.new"
         self._now = now
         self._notify = notify
         self._connection: sqlite3.Connection | None = None
@@ -99,50 +100,33 @@ class Database:
         make_private_directory(self.directory)
         close_to_others(self.directory)
         with self._alone():
+            if not os.path.exists(self.path) and os.path.exists(self._fresh):
+                os.rename(self._fresh, self.path)  # the process ended between the two renames of `_renewed`
             try:
-                return self._prepared()
+                connection = _prepared(self.path, is_suspect=self._is_suspect)
             except sqlite3.DatabaseError as fault:
                 if faults.result_code(fault) not in faults.BROKEN:
                     raise
-            return self._renewed()
-
-    def _prepared(self) -> sqlite3.Connection:
-        """A connection to a file of the newest version. Raises `sqlite3.DatabaseError` for a file that is damaged."""
-        import sqlite3
-
-        create_private_file(self.path)
-        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
-        try:
-            connection.text_factory = _lenient_text
-            check_version(connection, self.path)
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA cell_size_check = ON")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA journal_size_limit = {_MAX_JOURNAL}")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            migrate(connection)
-            for table in TABLES:
-                connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
-            if self._is_suspect:
-                _check_wholly(connection)
-            if self._is_suspect or not _is_index_readable(connection):
-                connection.execute("INSERT INTO texts (texts) VALUES ('rebuild')")
-        except BaseException:
-            connection.close()
-            raise
+                connection = self._renewed()
         self._is_suspect = False
         return connection
 
     def _renewed(self) -> sqlite3.Connection:
-        """A connection to a new file with what could be read of the damaged one, which is put aside."""
+        """A connection to a new file with what could be read of the damaged one, which is put aside once that is done."""
+        for companion in _COMPANIONS:
+            with suppress(FileNotFoundError):
+                os.unlink(self._fresh + companion)
+        connection = _prepared(self._fresh)
+        try:
+            sessions, entries = salvage(self.path, connection)
+        finally:
+            connection.close()
         broken = self._put_aside()
-        self._is_suspect = False
-        connection = self._prepared()
-        sessions, entries = salvage(broken, connection)
+        os.rename(self._fresh, self.path)
         said = f"The session store was damaged and was put aside as {broken}; {entries} entries of {sessions} sessions could be taken over."
         _log.error(said)
         self._notify(said)
-        return connection
+        return _prepared(self.path)
 
     def _put_aside(self) -> str:
         import time
@@ -183,6 +167,33 @@ class Database:
             yield
         finally:
             os.close(descriptor)
+
+
+def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
+    """A connection to a file of the newest version, made if need be. Raises `sqlite3.DatabaseError` for a file that is damaged."""
+    import sqlite3
+
+    create_private_file(path)
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.text_factory = _lenient_text
+        check_version(connection, path)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA journal_size_limit = {_MAX_JOURNAL}")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        migrate(connection)
+        for table in TABLES:
+            connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+        if is_suspect:
+            _check_wholly(connection)
+        if is_suspect or not _is_index_readable(connection):
+            connection.execute("INSERT INTO texts (texts) VALUES ('rebuild')")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _check_wholly(connection: sqlite3.Connection) -> None:

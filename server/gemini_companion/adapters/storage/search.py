@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from gemini_companion.engine.history.decode import well_formed
@@ -20,17 +21,19 @@ if TYPE_CHECKING:
 _MAX_QUERY: Final = 1_000
 _MAX_WORDS: Final = 16
 
-_UNSPACED: Final = re.compile(
-    "["
+_UNSPACED: Final = (
     "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\u1780-\u17ff"  # Burmese, Khmer
     "\u3040-\u30ff\u31f0-\u31ff"  # Japanese syllables
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters
     "\uac00-\ud7af"  # Korean, whose words carry their particles
-    "]+"
 )
 
-_WILDCARD: Final = re.compile("(?=[%_!])")
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """A run of characters of scripts without spaces. Compiled when first needed: it takes longer than importing this module."""
+    return re.compile(f"[{_UNSPACED}]+")
 
 
 def index_entry(connection: sqlite3.Connection, session_id: str, entry: Entry) -> None:
@@ -66,7 +69,7 @@ def conditions(query: str) -> tuple[list[str], list[str]]:
         if any(character.isalnum() for character in word):
             test, argument = "texts MATCH ?", _phrase(word, is_last=index == len(words) - 1)
         else:
-            test, argument = "body LIKE ? ESCAPE '!'", f"%{_WILDCARD.sub('!', word)}%"
+            test, argument = "body LIKE ? ESCAPE '!'", f"%{re.sub('(?=[%_!])', '!', word)}%"
         clauses.append(f"session_id IN (SELECT documents.session_id FROM texts JOIN documents ON documents.id = texts.rowid WHERE {test})")
         arguments.append(argument)
     return clauses, arguments
@@ -106,7 +109,7 @@ def _strings(values: list[Any]) -> Iterator[str]:
 
 def _index(connection: sqlite3.Connection, session_id: str, seq: int, text: str) -> None:
     row = connection.execute("INSERT INTO documents (session_id, seq) VALUES (?, ?)", (session_id, seq)).lastrowid
-    connection.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (row, _UNSPACED.sub(_pairs, _normal(text))))
+    connection.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (row, _unspaced().sub(_pairs, _normal(text))))
 
 
 def _normal(text: str) -> str:
@@ -125,9 +128,9 @@ def _pairs(match: re.Match[str]) -> str:
 
 def _phrase(word: str, *, is_last: bool) -> str:
     """The word as a phrase of the index's own tokens, quoted so that nothing in it is an operator."""
-    runs = list(_UNSPACED.finditer(word))
+    runs = list(_unspaced().finditer(word))
     ending = runs[-1][0] if runs and runs[-1].end() == len(word) else ""
-    tokens = _UNSPACED.sub(_pairs, word).replace('"', " ").strip()
+    tokens = _unspaced().sub(_pairs, word).replace('"', " ").strip()
     if len(ending) > 1:
         tokens = tokens[:-2]  # the run may go on in the text, so its last character alone is no token there
     is_prefix = len(ending) == 1 or (is_last and not ending)

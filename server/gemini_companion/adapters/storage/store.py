@@ -220,8 +220,8 @@ class SqliteStore:
             for event in events:
                 self._lost_events[event.session_id] = max(event.seq, self._lost_events.get(event.session_id, 0))
 
-        if self._worker.posts_waiting >= _MAX_WAITING_SAVES:
-            _log.warning("%d events are not kept for replay: the disk is too slow.", len(events))
+        if self._worker.is_closed or self._worker.posts_waiting >= _MAX_WAITING_SAVES:
+            _log.warning("%d events are not kept for replay: the store is %s.", len(events), "closed" if self._worker.is_closed else "too slow")
             lose()
         elif events:
             self._worker.post(lambda connection: self._events.save(connection, events), on_failure=lose)

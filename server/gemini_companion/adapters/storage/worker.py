@@ -94,6 +94,11 @@ class Worker:
         self._post_done = 0  # written by our own only
 
     @property
+    def is_closed(self) -> bool:
+        """True once `close` was called."""
+        return self._is_closed
+
+    @property
     def posts_waiting(self) -> int:
         """How many posted jobs are not done yet."""
         return self._posted - self._post_done

@@ -18,7 +18,6 @@ from gemini_companion.sessions.ports import Refusal
 _MAX_DEPTH = 64
 """Directories below a workspace folder; what lies deeper is not shown."""
 
-
 _Scopes: TypeAlias = dict[tuple[str, ...], Scope]
 """By folder and the names from it."""
 

@@ -22,13 +22,13 @@ _Stamp: TypeAlias = tuple[int, int, int]
 
 
 class Scope(NamedTuple):
-    """A directory and the rules that hold in it, outermost first, each with how many names its directory is above this one."""
+    """A directory and the rules that hold in it, outermost first."""
 
     path: str
     parts: tuple[str, ...] = ()
     """Names from the topmost directory whose rules hold to this one."""
     git: tuple[tuple[int, Rules], ...] = ()
-    """Rules, and how many of `parts` lead to the directory that they are of."""
+    """How many of `parts` lead to the directory of an ignore file, and its rules."""
     gemini: tuple[tuple[int, Rules], ...] = ()
 
     def hidden_by(self, name: str, *, is_folder: bool) -> str | None:

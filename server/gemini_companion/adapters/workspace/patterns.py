@@ -13,9 +13,13 @@ from typing import NamedTuple, TypeAlias
 
 _MAX_STARS = 3
 """Wildcards in one name. With more, one name of 255 characters can take seconds; real ignore files have one or two."""
-_STARS = re.compile(r"(\\.)|\*+", re.DOTALL)
+_MAX_SEGMENT = 512
+"""Characters of a pattern between two slashes; file systems allow names of 255 bytes."""
 _GLOB = re.compile(r"[*?\[\\]")
-_BRACKET = re.compile(r"\\.|\[([!^]?)(\]?(?:\[:[a-z]+:\]|[^\]])*)\]", re.DOTALL)
+_BRACKET = r"\[[!^]?\]?(?:\[:[a-z]+:\]|[^\]])*\]"
+_PLAIN = r"\\.|\*+|[^*\[\\]+|."
+_TOKEN = re.compile(f"{_BRACKET}|{_PLAIN}", re.DOTALL)
+_TOKEN_AFTER_BRACKETS = re.compile(_PLAIN, re.DOTALL)
 _POSIX_CLASS = re.compile(r"\[:([a-z]+):\]")
 _POSIX_CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -106,12 +110,12 @@ def _parse(text: str) -> Iterator[_Line]:
         pattern = pattern if hides else pattern[1:]
         folders_only = pattern.endswith("/")
         pattern = pattern.removesuffix("/")
-        segments = tuple(_narrow(segment) for segment in pattern.removeprefix("/").split("/"))
-        if not all(segments):  # nothing, or two slashes in a row
+        segments = tuple(pattern.removeprefix("/").split("/"))
+        if not all(0 < len(segment) <= _MAX_SEGMENT for segment in segments):  # 0: two slashes in a row
             continue
         if not hides and any(_is_costly(segment) for segment in segments):
             continue
-        segments = tuple(_widen(segment) if _is_costly(segment) else segment for segment in segments)
+        segments = tuple(map(_simplify, segments))
         anchored = "/" in pattern
         if segments[-1] == "**":  # everything in there, at any depth
             segments = (*segments, "*")
@@ -120,42 +124,51 @@ def _parse(text: str) -> Iterator[_Line]:
         yield _Line(hides=hides, folders_only=folders_only, segments=segments, anchored=anchored)
 
 
-def _narrow(segment: str) -> str:
-    """Stars in a row mean one, but for a segment of just two."""
-    return segment if segment == "**" else _STARS.sub(lambda found: found[1] or "*", segment)
+def _tokens(segment: str) -> list[str]:
+    """Escaped signs, brackets, stars in a row, and what is between. Linear: no bracket is sought where none can end."""
+    end = segment.rfind("]") + 1
+    return _TOKEN.findall(segment[:end]) + _TOKEN_AFTER_BRACKETS.findall(segment[end:])
 
 
-def _stars(segment: str) -> list[int]:
-    return [found.start() for found in _STARS.finditer(segment) if found[1] is None]
+def _stars(tokens: Sequence[str]) -> list[int]:
+    return [index for index, token in enumerate(tokens) if token.startswith("*")]
 
 
 def _is_costly(segment: str) -> bool:
-    return segment != "**" and len(_stars(segment)) > _MAX_STARS
+    return len(_stars(_tokens(segment))) > _MAX_STARS
 
 
-def _widen(segment: str) -> str:
-    """The head and the tail of a pattern with too many stars: hides what it hides and perhaps more, in bounded time."""
-    stars = _stars(segment)
-    return segment[: stars[0]] + "*" + segment[stars[-1] + 1 :]
+def _simplify(segment: str) -> str:
+    """Stars in a row become one, but for a segment of just two.
+
+    Of a segment with too many, head and tail are left: that hides what it hides and perhaps more, in bounded time.
+    """
+    if segment == "**" or "*" not in segment:
+        return segment
+    tokens = _tokens(segment)
+    stars = _stars(tokens)
+    if len(stars) > _MAX_STARS:
+        tokens[stars[0] : stars[-1] + 1] = ["*"]
+    return "".join("*" if token.startswith("*") else token for token in tokens)
 
 
-def _plain_bracket(found: re.Match[str]) -> str:
+def _plain_bracket(bracket: str) -> str:
     """A bracket that Python reads as git does: POSIX classes spelt out, and nothing that `re` warns of as a set operation to come."""
-    if found[0].startswith("\\"):
-        return found[0]
-    inside = _POSIX_CLASS.sub(lambda named: _POSIX_CLASSES.get(named[1], ""), found[2])
+    sign = "!" if bracket[1] in "!^" else ""
+    inside = _POSIX_CLASS.sub(lambda named: _POSIX_CLASSES.get(named[1], ""), bracket[1 + len(sign) : -1])
     inside = re.sub(r"([-&|~])\1+", r"\1", inside)
-    if inside.startswith("[") and not found[1]:
+    if inside.startswith("[") and not sign:
         inside = "\0" + inside  # a sign that is in no name
-    return f"[{found[1]}{inside}]"
+    return f"[{sign}{inside}]"
 
 
 def _translate(name: str) -> str:
     """The regular expression of one name's glob; empty where git discards it, as for an open bracket."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms, so not before the first ignore file
 
+    glob = "".join(_plain_bracket(token) if token[0] == "[" and len(token) > 1 else token for token in _tokens(name))
     try:
-        regex, _ = GitIgnoreSpecPattern.pattern_to_regex("/" + _BRACKET.sub(_plain_bracket, name))
+        regex, _ = GitIgnoreSpecPattern.pattern_to_regex("/" + glob)
     except ValueError:
         return ""
     return _NAMED_GROUP.sub("(?:", regex).removeprefix("^") if regex else ""

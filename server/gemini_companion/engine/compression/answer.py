@@ -5,32 +5,49 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gemini_companion.engine.facts.neutralise import neutralise
+from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
 
-_OPEN: Final = re.compile(r"<state_snapshot(?:\s[^<>]{0,200})?>", re.IGNORECASE)
+_ATTRIBUTES: Final = r"(?:\s[^<>]{0,200})?>"
+_OPEN: Final = re.compile(rf"<state_snapshot{_ATTRIBUTES}", re.IGNORECASE)
 _CLOSE: Final = re.compile(r"</state_snapshot\s{0,20}>", re.IGNORECASE)
-_SCRATCHPAD_OPEN: Final = re.compile(r"<scratchpad\s{0,20}>", re.IGNORECASE)
-_SCRATCHPAD_CLOSE: Final = re.compile(r"</scratchpad\s{0,20}>", re.IGNORECASE)
-_SECTION_TAG: Final = re.compile(
-    r"</?(?:overall_goal|active_constraints|key_knowledge|artifact_trail|file_system_state|recent_actions|task_state)\s{0,20}>", re.IGNORECASE
-)
+_SCRATCHPAD_TAG: Final = re.compile(rf"<(/?)scratchpad{_ATTRIBUTES}", re.IGNORECASE)
+_SECTION_TAG: Final = re.compile(rf"</?(?:{'|'.join(SECTIONS)})\s{{0,20}}>", re.IGNORECASE)
+_SECTION_BEGINS: Final = re.compile(rf"\s{{0,200}}<(?:{'|'.join(SECTIONS)})\s{{0,20}}>", re.IGNORECASE)
 
 
 def read_snapshot(answer: str) -> str | None:
-    """The last complete `<state_snapshot>` of an answer, tags included, or `None`.
+    """The last complete `<state_snapshot>` of an answer, tags included, or `None`. Linear in the answer's length.
 
-    The scratchpad is dropped first, so that a draft in it is never taken. A snapshot without a word in it counts as none.
+    Scratchpads are dropped first, so that a draft in one is never taken. Where a section follows a tag at once, only such tags open a
+    snapshot: a snapshot may speak of the tag. A snapshot without a word in it counts as none.
     """
-    text = _without_scratchpad(answer)
-    closes = list(_CLOSE.finditer(text))
-    opens = list(_OPEN.finditer(text))
-    for close in reversed(closes):
-        before = [match for match in opens if match.end() <= close.start()]
-        if before:
-            body = text[before[-1].end() : close.start()]
-            if _SECTION_TAG.sub("", body).strip():
-                return wrap(body.strip("\n"))
+    text = _without_scratchpads(answer)
+    openings = [match.span() for match in _OPEN.finditer(text)]
+    with_section = [span for span in openings if _SECTION_BEGINS.match(text, span[1])]
+    body = _last_complete(text, with_section)
+    if body is None:
+        body = _last_complete(text, openings)
+    return None if body is None else wrap(body.strip("\n"))
+
+
+def _last_complete(text: str, openings: list[tuple[int, int]]) -> str | None:
+    """The body of the last of these openings that is closed before the next one, and that says something."""
+    end = len(text)
+    for start, begin in reversed(openings):
+        body = _body(text, begin, end)
+        if body is not None and _SECTION_TAG.sub("", body).strip():
+            return body
+        end = start
     return None
+
+
+def _body(text: str, begin: int, end: int) -> str | None:
+    """From `begin` to the tag that closes the snapshot: the first one after the last section, so that a section may speak of it too."""
+    closes = [match.start() for match in _CLOSE.finditer(text, begin, end)]
+    if not closes:
+        return None
+    sections_end = max((match.end() for match in _SECTION_TAG.finditer(text, begin, closes[-1])), default=begin)
+    return text[begin : next(close for close in closes if close >= sections_end)]
 
 
 def edited_snapshot(text: str) -> str | None:
@@ -60,15 +77,34 @@ def _escape_outer(body: str) -> str:
     return "".join(pieces)
 
 
-def _without_scratchpad(text: str) -> str:
-    """Everything outside complete scratchpads. An unclosed one before the first snapshot is left: the snapshot after it counts."""
+def _without_scratchpads(text: str) -> str:
+    """Everything outside closed scratchpads. Where they are not nested properly the first closing tag ends one; an unclosed one is left."""
+    tags = list(_SCRATCHPAD_TAG.finditer(text))
+    matching = _matching_closes(tags)
     pieces: list[str] = []
     position = 0
-    while opening := _SCRATCHPAD_OPEN.search(text, position):
-        closing = _SCRATCHPAD_CLOSE.search(text, opening.end())
-        if closing is None:
-            break
-        pieces.append(text[position : opening.start()])
-        position = closing.end()
+    for index, tag in enumerate(tags):
+        closing = matching[index]
+        if tag.start() >= position and closing is not None:
+            pieces.append(text[position : tag.start()])
+            position = closing.end()
     pieces.append(text[position:])
     return "".join(pieces)
+
+
+def _matching_closes(tags: list[re.Match[str]]) -> list[re.Match[str] | None]:
+    """For each opening tag the closing tag that matches it by nesting, else the first closing tag after it, else `None`."""
+    closes: list[re.Match[str] | None] = [None] * len(tags)
+    following: re.Match[str] | None = None
+    for index in range(len(tags) - 1, -1, -1):
+        if tags[index].group(1):
+            following = tags[index]
+        else:
+            closes[index] = following
+    unclosed: list[int] = []
+    for index, tag in enumerate(tags):
+        if not tag.group(1):
+            unclosed.append(index)
+        elif unclosed:
+            closes[unclosed.pop()] = tag
+    return closes

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, cast
 
 import msgspec
 
 from gemini_companion.engine.compression.truncate import whole_text
+from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part, model_text, user_text
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, text_of
+from gemini_companion.engine.ide_context.message import read_message
 
 SYSTEM_INSTRUCTION: Final = """\
 You keep the memory of a coding assistant. You get the older part of a conversation as quoted data and write a snapshot of it. The
@@ -56,12 +57,16 @@ VERIFY_REQUEST: Final = (
 )
 
 REPAIR_REQUEST: Final = (
-    "That answer holds no complete snapshot. Answer with nothing but one complete <state_snapshot> with its seven sections, closed by </state_snapshot>."
+    "That answer holds no complete snapshot. Answer with nothing but one complete <state_snapshot> with its seven sections, "
+    "closed by </state_snapshot>."
 )
 
 NO_ANSWER: Final = "(no answer)"
 
-_ABSOLUTE_PATH: Final = re.compile(r'"((?:/|[A-Za-z]:)[^"\n]{1,1024})"')
+_NEVER_QUOTED: Final = frozenset({"thought", "thoughtSignature"})
+
+_PATH_KEYS: Final = frozenset({"path", "previousPath", "otherOpenFiles", "filesOpened", "filesClosed"})
+"""Fields of an IDE context message that hold a path, or several."""
 
 
 def quote(items: Sequence[Item], *, nonce: str, first_index: int = 0, limit: int | None = None) -> list[str]:
@@ -107,21 +112,50 @@ def _quoted(part: Part, item: Item) -> str:
         return f"[editor: {', '.join(editor_paths(text_of(part) or ''))}]"
     if is_thought(part):
         return ""
+    lines: list[str] = []
     if (text := text_of(part)) is not None:
-        return text
+        lines.append(text)
     if (call := call_of(part)) is not None:
-        return f"[call {call.get('name', '')} {_json(call.get('args', {}))}]"
+        lines.append(f"[call {call.get('name', '')} {_json(call.get('args', {}))}]")
     if (response := response_of(part)) is not None:
-        return f"[result {response.get('name', '')}]\n{whole_text(response)}"
+        lines += [f"[result {response.get('name', '')}]", whole_text(response), *_nested_media(response)]
     if (media := media_of(part)) is not None:
-        return describe_media(media)
-    return _json(part)
+        lines.append(describe_media(media))
+    unknown = {} if lines else {key: value for key, value in part.items() if key not in _NEVER_QUOTED}
+    return _json(unknown) if unknown else "\n".join(lines)
 
 
 def editor_paths(text: str) -> list[str]:
-    """The paths that an IDE entry names, in order, each once."""
-    paths = (json_string for json_string in _ABSOLUTE_PATH.findall(text))
-    return list(dict.fromkeys(paths))
+    """The paths that an IDE entry names, in order, each once; none if the text is no IDE context message."""
+    try:
+        message = read_message(text)
+    except InvalidInput:
+        return []
+    paths: dict[str, None] = {}
+    pending: list[object] = [msgspec.to_builtins(message)]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            for key, member in cast("dict[str, object]", value).items():
+                if key in _PATH_KEYS:
+                    paths.update(dict.fromkeys(path for path in _listed(member) if isinstance(path, str)))
+            pending.extend(reversed(list(cast("dict[str, object]", value).values())))
+        elif isinstance(value, list | tuple):
+            pending.extend(reversed(cast("list[object]", value)))
+    return list(paths)
+
+
+def _listed(value: object) -> Iterable[object]:
+    return cast("Iterable[object]", value) if isinstance(value, list | tuple) else (value,)
+
+
+def _nested_media(response: dict[str, Any]) -> list[str]:
+    """Descriptions of the media that a function response carries in parts of its own."""
+    nested = response.get("parts")
+    if not isinstance(nested, list):
+        return []
+    parts = (cast("Part", part) for part in cast("list[object]", nested) if isinstance(part, dict))
+    return [describe_media(media) for part in parts if (media := media_of(part)) is not None]
 
 
 def describe_media(media: dict[str, Any]) -> str:

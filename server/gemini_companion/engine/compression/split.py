@@ -52,9 +52,7 @@ def split_by_weight(weights: Sequence[int], candidates: Sequence[int], fraction:
     return candidates[-1] if candidates else 0
 
 
-def split_inside_run(
-    weights: Sequence[int], model_starts: Sequence[int], fraction: float, *, answered_from: Sequence[bool], first: int
-) -> int:
+def split_inside_run(weights: Sequence[int], model_starts: Sequence[int], fraction: float, *, answered_from: Sequence[bool], first: int) -> int:
     """Where to cut an agent's run of one prompt and many tool rounds, or 0 if nowhere.
 
     The first model content at or past `fraction` of the weight whose calls are all answered in what follows; if none lies

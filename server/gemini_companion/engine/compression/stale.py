@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from gemini_companion.engine.history.log import CompactionEntry, TurnEndEntry, UndoEntry
+from bisect import bisect_left, bisect_right
+
+from gemini_companion.engine.history.log import (
+    CompactionEntry,
+    Entry,
+    IdeContextEntry,
+    PromptEntry,
+    ReplyEntry,
+    ToolResultEntry,
+    TurnEndEntry,
+    UndoEntry,
+)
 from gemini_companion.engine.history.view import History
 
 
@@ -11,6 +22,8 @@ def is_stale(history: History, planned: CompactionEntry, base_version: int) -> b
 
     Contents appended meanwhile do not count: they stay after the tail.
     """
+    if not _stands_on_what_is_in_force(history, planned):
+        return True
     for entry in reversed(history.entries):
         if entry.seq <= base_version:
             return False
@@ -29,6 +42,19 @@ def is_stale(history: History, planned: CompactionEntry, base_version: int) -> b
     return False
 
 
+def _stands_on_what_is_in_force(history: History, planned: CompactionEntry) -> bool:
+    """False if a compaction that it covers is gone, or one in force hides a part of the span and is not covered."""
+    if not all(covered in history.in_force for covered in planned.covers):
+        return False
+    if planned.hides is None:
+        return True
+    first, last = planned.hides
+    return not any(
+        other.hides is not None and other.hides[0] <= last and first <= other.hides[1] and other.compaction_id not in planned.covers
+        for other in history.in_force.values()
+    )
+
+
 def _touches(other: CompactionEntry, planned: CompactionEntry) -> bool:
     cuts = {(cut.seq, cut.part) for cut in planned.cuts}
     if any((cut.seq, cut.part) in cuts for cut in other.cuts):
@@ -43,7 +69,13 @@ def _touches(other: CompactionEntry, planned: CompactionEntry) -> bool:
 
 def _had_contents(history: History, end: TurnEndEntry, first: int, last: int) -> bool:
     """Whether contents that the turn's end dropped stood in the span."""
+    low = bisect_left(history.entries, first, key=_seq)
+    high = bisect_right(history.entries, last, key=_seq)
     return any(
-        first <= entry.seq <= last and entry.seq > end.kept_to and getattr(entry, "turn_id", None) == end.turn_id and hasattr(entry, "content")
-        for entry in history.entries[first - 1 : last]
+        isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry) and entry.turn_id == end.turn_id and entry.seq > end.kept_to
+        for entry in history.entries[low:high]
     )
+
+
+def _seq(entry: Entry) -> int:
+    return entry.seq

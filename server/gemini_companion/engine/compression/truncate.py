@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from gemini_companion.engine.history.content import Content, Part
-from gemini_companion.engine.history.item import Item, MeasureContent, Shape
+from gemini_companion.engine.history.item import Item, Shape
 from gemini_companion.engine.history.part import response_of, response_text
+from gemini_companion.engine.tokens.json_text import json_text
 
 RESPONSE_BUDGET_TOKENS: Final = 50_000
 """Tokens of function responses, counted from the newest, that stay whole (seeds: COMPRESSION_FUNCTION_RESPONSE_TOKEN_BUDGET)."""
@@ -26,11 +26,12 @@ HEAD_SHARE: Final = 0.2
 
 
 class PlannedCut(NamedTuple):
-    """An output to be cut: where it stands, its whole text, and the file that will hold it."""
+    """An output to be cut: where it stands in the log, its whole text, and the file that will hold it."""
 
     seq: int
     part: int
     whole: str
+    """The text as it is in the log, even where the view shows an earlier cut of it."""
     file_name: str
 
 
@@ -45,7 +46,8 @@ def plan_cuts(
     """Which outputs are over the budget, oldest first.
 
     Walks from the newest to the oldest: an output that does not fit into what is left of `budget` tokens is cut to `limit` characters, if
-    it is longer than that; the counter goes on with what is left of it. `tag` makes the file names unique.
+    it is longer than that; the counter goes on with what is left of it. `limit` is never taken as less than `MINIMUM_OUTPUT_CHARACTERS`.
+    `tag` makes the file names unique.
     """
     limit = max(limit, MINIMUM_OUTPUT_CHARACTERS)
     cuts: list[PlannedCut] = []
@@ -61,47 +63,51 @@ def plan_cuts(
             response = response_of(item.content.parts[index])
             if response is None:
                 continue
-            whole = whole_text(response)
-            tokens = int(count_text(whole))
-            if spent + tokens > budget and len(whole) > limit:
-                cuts.append(PlannedCut(item.seq, index, whole, output_file_name(response, item.seq, index, tag)))
-                tokens = int(tokens * limit / len(whole))
+            shown = whole_text(response)
+            tokens = int(count_text(shown))
+            if spent + tokens > budget and len(shown) > limit:
+                number = item.part_number(index)
+                whole = whole_text(response_of(item.original.parts[number]) or response)
+                cuts.append(PlannedCut(item.seq, number, whole, output_file_name(response, item.seq, number, tag)))
+                tokens = int(tokens * limit / len(shown))
             spent += tokens
     return cuts[::-1]
 
 
 def whole_text(response: dict[str, Any]) -> str:
-    """The text of a response: its string, `output`, `content`, or else its JSON indented by two spaces."""
+    """The text of a response: its string, `output`, `content`, or else its JSON indented by two spaces. Never raises."""
     text = response_text(response)
     if text is not None:
         return text
     body = response.get("response")
-    return msgspec.json.format(msgspec.json.encode(body), indent=2).decode()
+    try:
+        return msgspec.json.format(msgspec.json.encode(body), indent=2).decode()
+    except (TypeError, ValueError, RecursionError):  # nested too deep, or with a lone surrogate
+        return json_text(body)
 
 
 def shortened(whole: str, *, path: str, limit: int) -> str:
-    """Head and tail of `whole` within `limit` characters, with a line that says what is missing and where it is."""
+    """Head and tail of `whole`, `limit` characters in all, with lines that say how much is missing and where it is.
+
+    `limit` is never taken as less than `MINIMUM_OUTPUT_CHARACTERS`, and what does not get shorter by it is given back as it is.
+    """
     limit = max(limit, MINIMUM_OUTPUT_CHARACTERS)
     if len(whole) <= limit:
         return whole
-    head = int(limit * HEAD_SHARE)
-    tail = limit - head
-    missing = len(whole) - limit
-    return (
-        f"[Shortened: the first {head:,} and the last {tail:,} characters of {len(whole):,}. The whole output is in {path}]\n"
-        f"{whole[:head]}\n\n[… {missing:,} characters left out …]\n\n{whole[-tail:]}"
-    )
+    total = len(whole)
+    room = limit - len(_opening(total, total, total, path)) - len(_gap(total))  # no number is longer than the total
+    head = max(0, int(room * HEAD_SHARE))
+    tail = max(0, room - head)
+    text = f"{_opening(head, tail, total, path)}{whole[:head]}{_gap(total - head - tail)}{whole[total - tail :]}"
+    return text if len(text) < total else whole
 
 
-def cut_item(item: Item, outputs: dict[int, str], measure: MeasureContent) -> Item:
-    """The item with the outputs of some parts (index to text) replaced; id, name and unknown fields stay."""
-    parts: list[Part] = list(item.content.parts)
-    for index, output in outputs.items():
-        response = response_of(parts[index])
-        if response is not None:
-            parts[index] = {**parts[index], "functionResponse": {**response, "response": {"output": output}}}
-    content = Content(role=item.content.role, parts=tuple(parts))
-    return item.with_content(content, measure(content))
+def _opening(head: int, tail: int, total: int, path: str) -> str:
+    return f"[Shortened: the first {head:,} and the last {tail:,} characters of {total:,}. The whole output is in {path}]\n"
+
+
+def _gap(missing: int) -> str:
+    return f"\n\n[… {missing:,} characters left out …]\n\n"
 
 
 def output_file_name(response: dict[str, Any], seq: int, part: int, tag: str) -> str:

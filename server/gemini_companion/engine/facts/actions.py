@@ -9,8 +9,9 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
-from gemini_companion.engine.facts.extract import FactSource, as_json, command_of, error_lines, result_text
-from gemini_companion.engine.facts.paths import paths_in, paths_of_argument
+from gemini_companion.engine.facts.extract import as_json, command_of, error_lines, result_text
+from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.paths import paths_of_argument
 from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted
 from gemini_companion.engine.facts.sentences import pieces, sentences
 from gemini_companion.engine.history.part import call_of, is_thought, response_of, text_of
@@ -237,14 +238,19 @@ def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit} characters)"
 
 
+def _all(verb: Verb, programs: str) -> dict[str, Verb]:
+    return dict.fromkeys(programs.split(), verb)
+
+
 _PROGRAMS: Final[dict[str, Verb]] = {
-    **dict.fromkeys("cat head tail less more open view bat nl od hexdump xxd strings file stat wc ls tree find find_file grep rg ag ack awk".split(), "read"),
-    **dict.fromkeys("search_file search_dir decompile disassemble goto scroll_up scroll_down diff type dir jq cut sort".split(), "read"),
-    **dict.fromkeys("touch mkdir create cp ln".split(), "created"),
-    **dict.fromkeys("edit mv patch chmod chown sed insert str_replace apply_patch".split(), "changed"),
-    **dict.fromkeys("rm rmdir unlink del".split(), "deleted"),
-    **dict.fromkeys("python python3 node deno bun ruby perl php bash sh zsh java go cargo pytest make npm npx".split(), "ran"),
+    **_all("read", "cat head tail less more open view bat nl od hexdump xxd strings file stat wc ls tree find find_file grep rg ag ack awk"),
+    **_all("read", "search_file search_dir decompile disassemble goto scroll_up scroll_down diff type dir jq cut sort"),
+    **_all("created", "touch mkdir create cp ln"),
+    **_all("changed", "edit mv patch chmod chown sed insert str_replace apply_patch"),
+    **_all("deleted", "rm rmdir unlink del"),
+    **_all("ran", "python python3 node deno bun ruby perl php bash sh zsh java go cargo pytest make npm npx"),
 }
+"""What a program does to the files that its command line names."""
 
 
 @cache
@@ -270,7 +276,8 @@ def _exit_code() -> re.Pattern[str]:
 
 @cache
 def _failure() -> re.Pattern[str]:
-    return re.compile(r"Traceback \(most recent|TIMED OUT|^FAILED |\d+ (?:failed|errors?)\b|npm ERR!|^error[\[:]|^fatal:|NOT been applied", re.MULTILINE)
+    signs = r"Traceback \(most recent|TIMED OUT|^FAILED |\b[1-9]\d* (?:failed|errors?)\b|npm ERR!|^error[\[:]|^fatal:|NOT been applied"
+    return re.compile(signs, re.MULTILINE)
 
 
 @cache
@@ -280,7 +287,10 @@ def _exception() -> re.Pattern[str]:
 
 @cache
 def _verdict() -> re.Pattern[str]:
-    return re.compile(r"(?i)\b\d+ (?:passed|failed|tests?|errors?|warnings?|problems?)\b|\btests?:? .*(?:pass|fail|ok)|^ok\b|\bsuccess|\bbuilt in\b|\bdone in\b|^file updated")
+    return re.compile(
+        r"(?i)\b\d+ (?:passed|failed|tests?|errors?|warnings?|problems?)\b|\btests?:? [^\n]{0,80}(?:pass|fail|ok)|^ok\b|\bsuccess"
+        r"|\bbuilt in\b|\bdone in\b|^file updated"
+    )
 
 
 @cache
@@ -295,4 +305,5 @@ def _directory() -> re.Pattern[str]:
 
 @cache
 def _shell_frame() -> re.Pattern[str]:
-    return re.compile(r"(?m)^(?:\((?:Open file|Current directory): [^\n]*\)|bash-\$|\[File: [^\n]*\]|\(\d+ more lines (?:above|below)\)|-{20,})[ \t]*$\n?")
+    frame = r"\((?:Open file|Current directory): [^\n]*\)|bash-\$|\[File: [^\n]*\]|\(\d+ more lines (?:above|below)\)|-{20,}"
+    return re.compile(rf"^(?:{frame})[ \t]*$\n?", re.MULTILINE)

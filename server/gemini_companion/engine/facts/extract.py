@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
-import msgspec
-
+from gemini_companion.engine.facts.fact import Fact as Fact
+from gemini_companion.engine.facts.fact import FactKind
+from gemini_companion.engine.facts.fact import FactSource as FactSource
 from gemini_companion.engine.facts.paths import paths_in, paths_of_argument
 from gemini_companion.engine.facts.patterns import (
     COMMANDS,
@@ -22,7 +23,6 @@ from gemini_companion.engine.facts.patterns import (
     TASK_HINTS,
     TASKS,
     URLS,
-    FactKind,
     Row,
     compiled,
     directive_cue,
@@ -31,46 +31,34 @@ from gemini_companion.engine.facts.patterns import (
     plan_cue,
 )
 from gemini_companion.engine.facts.sentences import fenced_spans, pieces, prose_lines, sentence_spans
-from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import call_of, is_plain_user, is_thought, response_of, response_text, text_of
 
 _COMMAND_KEYS: Final = ("command", "cmd", "shell_command", "bash_command", "commands", "script", "code", "input")
-_COMMAND_COMPANIONS: Final = frozenset(
-    "description dir_path directory cwd workdir working_directory timeout timeout_ms timeout_seconds is_background background explanation shell env "
-    "restart run_in_background login".split()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_COMMAND_COMPANIONS: Final = _words(
+    "description dir_path directory cwd workdir working_directory timeout timeout_ms timeout_seconds is_background background explanation "
+    "shell env restart run_in_background login"
 )
-_DIGITS: Final = tuple("0123456789")
 _LONGEST_LINE: Final = 400
 """Characters of an error's line; what is longer is data."""
 _LONGEST_SENTENCE: Final = 240
 """Characters of a line in somebody's words that reports an error rather than talks about one."""
+_BEFORE_DIGIT: Final = 64
+"""Characters before a number that can belong to it: `version `, `gift_card_`."""
+_SHORT_BLOCK: Final = 2
+"""Lines of a fenced block without a language that may be commands."""
 _SHORT_HEADING: Final = 40
 """Characters below which what ends in a colon is a heading."""
 _DEEPEST: Final = 32
 """Levels of nesting that are looked into in the arguments of a call."""
 
-
-class FactSource(msgspec.Struct, frozen=True):
-    """One content that a compression hides, and where it stands."""
-
-    index: int
-    """Its place in the view, from 0."""
-    content: Content
-    seq: int
-    """The sequence number of its log entry."""
-    ide_context: bool = False
-    """True for the editor's state: nobody said it, so only its paths are facts."""
-
-
-class Fact(msgspec.Struct, frozen=True, gc=False):
-    """Something that must not be lost, as it stands in its content."""
-
-    kind: FactKind
-    text: str
-    index: int
-    seq: int
-    certain: bool = True
-    """False for what may be something else, such as a word with a slash in it."""
+_Found: TypeAlias = tuple[FactKind, str, bool]
+"""A fact's kind, text and certainty."""
 
 
 def extract_facts(items: Sequence[FactSource]) -> list[Fact]:
@@ -114,12 +102,12 @@ def result_text(response: dict[str, Any]) -> str:
     text = response_text(response)
     if text is not None:
         return text
-    body: object = response.get("response")
-    if isinstance(body, dict) and len(cast("dict[str, Any]", body)) == 1:
-        only = next(iter(cast("dict[str, Any]", body).values()))
+    body: Any = response.get("response")
+    if isinstance(body, dict) and len(fields := cast("dict[str, Any]", body)) == 1:
+        only = next(iter(fields.values()))
         if isinstance(only, str):
             return only
-    return as_json(body) if body else ""
+    return as_json(cast("object", body)) if body else ""
 
 
 def as_json(value: object) -> str:
@@ -161,28 +149,35 @@ def error_lines(text: str) -> Iterator[str]:
         high = text.find("\n", end)
         last = len(text) if high < 0 else high
         line = text[low : min(last, low + _LONGEST_LINE)].strip()
-        if line and not _listing().match(line):
+        if line and not is_code(line):
             yield line
 
 
 def numbers_in(text: str) -> Iterator[str]:
     """Ports, versions, ids, sums, dates, measures and line numbers in `text`."""
-    if hinted(text, _DIGITS):
-        for match in number().finditer(text):
+    digit = _digit().search(text)
+    if digit is not None:
+        for match in number().finditer(text, max(0, digit.start() - _BEFORE_DIGIT)):
             yield match.group().rstrip()
 
 
-def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> Iterator[tuple[FactKind, str, bool]]:
+def is_code(text: str, start: int = 0, end: int | None = None) -> bool:
+    """True for a line of a listing or of source code."""
+    return _code().match(text, start, len(text) if end is None else end) is not None
+
+
+def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> Iterator[_Found]:
     if (text := text_of(part)) is not None:
         if paths_only:
             for piece in pieces(text):
-                yield from (("path", path, certain) for path, certain in paths_in(piece))
+                yield from _paths(piece)
             return
         if by_user:
             sure = directive_cue(certain=True)
             for start, end in directives_in(text):
-                yield "directive", text[start:end], sure.search(text, start, end) is not None and not _listing().match(text, start, end)
-        yield from (("task", text[start:end], True) for start, end in _sentences_with(plan_cue(), PLAN_HINTS, text))
+                yield "directive", text[start:end], sure.search(text, start, end) is not None and not is_code(text, start, end)
+        for start, end in _sentences_with(plan_cue(), PLAN_HINTS, text):
+            yield "task", text[start:end], True
         yield from _facts_of_text(text, longest_error=_LONGEST_SENTENCE)
     elif (call := call_of(part)) is not None:
         command = command_of(call)
@@ -190,9 +185,10 @@ def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> 
             yield "command", command, True
         for key, value in _strings(call.get("args")):
             for piece in pieces(value):
-                yield from (("path", path, certain) for path, certain in paths_of_argument(key, piece))
-                yield from (("url", url, True) for url in _addresses(piece))
-                yield from (("number", found, True) for found in numbers_in(piece))
+                for path, certain in paths_of_argument(key, piece):
+                    yield "path", path, certain
+                yield from _surely("url", _addresses(piece))
+                yield from _surely("number", numbers_in(piece))
     elif (response := response_of(part)) is not None:
         yield from _facts_of_text(result_text(response))
     elif isinstance(code := part.get("executableCode"), dict):
@@ -201,21 +197,31 @@ def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> 
         yield from _facts_of_text(str(cast("dict[str, Any]", result).get("output") or ""))
 
 
-def _facts_of_text(text: str, longest_error: int = sys.maxsize) -> Iterator[tuple[FactKind, str, bool]]:
+def _facts_of_text(text: str, longest_error: int = sys.maxsize) -> Iterator[_Found]:
     for piece in pieces(text):
-        for path, certain in paths_in(piece):
-            yield "path", path, certain
+        yield from _paths(piece)
         if "$" in piece or "`" in piece or "PS " in piece:
-            yield from (("command", command, True) for command in find(COMMANDS, piece))
+            yield from _surely("command", find(COMMANDS, piece))
         lowered = piece.lower()
         if hinted(lowered, ERROR_HINTS):
-            yield from (("error", line, True) for line in error_lines(piece) if len(line) <= longest_error)
-        yield from (("number", found, True) for found in numbers_in(piece))
+            yield from _surely("error", (line for line in error_lines(piece) if len(line) <= longest_error))
+        yield from _surely("number", numbers_in(piece))
         if hinted(lowered, TASK_HINTS):
-            yield from (("task", task, True) for task in find(TASKS, piece))
-        yield from (("url", url, True) for url in _addresses(piece))
+            yield from _surely("task", find(TASKS, piece))
+        yield from _surely("url", _addresses(piece))
     if "```" in text or "~~~" in text:
-        yield from (("command", command, True) for command in _fenced_commands(text))
+        for command, certain in _fenced_commands(text):
+            yield "command", command, certain
+
+
+def _paths(text: str) -> Iterator[_Found]:
+    for path, certain in paths_in(text):
+        yield "path", path, certain
+
+
+def _surely(kind: FactKind, texts: Iterable[str]) -> Iterator[_Found]:
+    for text in texts:
+        yield kind, text, True
 
 
 def _addresses(text: str) -> Iterator[str]:
@@ -224,27 +230,35 @@ def _addresses(text: str) -> Iterator[str]:
             yield url.rstrip(".,;:!?*_")
 
 
-def _fenced_commands(text: str) -> Iterator[str]:
-    """The lines of fenced shell blocks; where some have a prompt, only those, without it. A line continued with `\\` is one."""
+def _fenced_commands(text: str) -> Iterator[tuple[str, bool]]:
+    """The lines of fenced shell blocks; where some have a prompt, only those, without it. A line continued with a backslash is one.
+
+    A block of a line or two without a language may be one: its lines are not certain.
+    """
     for start, end, language in fenced_spans(text):
-        if not _shell_fence().fullmatch(language):
-            continue
         body = text[start:end].split("\n")[1:]
         if body and body[-1].lstrip().startswith(("```", "~~~")):
             body.pop()
-        prompts = any(line.lstrip().startswith("$ ") for line in body)
-        held: list[str] = []
-        for line in body:
-            if held or not prompts or line.lstrip().startswith("$ "):
-                held.append(line if held else line.lstrip().removeprefix("$ "))
-                if line.endswith("\\"):
-                    continue
-                command = "\n".join(held).rstrip()
-                held.clear()
-                if command and not command.startswith("#"):
-                    yield command
-        if held:
-            yield "\n".join(held).rstrip()
+        if _shell_fence().fullmatch(language):
+            yield from ((command, True) for command in _command_lines(body))
+        elif not language and len(body) <= _SHORT_BLOCK:
+            yield from ((line, False) for line in body if len(line) <= _LONGEST_LINE and _plain_command().fullmatch(line))
+
+
+def _command_lines(body: Sequence[str]) -> Iterator[str]:
+    prompts = any(line.lstrip().startswith("$ ") for line in body)
+    held: list[str] = []
+    for line in body:
+        if not held and prompts and not line.lstrip().startswith("$ "):
+            continue
+        held.append(line if held else line.lstrip().removeprefix("$ "))
+        if not line.endswith("\\"):
+            command = "\n".join(held).rstrip()
+            held.clear()
+            if command and not command.startswith("#"):
+                yield command
+    if held:
+        yield "\n".join(held).rstrip()
 
 
 def _strings(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -269,6 +283,11 @@ def _joined(value: object) -> str:
 
 
 @cache
+def _digit() -> re.Pattern[str]:
+    return re.compile(r"\d")
+
+
+@cache
 def _shell_name() -> re.Pattern[str]:
     return re.compile(r"(?i)shell|bash|terminal|command|powershell|console|(?<![a-z])(?:exec|execute|run|sh|zsh|cmd|process)(?![a-z])")
 
@@ -279,5 +298,10 @@ def _shell_fence() -> re.Pattern[str]:
 
 
 @cache
-def _listing() -> re.Pattern[str]:
+def _plain_command() -> re.Pattern[str]:
+    return re.compile(r"[a-z./][\w./-]*+(?: [^(){};=]*)?")
+
+
+@cache
+def _code() -> re.Pattern[str]:
     return re.compile(r"\d{1,7}[:|][ \t]*|(?:raise|except|throw|catch|log(?:ger)?|print|assert|return|def|if|class)\b[ (.]|[#*]|//")

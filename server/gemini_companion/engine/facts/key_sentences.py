@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from gemini_companion.engine.facts.extract import FactSource
+from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.patterns import GREETING
 from gemini_companion.engine.facts.sentences import pieces, prose_lines, sentence_spans
 from gemini_companion.engine.history.part import has_call, is_thought, text_of
@@ -66,9 +66,7 @@ def words_of(text: str) -> list[str]:
     return words
 
 
-def key_sentences(
-    sources: Sequence[FactSource], *, guidance: str = "", checkpoint: Callable[[], None] = lambda: None
-) -> list[KeySentence]:
+def key_sentences(sources: Sequence[FactSource], *, guidance: str = "", checkpoint: Callable[[], None] = lambda: None) -> list[KeySentence]:
     """Sentences of users and model, the most telling first: one round over all stretches of the conversation, then the next.
 
     A sentence tells much if its words are rare in the conversation, if it names people, things, dates or numbers, if it speaks of
@@ -171,11 +169,15 @@ def _worth(sentence: str, words: frozenset[str], *, answer: bool, listed: bool) 
     return worth + min(len(words), 14) * 0.12
 
 
-_STOP_WORDS: Final = frozenset(
-    "a about after all also am an and any are as at be been but by can could did do does doing for from get go got had has have he her him his how i if "
-    "in into is it its it's i'm i've just let let's like me more my no not of off on one or our out over really she so some that that's the their them "
-    "then there these they this to too up us very was we we're were what when which who will with would you you're your です ます した ない こと ので から "
-    "れる して いる ある なる".split()
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_STOP_WORDS: Final = _words(
+    "a about after all also am an and any are as at be been but by can could did do does doing for from get go got had has have he her him "
+    "his how i if in into is it its it's i'm i've just let let's like me more my no not of off on one or our out over really she so some "
+    "that that's the their them then there these they this to too up us very was we we're were what when which who will with would you "
+    "you're your です ます した ない こと ので から れる して いる ある なる"
 )
 
 
@@ -203,10 +205,11 @@ def heading_time() -> re.Pattern[str]:
 
 @cache
 def _telling() -> re.Pattern[str]:
-    return re.compile(
-        r"\d+|`[^`\n]+`|\b(?:yesterday|today|tomorrow|tonight|last|next|ago|since|week|weekend|month|year|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday"
-        r"|Sunday|January|February|March|April|June|July|August|September|October|November|December)\b|昨日|今日|明日|先週|来週|先月|来月|去年|来年|月曜|火曜|水曜|木曜|金曜|土曜|日曜"
-    )
+    days = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
+    months = "January|February|March|April|June|July|August|September|October|November|December"
+    relative = "yesterday|today|tomorrow|tonight|last|next|ago|since|week|weekend|month|year"
+    japanese = "昨日|今日|明日|先週|来週|先月|来月|去年|来年|月曜|火曜|水曜|木曜|金曜|土曜|日曜"
+    return re.compile(rf"\d+|`[^`\n]+`|\b(?:{relative}|{days}|{months})\b|{japanese}")
 
 
 @cache
@@ -222,15 +225,19 @@ def _self() -> re.Pattern[str]:
 @cache
 def _reason() -> re.Pattern[str]:
     return re.compile(
-        r"\b(?:because|since|due to|so that|therefore|caused? by|the (?:problem|cause|reason|fix|issue|bug)|turns out|means that|found|decided|chose|agreed|plan"
-        r"|fixed|works?|fails?|instead|called|named|started|finished|moved|bought|won|made|joined|signed up)\b|ため|なので|原因|決め|決定|修正|見つ"
+        r"\b(?:because|since|due to|so that|therefore|caused? by|the (?:problem|cause|reason|fix|issue|bug)|turns out|means that|found|decided|chose"
+        r"|agreed|plan|fixed|works?|fails?|instead|called|named|started|finished|moved|bought|won|made"
+        r"|joined|signed up)\b|ため|なので|原因|決め|決定|修正|見つ"
     )
 
 
 @cache
 def _announcing() -> re.Pattern[str]:
     """What somebody is about to do, which the calls show better."""
-    return re.compile(r"(?:\w+, )?(?i:let['’]?s|let me|now,? (?:let|i|we)|i(?:['’]ll| will)|we(?:['’]ll| will)|next,? (?:i|we)|first,? (?:i|we|let)|please|could you|would you)\b")
+    return re.compile(
+        r"(?:\w+, )?(?i:let['’]?s|let me|now,? (?:let|i|we)|i(?:['’]ll| will)|we(?:['’]ll| will)|next,? (?:i|we)|first,? (?:i|we|let)"
+        r"|please|could you|would you)\b"
+    )
 
 
 @cache

@@ -12,13 +12,14 @@ from gemini_companion.engine.facts.paths import paths_in
 from gemini_companion.engine.facts.sentences import pieces
 
 _MOST_COMPONENTS: Final = 16
+"""Of a path whose parts are remembered."""
 
 
 class Place(NamedTuple):
     """Where a line stands in its section: by group, then by content, then by its number there."""
 
     group: int
-    index: int
+    content: int
     number: int = 0
 
 
@@ -91,6 +92,21 @@ class Page:
             out.append(f"</{section}>")
         out.append(f"</{SNAPSHOT_TAG}>")
         return "\n".join(out)
+
+
+def bulleted(text: str) -> str:
+    """`text` as an entry of a list, as which it may stand already."""
+    return text if text.startswith(("- ", "* ")) else f"- {text}"
+
+
+def head(text: str, limit: int) -> str:
+    """The first `limit` characters, and how many were left out."""
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} … (+{len(text) - limit:,} characters)"
+
+
+def tail(text: str, limit: int) -> str:
+    """The last `limit` characters, and how many were left out."""
+    return text if len(text) <= limit else f"(+{len(text) - limit:,} characters) … {text[-limit:].lstrip()}"
 
 
 class PathCover:

@@ -7,35 +7,41 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-EXTENSIONS: Final = frozenset(
-    "adoc asm astro avi bash bat bib bmp bz2 bzl cc cfg cjs clj cmake cmd cpp crt cs csproj css csv cts cxx dart deb dll docx ejs elm eot erl exe exs "
-    "fish gemspec gif gitignore go gql gradle graphql groovy gz h5 hbs hcl hh hpp hs htm html ico iml ini ipynb jar java jinja jinja2 jpeg jpg js json "
-    "json5 jsonc jsonl jsx kt kts less lhs lua m4 markdown md mdx mjs mkv ml mli mm mp3 mp4 mts ndjson nim nix npy npz odt onnx otf parquet pbtxt pcap "
-    "pdf pem php pickle pkl pl plist png pptx properties proto ps1 psd pxd py pyc pyi pyx rar rb rego rkt rlib rmd rpm rs rst rtf sass sbt scala scss "
-    "sh sln so sql sqlite sqlite3 svelte svg swift tar tcl tex tf tfvars tgz tif tiff toml tsv ts tsx ttf txt unity vb vbs vsix vue war wasm wav webm "
-    "webp whl woff woff2 xcodeproj xhtml xls xlsx xml xsd xsl xz yaml yml zig zip zsh".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+EXTENSIONS: Final = _words(
+    "adoc asm astro avi bash bat bib bmp bz2 bzl cc cfg cjs clj cmake cmd cpp crt cs csproj css csv cts cxx dart deb dll docx ejs elm eot "
+    "erl exe exs fish gemspec gif gitignore go gql gradle graphql groovy gz h5 hbs hcl hh hpp hs htm html ico iml ini ipynb jar java jinja "
+    "jinja2 jpeg jpg js json json5 jsonc jsonl jsx kt kts less lhs lua m4 markdown md mdx mjs mkv ml mli mm mp3 mp4 mts ndjson nim nix npy "
+    "npz odt onnx otf parquet pbtxt pcap pdf pem php pickle pkl pl plist png pptx properties proto ps1 psd pxd py pyc pyi pyx rar rb rego "
+    "rkt rlib rmd rpm rs rst rtf sass sbt scala scss sh sln so sql sqlite sqlite3 svelte svg swift tar tcl tex tf tfvars tgz tif tiff toml "
+    "tsv ts tsx ttf txt unity vb vbs vsix vue war wasm wav webm webp whl woff woff2 xcodeproj xhtml xls xlsx xml xsd xsl xz yaml yml zig "
+    "zip zsh"
 )
 """Endings that make a bare name a file's."""
 
-_MAYBE_EXTENSIONS: Final = frozenset(
-    "a bak bin c conf config d dat data db def diff doc el env ex f fs h i in inc info j key lib lock log m mak map mk new o old orig out patch pid pt pub "
-    "r rej s sass save sha256 swp templ tmp tpl user v".split()
+_MAYBE_EXTENSIONS: Final = _words(
+    "a bak bin c conf config d dat data db def diff doc el env ex f fs h i in inc info j key lib lock log m mak map mk new o old orig out "
+    "patch pid pt pub r rej s sass save sha256 swp templ tmp tpl user v"
 )
 """Endings that a member access in code has as often as a file."""
 
-_FILE_NAMES: Final = frozenset(
-    "Makefile makefile Dockerfile Containerfile Jenkinsfile Vagrantfile Procfile Gemfile Rakefile Brewfile Justfile justfile LICENSE README CHANGELOG "
-    "NOTICE AUTHORS CODEOWNERS CONTRIBUTING COPYING".split()
+_FILE_NAMES: Final = _words(
+    "Makefile makefile Dockerfile Containerfile Jenkinsfile Vagrantfile Procfile Gemfile Rakefile Brewfile Justfile justfile LICENSE "
+    "README CHANGELOG NOTICE AUTHORS CODEOWNERS CONTRIBUTING COPYING"
 )
-_DOTFILES: Final = frozenset("dockerenv editorconfig env envrc git gitattributes github gitmodules npmrc profile python-version ssh vscode".split())
-_DIRECTORIES: Final = frozenset(
-    "app apps bin build cmd conf config core dist docs doc etc examples home include internal lib libs node_modules opt packages pkg public scripts "
-    "server spec src static test tests tmp tools usr util utils var vendor web www".split()
+_DOTFILES: Final = _words("dockerenv editorconfig env envrc git gitattributes github gitmodules npmrc profile python-version ssh vscode")
+_DIRECTORIES: Final = _words(
+    "app apps bin build cmd conf config core dist docs doc etc examples home include internal lib libs node_modules opt packages pkg "
+    "public scripts server spec src static test tests tmp tools usr util utils var vendor web www"
 )
-_NO_PATHS: Final = frozenset("and/or either/or he/she she/he he/him she/her his/her her/his him/her s/he w/o".split())
-_ARGUMENT_KEYS: Final = frozenset(
-    "path paths file files filename file_name filepath file_path absolute_path dir directory dir_path dirpath dirname folder cwd root target_file "
-    "target_path old_path new_path source_path uri notebook_path image_path".split()
+_NO_PATHS: Final = _words("and/or either/or he/she she/he he/him she/her his/her her/his him/her s/he w/o")
+_ARGUMENT_KEYS: Final = _words(
+    "path paths file files filename file_name filepath file_path absolute_path dir directory dir_path dirpath dirname folder cwd root "
+    "target_file target_path old_path new_path source_path uri notebook_path image_path"
 )
 
 _CHARACTER: Final = r"[A-Za-z0-9_.@+~\u00c0-\u02af\u0370-\u1fff-]"
@@ -130,7 +136,7 @@ def _address() -> re.Pattern[str]:
 
 @cache
 def _windows() -> re.Pattern[str]:
-    """A path with a drive, a share, or backslashes between names (`src\\app.py`; a JSON escape such as `\\n` is no separator)."""
+    """A path with a drive, a share, or backslashes between names; a JSON escape such as a line break's is no separator."""
     piece = r"[^\s\\/:*?\"'<>|`,;(){}\[\]]"
     drive = rf"(?<![A-Za-z0-9])[A-Za-z]:(?:\\{{1,2}}|/){piece}++(?:(?:\\{{1,2}}|/){piece}++)*+"
     share = rf"(?<!\\)\\\\[\w.$-]++(?:\\{piece}++)++"

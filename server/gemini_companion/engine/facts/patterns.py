@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-FactKind: TypeAlias = Literal["path", "command", "directive", "error", "number", "task", "url"]
+from gemini_companion.engine.facts.fact import FactKind
 
 
 class Row(NamedTuple):
@@ -46,12 +46,14 @@ DIRECTIVES: Final = (
     Row("directive", r"(?:needs?|wants?) to", ("It needs to be fast.",), certain=False),
     Row("directive", r"(?:not|isn['’]t|aren['’]t) (?:be )?(?:allowed|permitted|acceptable)", ("It is not allowed.",)),
     Row("directive", r"forbid(?:den|s)?|prohibit(?:ed|s)?|disallow(?:ed)?|off(?: |-)limits", ("Globals are forbidden.", "legacy/ is off-limits")),
-    Row("directive", r"required?|requires|mandatory|strictly|exactly|at (?:most|least)|no (?:more|less|fewer) than", ("Types are required.", "at most 20 lines"), certain=False),
+    Row("directive", r"required?|requires|mandatory|strictly|exactly", ("Types are required.",), certain=False),
+    Row("directive", r"at (?:most|least)|no (?:more|less|fewer) than", ("at most 20 lines",), certain=False),
     Row("directive", r"without|unless|until|except", ("without new dependencies", "unless I say so"), certain=False),
     Row("directive", r"from now on|under no circumstances", ("From now on, use British spelling.",)),
     Row("directive", r"no longer|by default", ("We no longer support 3.8.",), certain=False),
     Row("directive", r"please", ("Could you please use the other card?",), certain=False),
-    Row("directive", r"keep in mind|remember|important|note that|stick (?:to|with)", ("Remember the locks.", "Stick to the standard library."), certain=False),
+    Row("directive", r"keep in mind|remember|important|note that", ("Remember the locks.",), certain=False),
+    Row("directive", r"stick (?:to|with)", ("Stick to the standard library.",), certain=False),
 )
 
 JAPANESE_DIRECTIVES: Final = (
@@ -65,17 +67,18 @@ JAPANESE_DIRECTIVES: Final = (
     Row("directive", r"禁止|厳禁|不可|必須|必要|厳守|限定", ("グローバル変数は禁止。", "型注釈は必須")),
     Row("directive", r"なるべく|できるだけ|可能な限り|極力|優先|避け", ("なるべく短く。", "依存は避ける")),
     Row("directive", r"代わりに|かわりに|ではなく|じゃなく|よりも", ("npm の代わりに pnpm を使う。",)),
-    Row("directive", r"ように(?:して|する|しろ|お願い)|こと(?:。|$)|(?:使|変え|触|消|足|増)(?:わ|え|ら|さ|やさ)?ない", ("一行二十字までとすること。", "新しい依存は使わない"), certain=False),
+    Row("directive", r"ように(?:して|する|しろ|お願い)|こと(?:。|$)", ("一行二十字までとすること。",), certain=False),
+    Row("directive", r"(?:使|変え|触|消|足|増)(?:わ|え|ら|さ|やさ)?ない", ("新しい依存は使わない",), certain=False),
 )
 
 # --- Commands in prose. Whole command strings come from calls (see `extract`). ----------------------------------------------------
 
 PROGRAMS: Final = (
-    "apt apt-get awk aws az bash brew bun bundle cargo cat cd chmod chown clang cmake composer conda cp curl deno diff docker docker-compose dotnet "
-    "echo emacs env eslint export find flutter gcc gcloud gem gh git go gradle grep gunzip head helm java javac jest journalctl jq kill kubectl less "
-    "ln ls make mkdir mv mvn mypy ninja node npm npx openssl perl php pip pip3 pnpm poetry powershell prettier psql pwd pyright pytest python python3 "
-    "rails rake redis-cli rg rm rsync ruby ruff rustc scp sed sh source sqlite3 ssh sudo swift systemctl tail tar tee terraform touch tox tsc unzip uv "
-    "uvicorn uvx vim wget which xargs yarn zsh"
+    "apt apt-get awk aws az bash brew bun bundle cargo cat cd chmod chown clang cmake composer conda cp curl deno diff docker "
+    "docker-compose dotnet echo emacs env eslint export find flutter gcc gcloud gem gh git go gradle grep gunzip head helm java javac jest "
+    "journalctl jq kill kubectl less ln ls make mkdir mv mvn mypy ninja node npm npx openssl perl php pip pip3 pnpm poetry powershell "
+    "prettier psql pwd pyright pytest python python3 rails rake redis-cli rg rm rsync ruby ruff rustc scp sed sh source sqlite3 ssh sudo "
+    "swift systemctl tail tar tee terraform touch tox tsc unzip uv uvicorn uvx vim wget which xargs yarn zsh"
 )
 
 COMMANDS: Final = (
@@ -101,20 +104,27 @@ SHELL_FENCE: Final = r"(?:ba|z|fi|c|k|tc)?sh|shell|console|terminal|shell-?sessi
 ERRORS: Final = (
     Row(
         "error",
-        r"^(?:[ \t>|E-]{0,8}(?:Caused by: |Uncaught |Unhandled |- E\d{3} )?)(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Failure|Fault|Interrupt)(?:: |:?$)",
+        r"^(?:[ \t>|E-]{0,8}(?:Caused by: |Uncaught |Unhandled |- E\d{3} )?)(?:[A-Za-z_]\w{0,60}\.){0,8}"
+        r"[A-Z]\w{0,60}(?:Error|Exception|Failure|Fault|Interrupt)(?:: |:?$)",
         ("ValueError: bad literal", "E   AssertionError: no", "java.io.IOException: gone", "- E999 IndentationError: unexpected indent"),
         flags=re.MULTILINE,
     ),
     Row(
         "error",
         r"(?<![\w.])(?i:errors?|fatal|panic|failed|failure)(?:\[\w{1,20}\]|[ \t]\w{1,12}\d)?:[ \t]{0,4}(?=[^\s)])",
-        ("src/a.c:12:5: error: expected ';'", "error[E0308]: mismatched types", "a.ts(1,2): error TS2345: no", "Error: not enough seats", "fatal: no repo"),
+        ("src/a.c:12:5: error: expected ';'", "error[E0308]: mismatched types", "a.ts(1,2): error TS2345: no", "Error: no seats", "fatal: no repo"),
     ),
-    Row("error", r"^[ \t]{0,8}(?:FAILED|ERROR|FATAL|CRITICAL|npm ERR!|✗|✖)[ \t]\S", ("FAILED tests/test_a.py::test_b - boom", "npm ERR! code ELIFECYCLE"), flags=re.MULTILINE),
     Row(
         "error",
-        r"(?i:command not found|no such file or directory|permission denied|segmentation fault|core dumped|is not recognized as an?|connection refused"
-        r"|cannot find module|timed out|syntax error\(s\)|have not been applied|out of memory)|\bE(?:CONNREFUSED|NOENT|ACCES|ADDRINUSE|PERM)\b",
+        r"^[ \t]{0,8}(?:FAILED|ERROR|FATAL|CRITICAL|npm ERR!|✗|✖)[ \t]\S",
+        ("FAILED tests/test_a.py::test_b - boom", "npm ERR! code ELIFECYCLE"),
+        flags=re.MULTILINE,
+    ),
+    Row(
+        "error",
+        r"(?i:command not found|no such file or directory|permission denied|segmentation fault|core dumped|is not recognized as an?"
+        r"|connection refused|cannot find module|timed out|syntax error\(s\)|have not been applied|out of memory)"
+        r"|\bE(?:CONNREFUSED|NOENT|ACCES|ADDRINUSE|PERM)\b",
         ("sh: foo: command not found", "cat: x: No such file or directory", "EXECUTION TIMED OUT"),
     ),
     Row(
@@ -128,7 +138,7 @@ ERRORS: Final = (
 # --- Numbers, tasks, addresses ---------------------------------------------------------------------------------------------------
 
 NUMBERS: Final = (
-    Row("number", r"(?i:\bports?|ポート(?:番号)?)(?:[ \t]*(?:[=::は]|is|to|on)?[ \t]*)\d{2,5}\b", ("port 3000 is taken", "PORT=8080", "ポートは5432")),
+    Row("number", r"(?i:\bports?|ポート(?:番号)?)(?:[ \t]*(?:[=::は]|is|to|on)?[ \t]*)\d{2,5}\b", ("port 3000", "PORT=8080", "ポートは5432")),
     Row("number", r"\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3}):\d{2,5}\b", ("localhost:5173", "127.0.0.1:8080")),
     Row("number", r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", ("6f9619ff-8b86-d011-b42d-00cf4fc964ff",)),
     Row("number", r"\bv?\d{1,5}\.\d{1,5}\.\d{1,6}(?:[.-][0-9A-Za-z.-]{1,30}\b)?", ("v1.2.3", "2.0.0-rc.1")),
@@ -150,7 +160,8 @@ NUMBERS: Final = (
     Row("number", r"\b[a-z]{2,20}(?:_[a-z]{1,20}){1,4}_\d{2,12}\b", ("gift_card_7480005", "sofia_kim_7287")),
     Row("number", r"\b(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}\b|\b0x[0-9a-fA-F]{2,32}\b", ("commit ad388c7", "0x5deece66d")),
     Row("number", r"[$€£¥]\d[\d,]{0,15}(?:\.\d{1,4})?|\d[\d,]{0,15}(?:円|万円|ドル)", ("$1,239.50", "3,000円")),
-    Row("number", r"\b(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])\b|(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?", ("2024-05-27", "2024年5月")),
+    Row("number", r"\b(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])\b", ("2024-05-27",)),
+    Row("number", r"(?:19|20)\d\d年(?:\d{1,2}月(?:\d{1,2}日)?)?", ("2024年5月",)),
     Row("number", r"\b\d[\d,]{0,12}(?:\.\d{1,4})?[ \t]?(?:ms|kB|KB|MB|GB|TB|KiB|MiB|GiB|px|rem|Hz|fps|rpm|%)(?!\w)", ("250 ms", "16 KiB", "70%")),
     Row("number", r"(?i:\blines?)[ \t]\d{1,7}(?:[ \t]?[-–][ \t]?\d{1,7})?\b|\d{1,7}行目", ("line 1474", "lines 10-20", "42行目")),
 )
@@ -165,7 +176,8 @@ TASKS: Final = (
 PLANS: Final = (
     Row(
         "task",
-        r"\b(?:[Tt]asks?:|[Nn]ext(?: steps?)?(?:,|:| (?:is|are)\b)|[Rr]emaining (?:work|steps?|tasks?)\b|[Ss]till (?:needs?|ha(?:ve|s)) to\b|[Ss]till (?:missing|open|to do)\b|[Ll]eft to do\b"
+        r"\b(?:[Tt]asks?:|[Nn]ext(?: steps?)?(?:,|:| (?:is|are)\b)|[Rr]emaining (?:work|steps?|tasks?)\b|[Ss]till (?:needs?|ha(?:ve|s)) to\b"
+        r"|[Ss]till (?:missing|open|to do)\b|[Ll]eft to do\b"
         r"|[Nn]ot (?:yet )?(?:implemented|done|finished|tested)(?: yet)?\b|[Ff]ollow[- ]ups?:)",
         ("Next, I will run the tests.", "We still need to update the docs.", "The parser is not yet tested."),
     ),
@@ -190,22 +202,24 @@ GREETING: Final = r"(?i:hi|hello|hey|thanks?|thank\syou|good\s(?:morning|evening
 
 # --- Hints: if none of these stands in a text in small letters, no row of that kind can find anything. Plain searches are quicker. --
 
-DIRECTIVE_HINTS: Final = (
-    *("must", "never", "always", "n't", "n’t", "dont", "doesnt", "cant", "not", "should", "shall", "only", "prefer", "avoid", "instead", "rather than"),
-    *("sure", "ensur", "have to", "has to", "need", "want", "forbid", "prohibit", "disallow", "limits", "requir", "mandatory", "strictly", "exactly"),
-    *("at most", "at least", "no more", "no less", "no fewer", "without", "unless", "until", "except", "no longer", "from now", "no circ", "by default"),
-    *("please", "in mind", "remember", "important", "note that", "stick to", "stick with"),
-    *("必", "絶対", "常に", "いつも", "決して", "けっして", "かならず", "ない", "ください", "下さい", "ほしい", "欲しい", "お願い", "頼む", "てはいけ", "てはなら"),
-    *("ちゃ", "だめ", "ダメ", "駄目", "なければ", "なく", "ねばなら", "なきゃ", "だけ", "のみ", "しか", "以外", "以内", "まで", "べき", "べから", "禁", "不可", "守"),
-    *("限", "なるべく", "できるだけ", "優先", "避け", "代わ", "かわり", "よりも", "ように", "こと"),
+
+def _hints(text: str) -> tuple[str, ...]:
+    return tuple(text.split("|"))
+
+
+DIRECTIVE_HINTS: Final = _hints(
+    "must|never|always|n't|n’t|dont|doesnt|cant|not|should|shall|only|prefer|avoid|instead|rather than|sure|ensur|have to|has to|need|want|"
+    "forbid|prohibit|disallow|limits|requir|mandatory|strictly|exactly|at most|at least|no more|no less|no fewer|without|unless|until|"
+    "except|no longer|from now|no circ|by default|please|in mind|remember|important|note that|stick to|stick with|必|絶対|常に|いつも|"
+    "決して|けっして|かならず|ない|ください|下さい|ほしい|欲しい|お願い|頼む|てはいけ|てはなら|ちゃ|だめ|ダメ|駄目|なければ|なく|ねばなら|"
+    "なきゃ|だけ|のみ|しか|以外|以内|まで|べき|べから|禁|不可|守|限|なるべく|できるだけ|優先|避け|代わ|かわり|よりも|ように|こと"
 )
-ERROR_HINTS: Final = (
-    *("err", "exception", "fail", "fault", "fatal", "panic", "interrupt", "exit", "not found", "no such", "denied", "dumped", "recognized", "refused"),
-    *("cannot find", "timed out", "not been applied", "out of memory", "critical", "✗", "✖", "econn", "enoent", "eacces", "eaddr", "eperm"),
-    *("エラー", "失敗", "例外", "見つかり", "できません"),
+ERROR_HINTS: Final = _hints(
+    "err|exception|fail|fault|fatal|panic|interrupt|exit|not found|no such|denied|dumped|recognized|refused|cannot find|timed out|"
+    "not been applied|out of memory|critical|✗|✖|econn|enoent|eacces|eaddr|eperm|エラー|失敗|例外|見つかり|できません"
 )
-TASK_HINTS: Final = ("[ ]", "[todo", "[in p", "[pend", "[block", "[未", "[進", "todo", "fixme", "xxx")
-PLAN_HINTS: Final = ("task", "next", "remaining", "still", "left to", "not", "follow", "次", "残り", "未", "やること", "あとで", "後で")
+TASK_HINTS: Final = _hints("[ ]|[todo|[in p|[pend|[block|[未|[進|todo|fixme|xxx")
+PLAN_HINTS: Final = _hints("task|next|remaining|still|left to|not|follow|次|残り|未|やること|あとで|後で")
 
 
 def hinted(lowered: str, hints: tuple[str, ...]) -> bool:
@@ -238,7 +252,8 @@ def binding_rule() -> re.Pattern[str]:
         r"(?:never|always|do(?:n['’]?t| not)|avoid|prefer|only|make sure|be sure|ensure|under no|from now on)\b(?! wait\b| worry\b)"
         r"|\b(?:you|it|they|this|that|there|code|tests?|files?|names?|functions?|lines?|commits?|everything|nothing|we)[ \n](?:all )?"
         r"(?:must|should|shall|ha(?:ve|s) to|can(?:not|['’]t| not)|may not)(?:n['’]t)?\b(?! have\b|['’]ve\b| be (?:so|such|really|very)\b)"
-        r"|\bi(?: would|['’]d)? (?:strongly )?(?:prefer|want you|need you|do(?:n['’]t| not) want)|\b(?:not allowed|forbidden|prohibited|off[ -]limits|instead of|rather than)\b)"
+        r"|\bi(?: would|['’]d)? (?:strongly )?(?:prefer|want you|need you|do(?:n['’]t| not) want)"
+        r"|\b(?:not allowed|forbidden|prohibited|off[ -]limits|instead of|rather than)\b)"
         r"|必ず|絶対|決して|ないで|ください|下さい|いけ|なら(?:ない|ぬ)|べき|禁止|厳禁|不可|必須|なるべく|できるだけ|優先|避け|代わりに|ではなく|のみ"
     )
 

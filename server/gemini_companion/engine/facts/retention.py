@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gemini_companion.engine.facts.extract import Fact
+from gemini_companion.engine.facts.fact import Fact, FactKind
 from gemini_companion.engine.facts.neutralise import neutralise
-from gemini_companion.engine.facts.patterns import FactKind
 
 
 class MissingFact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -31,9 +30,11 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def measure_retention(facts: Sequence[Fact], snapshot_text: str, *, repaired: int = 0) -> Retention:
     """Look for every certain fact in the snapshot, word for word or neutralised; each text of a kind counts once."""
-    wanted = dict.fromkeys((fact.kind, fact.text) for fact in facts if fact.certain)
-    missing = tuple(
-        MissingFact(kind=kind, text=text) for kind, text in wanted if text not in snapshot_text and neutralise(text) not in snapshot_text
-    )
+    wanted: dict[tuple[FactKind, str], None] = dict.fromkeys((fact.kind, fact.text) for fact in facts if fact.certain)
+    missing = tuple(MissingFact(kind=fact[0], text=fact[1]) for fact in wanted if not _stands(fact[1], snapshot_text))
     kept = len(wanted) - len(missing)
     return Retention(score=kept / len(wanted) if wanted else 1.0, facts=len(wanted), kept=kept, repaired=min(repaired, kept), missing=missing)
+
+
+def _stands(text: str, snapshot_text: str) -> bool:
+    return text in snapshot_text or neutralise(text) in snapshot_text

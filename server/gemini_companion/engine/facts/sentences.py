@@ -13,7 +13,7 @@ PIECE: Final = 16_384
 _LONGEST_PARAGRAPH: Final = 24
 """Wrapped lines that are read as one."""
 
-_ABBREVIATIONS: Final = ("e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "ms", "dr", "prof", "no", "fig", "approx", "resp", "incl", "al", "st", "jr", "ca")
+_ABBREVIATIONS: Final = frozenset({"e.g", "i.e", "etc", "vs", "cf", "mr", "mrs", "ms", "dr", "prof", "no", "fig", "approx", "resp", "incl", "al"})
 
 
 def pieces(text: str, size: int = PIECE) -> Iterator[str]:
@@ -111,10 +111,12 @@ def _ends_here(text: str, start: int, end: int, begin: int, limit: int) -> bool:
     """Whether the full stop at `start` ends a sentence: not after an abbreviation, a list number, or before a small letter."""
     if text[start] != ".":
         return True
-    if text[end:limit].lstrip()[:1].islower() if limit - end < 64 else text[end : end + 64].lstrip()[:1].islower():
+    if text[end : min(limit, end + 64)].lstrip()[:1].islower():
         return False
     word = text[max(begin, start - 12) : start].rpartition(" ")[2].lstrip("(\n\t")
-    return not (word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper()) or (word.isdigit() and not text[begin : start - len(word)].strip()))
+    if word.isdigit():
+        return bool(text[begin : start - len(word)].strip())
+    return word.lower() not in _ABBREVIATIONS and not (len(word) == 1 and word.isupper())
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ appending to a long history touches only the last one.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from gemini_companion.engine.history.content import Content, Part
@@ -62,7 +62,8 @@ def _without_thoughts(item: Item, measure: MeasureContent) -> Item | None:
         return None
     if item.shape is not Shape.THOUGHTS:
         return item
-    parts = [part for part in item.content.parts if not is_thought(part)]
+    numbers = tuple(number for number, part in enumerate(item.content.parts) if not is_thought(part))
+    parts = [item.content.parts[number] for number in numbers]
     if not parts:
         return None
     for index, part in enumerate(parts):
@@ -71,16 +72,16 @@ def _without_thoughts(item: Item, measure: MeasureContent) -> Item | None:
                 parts[index] = {**part, "thoughtSignature": _SKIP_SIGNATURE}
             break
     content = Content(role="model", parts=tuple(parts))
-    return item.with_content(content, measure(content))
+    return item.with_content(content, measure(content), numbers=numbers)
 
 
 def _pair(models: list[Item], users: list[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
     calls = _Calls(models)
-    answered = [calls.answer(item, measure) for item in users]
+    answered = calls.answer(users, measure)
     curated = calls.with_ids(measure)
     if close and calls.open:
         curated.append(calls.fill(measure))
-    curated.extend(item for item in answered if item is not None)
+    curated.extend(answered)
     return curated
 
 
@@ -93,8 +94,10 @@ class _Calls:
         """Per model item and part: the id that its call gets, `None` for a part that is no call."""
         self.open: dict[str, str] = {}
         """Id to name of the calls that have no result yet, in order."""
-        self._by_name: defaultdict[str, deque[str]] = defaultdict(deque)
-        self._invented = False
+        self._names: dict[str, str] = {}
+        self._waiting: defaultdict[tuple[str, bool], deque[str]] = defaultdict(deque)
+        """By name (`""` for any name), of all calls and (`True`) of those alone that came without an id of their own."""
+        self._has_invented = False
         for item in models:
             self._ids.append([self._register(item, number, part) for number, part in enumerate(item.content.parts)])
 
@@ -104,59 +107,73 @@ class _Calls:
             return None
         name = str(call.get("name", ""))
         given = call.get("id")
-        if isinstance(given, str) and given and given not in self.open:
-            call_id = given
-        else:
-            call_id = f"{name}-{item.seq}-{number}"
-            self._invented = True
-        self.open[call_id] = name
-        self._by_name[name].append(call_id)
+        is_given = isinstance(given, str) and given != "" and given not in self.open
+        call_id = given if isinstance(given, str) and is_given else self._invent(f"{name}-{item.seq}-{number}")
+        self.open[call_id] = self._names[call_id] = name
+        for key in (name, ""):
+            self._waiting[key, False].append(call_id)
+            if not is_given:
+                self._waiting[key, True].append(call_id)
+        self._has_invented = self._has_invented or not is_given
         return call_id
 
-    def answer(self, item: Item, measure: MeasureContent) -> Item | None:
-        """The user item with results paired and orphans dropped; `None` if nothing of it is left."""
+    def _invent(self, call_id: str) -> str:
+        while call_id in self.open:
+            call_id += "-"
+        return call_id
+
+    def answer(self, users: list[Item], measure: MeasureContent) -> list[Item]:
+        """The user items with results paired and orphans dropped; an item of which nothing is left is dropped too."""
+        claims: dict[tuple[int, int], str] = {}
+        unclaimed: list[tuple[tuple[int, int], dict[str, Any]]] = []
+        for place, response in _responses(users):  # what names its call comes first, whatever the order
+            given = response.get("id")
+            if isinstance(given, str) and self.open.pop(given, None) is not None:
+                claims[place] = given
+            else:
+                unclaimed.append((place, response))
+        for place, response in unclaimed:
+            if (call_id := self._claim(response)) is not None:
+                claims[place] = call_id
+        return [kept for index, item in enumerate(users) if (kept := self._answered(item, index, claims, measure)) is not None]
+
+    def _answered(self, item: Item, index: int, claims: dict[tuple[int, int], str], measure: MeasureContent) -> Item | None:
         if item.shape is not Shape.RESULTS:
             return item
         parts: list[Part] = []
+        numbers: list[int] = []
         changed = False
-        for part in item.content.parts:
+        for number, part in enumerate(item.content.parts):
             response = response_of(part)
-            if response is None:
-                parts.append(part)
+            call_id = claims.get((index, number))
+            if response is not None and call_id is None:
+                changed = True
                 continue
-            call_id = self._claim(response)
-            if call_id is None:
+            if response is not None and call_id is not None and not (response.get("id") == call_id and response.get("name")):
+                part = {**part, "functionResponse": {**response, "id": call_id, "name": response.get("name") or self._names[call_id]}}
                 changed = True
-            elif response.get("id") == call_id:
-                parts.append(part)
-            else:
-                parts.append({**part, "functionResponse": {**response, "id": call_id}})
-                changed = True
+            parts.append(part)
+            numbers.append(number)
         if not changed:
             return item
         if not parts:
             return None
         content = Content(role="user", parts=tuple(parts))
-        return item.with_content(content, measure(content))
+        return item.with_content(content, measure(content), numbers=tuple(numbers) if len(numbers) < len(item.content.parts) else None)
 
     def _claim(self, response: dict[str, Any]) -> str | None:
-        given = response.get("id")
-        if isinstance(given, str) and given in self.open:
-            del self.open[given]
-            return given
-        if isinstance(given, str) and given and not self._invented:
-            return None  # it names a call that this round does not hold
-        waiting = self._by_name[str(response.get("name", ""))]
+        """In order: a result with no id takes any open call of its name, one with a strange id only a call that came without one."""
+        name = response.get("name")
+        waiting = self._waiting[name if isinstance(name, str) else "", bool(response.get("id"))]
         while waiting:
             call_id = waiting.popleft()
-            if call_id in self.open:
-                del self.open[call_id]
+            if self.open.pop(call_id, None) is not None:
                 return call_id
         return None
 
     def with_ids(self, measure: MeasureContent) -> list[Item]:
         """The model items, each call with its id."""
-        if not self._invented:
+        if not self._has_invented:
             return list(self._models)
         curated: list[Item] = []
         for item, ids in zip(self._models, self._ids, strict=True):
@@ -164,14 +181,23 @@ class _Calls:
                 curated.append(item)
                 continue
             content = Content(role="model", parts=tuple(map(_with_id, item.content.parts, ids)))
-            curated.append(item.with_content(content, measure(content)))
+            curated.append(item.with_content(content, measure(content), numbers=item.numbers))
         return curated
 
     def fill(self, measure: MeasureContent) -> Item:
         """A user item that says of every call left open that it was interrupted."""
         last = next(item for item in reversed(self._models) if has_call(item.content))
         content = interrupted_results(self.open)
-        return last.with_content(content, measure(content), "filled")
+        return last.filled(content, measure(content))
+
+
+def _responses(users: list[Item]) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
+    """Every function response with its place: which item, which part."""
+    for index, item in enumerate(users):
+        if item.shape is Shape.RESULTS:
+            for number, part in enumerate(item.content.parts):
+                if (response := response_of(part)) is not None:
+                    yield (index, number), response
 
 
 def interrupted_results(calls: dict[str, str], message: str = INTERRUPTED) -> Content:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.json_length import json_length
-from gemini_companion.engine.history.part import call_of, has_call, has_response, is_thought, text_of
+from gemini_companion.engine.history.part import call_of, has_call, has_response, is_thought, response_of, text_of
 
 ItemKind: TypeAlias = Literal["prompt", "reply", "toolResult", "ide", "snapshot", "acknowledgement", "pin", "filled"]
 
@@ -28,7 +28,20 @@ MeasureContent: TypeAlias = Callable[[Content], Measure]
 class Item:
     """A content where it stands in a view. Immutable but for what it remembers; compare with `content`."""
 
-    __slots__ = ("_curated", "_weight", "compaction_id", "content", "entry_id", "kind", "measure", "plain_user", "seq", "shape", "turn_id")
+    __slots__ = (
+        "_weight",
+        "compaction_id",
+        "content",
+        "entry_id",
+        "kind",
+        "measure",
+        "numbers",
+        "original",
+        "plain_user",
+        "seq",
+        "shape",
+        "turn_id",
+    )
 
     def __init__(
         self, content: Content, *, seq: int, entry_id: str, kind: ItemKind, measure: Measure, turn_id: str = "", compaction_id: str | None = None
@@ -44,8 +57,11 @@ class Item:
         self.measure = measure
         self.shape = shape_of(content)
         self.plain_user = self.shape is Shape.PLAIN_USER
+        self.original: Content = content
+        """The content as it stands in the log, uncut and not curated."""
+        self.numbers: tuple[int, ...] | None = None
+        """Which parts of `original` the parts of `content` are, where curation dropped some; `None` if all are there."""
         self._weight = -1
-        self._curated: Item | None = None
 
     @property
     def weight(self) -> int:
@@ -54,17 +70,38 @@ class Item:
             self._weight = json_length(self.content)
         return self._weight
 
-    def with_content(self, content: Content, measure: Measure, kind: ItemKind | None = None) -> Item:
-        """The same place in the log with another content."""
-        return Item(
+    def with_content(self, content: Content, measure: Measure, *, numbers: tuple[int, ...] | None = None) -> Item:
+        """The same place in the log with another content, made of the parts `numbers` of `original` if it is not made of all."""
+        item = Item(
             content,
             seq=self.seq,
             entry_id=self.entry_id,
             turn_id=self.turn_id,
-            kind=kind or self.kind,
+            kind=self.kind,
             measure=measure,
             compaction_id=self.compaction_id,
         )
+        item.original, item.numbers = self.original, numbers
+        return item
+
+    def filled(self, content: Content, measure: Measure) -> Item:
+        """A content that no entry holds, standing for results that this one's calls never got."""
+        return Item(content, seq=self.seq, entry_id=self.entry_id, turn_id=self.turn_id, kind="filled", measure=measure)
+
+    def part_number(self, index: int) -> int:
+        """Which part of `original` the part `index` of `content` is."""
+        return index if self.numbers is None else self.numbers[index]
+
+    def with_outputs(self, outputs: Mapping[int, str], measure: MeasureContent) -> Item:
+        """The item with the outputs of some function responses (by their part number) replaced; ids, names and unknown fields stay."""
+        parts: list[Part] = list(self.content.parts)
+        for index, part in enumerate(parts):
+            output = outputs.get(self.part_number(index))
+            response = response_of(part)
+            if output is not None and response is not None:
+                parts[index] = {**part, "functionResponse": {**response, "response": {"output": output}}}
+        content = Content(role=self.content.role, parts=tuple(parts))
+        return self.with_content(content, measure(content), numbers=self.numbers)
 
     def __repr__(self) -> str:
         return f"Item({self.kind} seq={self.seq} {self.content.role})"

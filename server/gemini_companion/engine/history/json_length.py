@@ -85,10 +85,17 @@ def _scalar(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value) if -_SAFE_INTEGER <= value <= _SAFE_INTEGER else _javascript_number(float(value))
+        return str(value) if -_SAFE_INTEGER <= value <= _SAFE_INTEGER else _large_integer(value)
     if isinstance(value, float):
         return _javascript_number(value)
     return "null"
+
+
+def _large_integer(value: int) -> str:
+    try:
+        return _javascript_number(float(value))
+    except OverflowError:
+        return "null"  # what JavaScript writes for infinity
 
 
 def _javascript_number(value: float) -> str:

@@ -8,15 +8,15 @@ raises the *epoch*.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from gemini_companion.engine.history.content import Content, Part, user_text
+from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.curation import curate, curate_round, round_end
 from gemini_companion.engine.history.item import STANDING_IN, Item, ItemKind, MeasureContent, Shape
 from gemini_companion.engine.history.log import (
     CompactionEntry,
-    Cut,
     Entry,
     IdeContextEntry,
     PinEntry,
@@ -29,7 +29,7 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
     UnpinEntry,
 )
-from gemini_companion.engine.history.part import has_call, response_of
+from gemini_companion.engine.history.part import has_call
 
 PINS_INTRODUCTION: Final = "The user pinned these texts. They hold word for word:"
 
@@ -111,7 +111,8 @@ class History:
             case CompactionEntry():
                 self.compactions[entry.compaction_id] = entry
                 self.in_force[entry.compaction_id] = entry
-                self.preview = None
+                if self.preview is not None and self.preview.compaction_id == entry.compaction_id:
+                    self.preview = None
                 self._change_view()
             case UndoEntry():
                 for compaction_id in entry.undone:
@@ -242,8 +243,13 @@ def _compose(sources: Sequence[Item], in_force: dict[str, CompactionEntry], pins
             low, high = _bounds(items, *compaction.hides)
             kept = [item for item in items[low:high] if item.seq in compaction.keeps and item.kind not in STANDING_IN] if compaction.keeps else []
             items[low:high] = [*kept, *_stand_in(compaction, pins, measure)]
-    cuts = {(cut.seq, cut.part): cut for compaction in in_force.values() for cut in compaction.cuts}
-    return _apply_cuts(items, cuts, measure) if cuts else items
+    outputs: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    for compaction in in_force.values():  # of an output that was cut twice the newer cut holds
+        for cut in compaction.cuts:
+            outputs[cut.seq][cut.part] = cut.output
+    if not outputs:
+        return items
+    return [item.with_outputs(outputs[item.seq], measure) if item.seq in outputs and item.shape is Shape.RESULTS else item for item in items]
 
 
 def _stand_in(compaction: CompactionEntry, pins: dict[str, PinEntry], measure: MeasureContent) -> list[Item]:
@@ -251,7 +257,8 @@ def _stand_in(compaction: CompactionEntry, pins: dict[str, PinEntry], measure: M
         seq = compaction.hides[0] if compaction.hides else compaction.seq
         return Item(content, seq=seq, entry_id=compaction.id, kind=kind, measure=measure(content), compaction_id=compaction.compaction_id)
 
-    items = [item(content, "snapshot" if index == compaction.snapshot_at else "acknowledgement") for index, content in enumerate(compaction.replacement)]
+    kinds: list[ItemKind] = ["snapshot" if index == compaction.snapshot_at else "acknowledgement" for index in range(len(compaction.replacement))]
+    items = [item(content, kind) for content, kind in zip(compaction.replacement, kinds, strict=True)]
     if pins:
         items.insert(compaction.snapshot_at + 1, item(pins_content(pins.values()), "pin"))
     return items
@@ -261,22 +268,6 @@ def pins_content(pins: Iterable[PinEntry]) -> Content:
     """The user content in which pinned texts stand, each in a part of its own, word for word."""
     intro = user_text(PINS_INTRODUCTION)
     return Content(role="user", parts=(*intro.parts, *({"text": pin.text} for pin in pins)))
-
-
-def _apply_cuts(items: list[Item], cuts: dict[tuple[int, int], Cut], measure: MeasureContent) -> list[Item]:
-    touched = {seq for seq, _ in cuts}
-    return [_cut(item, cuts, measure) if item.seq in touched and item.shape is Shape.RESULTS else item for item in items]
-
-
-def _cut(item: Item, cuts: dict[tuple[int, int], Cut], measure: MeasureContent) -> Item:
-    parts: list[Part] = list(item.content.parts)
-    for index, part in enumerate(parts):
-        cut = cuts.get((item.seq, index))
-        response = response_of(part)
-        if cut is not None and response is not None:
-            parts[index] = {**part, "functionResponse": {**response, "response": {"output": cut.output}}}
-    content = Content(role=item.content.role, parts=tuple(parts))
-    return item.with_content(content, measure(content))
 
 
 def _bounds(items: Sequence[Item], first: int, last: int) -> tuple[int, int]:

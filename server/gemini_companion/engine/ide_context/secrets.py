@@ -80,7 +80,8 @@ def find_secrets(text: str) -> list[Secret]:
 # -- values that are assigned to a telling name
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-_TEMPLATE = re.compile(r"[$%]?[{<(\[]|\$\w|://|\\|^(?:~|\.{1,2})?/[a-z]+/")
+_TEMPLATE = re.compile(r"\{[^{}]*\}|<[^<>]*>|\([^()]*\)|\[[^\[\]]*\]|\$\w|://|^(?:~|\.{1,2})?/[a-z]+/")
+"""Holes to be filled, regular expressions, addresses and paths."""
 _CLASS_CHANGE = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 
 

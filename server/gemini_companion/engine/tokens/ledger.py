@@ -63,24 +63,41 @@ class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class _Calibration:
     """What one model's counts taught: `measured ≈ surroundings + offset + factor · text`."""
 
-    __slots__ = ("factor", "offset")
+    __slots__ = ("_reference", "factor", "offset")
 
     def __init__(self) -> None:
         self.offset = 0.0
         self.factor = 1.0
+        self._reference: tuple[int, float] | None = None
+        """The shortest text counted so far, and what its request had beyond the estimated surroundings."""
 
     def learn(self, parts: RequestParts, measured: int) -> None:
-        low, high = FACTOR_RANGE
-        if parts.text >= LEARNING_TOKENS:
-            constant = max(0.0, parts.surroundings + self.offset)
-            self.factor = min(high, max(low, (measured - constant) / parts.text))
-            return
-        offset = measured - self.factor * parts.text - parts.surroundings
-        # A constant can be off by what is unknown of tools and wrapping, but never below nothing.
-        self.offset = max(-float(parts.surroundings), offset)
+        text, beyond = parts.text, float(measured - parts.surroundings)
+        if text >= LEARNING_TOKENS:
+            self.factor = _within(self._slope(text, beyond), FACTOR_RANGE)
+        # What the factor does not explain is the constant's: unknown of tools and wrapping, but never less than nothing.
+        self.offset = beyond - self.factor * text
+        if self.offset < -parts.surroundings:
+            self.offset = -float(parts.surroundings)
+            if text >= LEARNING_TOKENS:
+                self.factor = _within((beyond - self.offset) / text, FACTOR_RANGE)
+        if self._reference is None or text <= self._reference[0]:
+            self._reference = (text, beyond)
+
+    def _slope(self, text: int, beyond: float) -> float:
+        """Tokens by estimated token. Between two counts far enough apart the constant falls out; one count alone is all factor."""
+        if self._reference is not None:
+            start, at_start = self._reference
+            if text - start >= max(LEARNING_TOKENS, text // 2):
+                return (beyond - at_start) / (text - start)
+        return (beyond - self.offset) / text
 
     def apply(self, parts: RequestParts) -> float:
         return max(0.0, parts.surroundings + self.offset) + self.factor * parts.text
+
+
+def _within(value: float, bounds: tuple[float, float]) -> float:
+    return min(bounds[1], max(bounds[0], value))
 
 
 class TokenReading(NamedTuple):
@@ -152,13 +169,14 @@ class TokenLedger:
     def scaled(self, parts: RequestParts, total: int) -> RequestParts:
         """The same split with `total` as its sum, so that the parts and the meter never disagree."""
         names = RequestParts.__struct_fields__
-        values = [int(getattr(parts, name)) for name in names]
-        whole = sum(values)
+        values = [max(0, int(getattr(parts, name))) for name in names]
+        whole, total = sum(values), max(0, total)
         if whole == 0:
-            return msgspec.structs.replace(parts, messages=max(0, total))
-        exact = [value * total / whole for value in values]
-        floors = [int(value) for value in exact]
-        for index in sorted(range(len(exact)), key=lambda i: floors[i] - exact[i])[: total - sum(floors)]:
+            return RequestParts(messages=total)
+        shares = [divmod(value * total, whole) for value in values]
+        floors = [share for share, _ in shares]
+        by_remainder = sorted(range(len(shares)), key=lambda index: -shares[index][1])
+        for index in by_remainder[: total - sum(floors)]:
             floors[index] += 1
         return RequestParts(**dict(zip(names, floors, strict=True)))
 

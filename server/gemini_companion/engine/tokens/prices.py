@@ -1,6 +1,6 @@
 """What one lexical piece costs in tokens: sums of fitted coefficients, remembered per piece.
 
-The model, per kind of piece. A word costs a base by its length and letter case, plus the likelihood of a token boundary between
+The model, per kind of piece. The commonest pieces cost what they are known to. A word costs a base by its length and letter case, plus the likelihood of a token boundary between
 each two neighbouring letters, with separate terms at its start and end. Punctuation works the same way. Digits cost one each.
 White space costs what the tokenizer makes of it exactly. Runs of CJK cost by character; words in other scripts by length; other
 symbols by their block.
@@ -97,6 +97,9 @@ class PriceTable(dict[str, float]):
 
 def price_of(piece: str) -> float:
     """Tokens that one piece, as `lexical.cut` makes them, is expected to cost; more than 0. Raises on an empty piece."""
+    known = _KNOWN_PIECES.get(piece)
+    if known is not None:
+        return known
     spaced = piece[0] == " "
     body = piece[1:] if spaced else piece
     first = body[:1]
@@ -108,10 +111,10 @@ def price_of(piece: str) -> float:
     if block == "latin" and first.isalpha():
         return _word_price(body, spaced)
     if block in coefficients.SCRIPT_RUNS:
-        unspaced_run, spaced_run, _ = coefficients.SCRIPT_RUNS[block]
-        return max(1.0, (spaced_run if spaced else unspaced_run) + sum(map(_SCRIPT_LETTERS.__getitem__, body)))
+        bases = coefficients.SCRIPT_RUNS[block][spaced]
+        return max(1.0, bases[min(len(body), len(bases)) - 1] + sum(map(_CHARACTERS.__getitem__, body)))
     if block in coefficients.CJK_RUNS:
-        return max(_LEAST, coefficients.CJK_RUNS[block][0] + sum(map(_CJK_CHARACTERS.__getitem__, body)))
+        return max(_LEAST, coefficients.CJK_RUNS[block][0] + sum(map(_CHARACTERS.__getitem__, body)))
     symbols = coefficients.SYMBOLS[block][0] + sum(map(_SYMBOL_PAIRS.__getitem__, pairwise("\0" + body)))
     return max(_LEAST, symbols)
 
@@ -189,8 +192,9 @@ def _by_punctuation(table: str) -> Callable[[_Pair], float]:
     return lambda pair: costs[_PUNCTUATION.index(pair[0]) * len(_PUNCTUATION) + _PUNCTUATION.index(pair[1])]
 
 
-def _cjk_character(deviations: dict[str, float]) -> Callable[[str], float]:
-    return lambda character: coefficients.CJK_RUNS[block_of(character)][1] + deviations.get(character, 0.0)
+def _character(deviations: dict[str, float]) -> Callable[[str], float]:
+    ordinary = {block: run[-1] for block, run in coefficients.SCRIPT_RUNS.items()} | {block: run[-1] for block, run in coefficients.CJK_RUNS.items()}
+    return lambda character: ordinary.get(block_of(character), 1.0) + deviations.get(character, 0.0)
 
 
 def _symbol(pair: _Pair) -> float:
@@ -202,10 +206,8 @@ _INNER_PAIRS: Final = _Costs(_inner_pairs())
 _FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.FIRST_PAIRS))
 _SPACED_FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.SPACED_FIRST_PAIRS))
 _LAST_PAIRS: Final = _Costs(_by_letters(coefficients.LAST_PAIRS))
+_KNOWN_PIECES: Final = {piece: float(tokens) for tokens, pieces in coefficients.KNOWN_PIECES.items() for piece in pieces}
 _PUNCTUATION_FIRSTS: Final = (_hundredths(coefficients.PUNCTUATION_FIRST), _hundredths(coefficients.PUNCTUATION_SPACED_FIRST))
 _PUNCTUATION_PAIRS: Final = _Costs(_by_punctuation(coefficients.PUNCTUATION_PAIRS))
-_SCRIPT_LETTERS: Final = _Costs[str](lambda letter: coefficients.SCRIPT_RUNS[block_of(letter)][2])
-_CJK_CHARACTERS: Final = _Costs(
-    _cjk_character({character: tenths / 10 for tenths, group in coefficients.CJK_CHARACTERS.items() for character in group})
-)
+_CHARACTERS: Final = _Costs(_character({c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group}))
 _SYMBOL_PAIRS: Final = _Costs(_symbol)

@@ -8,7 +8,7 @@ from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.progress import client_progress
 from gemini_companion.protocol.types import ApplyParams, CancelParams, ChatParams, CompressParams, SessionParams, UndoParams
-from gemini_companion.sessions.compressing import apply_preview, undo
+from gemini_companion.sessions.checkpoints import apply_preview, undo
 from gemini_companion.sessions.inspection import compaction_list
 from gemini_companion.sessions.results import CancelResult, ChatResult, CompactionList, CompressionStatusReport
 

@@ -1,0 +1,47 @@
+"""What the search for facts takes and gives: plain types, cheap to import."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from gemini_companion.engine.history.content import Content
+
+FactKind: TypeAlias = Literal["path", "command", "directive", "error", "number", "task", "url"]
+
+
+class FactSource(msgspec.Struct, frozen=True):
+    """One content that a compression hides, and where it stands."""
+
+    index: int
+    """Its place in the view, from 0."""
+    content: Content
+    seq: int
+    """The sequence number of its log entry."""
+    ide_context: bool = False
+    """True for the editor's state: nobody said it, so only its paths are facts."""
+
+
+class Fact(msgspec.Struct, frozen=True, gc=False):
+    """Something that must not be lost, as it stands in its content."""
+
+    kind: FactKind
+    text: str
+    index: int
+    seq: int
+    certain: bool = True
+    """False for what may be something else, such as a word with a slash in it."""
+
+
+class SummaryTask(msgspec.Struct, frozen=True, kw_only=True):
+    """What a summariser that runs on this machine gets instead of a prompt to be parsed."""
+
+    sources: tuple[FactSource, ...]
+    """The contents to be hidden, in order, without snapshots and acknowledgements of earlier compactions."""
+    previous_snapshot: str | None = None
+    guidance: str = ""
+    budget_tokens: int
+    """Tokens that the snapshot may have, its frame not counted."""
+    hidden_tokens: int
+    """Tokens of what it replaces."""

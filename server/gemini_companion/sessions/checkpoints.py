@@ -1,0 +1,143 @@
+"""Previews applied, compactions undone: what can be done with a compression once it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gemini_companion.engine.compression.answer import edited_snapshot
+from gemini_companion.engine.compression.conclude import message_for
+from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.compression.undo import plan_undo
+from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput, ModelFault, StaleVersion
+from gemini_companion.engine.history.content import user_text
+from gemini_companion.engine.history.log import CompressionResult, PreviewEntry, TokenCountSource, UndoEntry
+from gemini_companion.sessions.counting import count_both
+from gemini_companion.sessions.events import CompactionUndone
+from gemini_companion.sessions.installing import CompressionRun, ended, failed, install, joinable
+from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.session import Running, Session
+from gemini_companion.sessions.summarising import RETRY_SECONDS
+
+
+async def apply_preview(session: Session, *, client: str, compaction_id: str, snapshot: str | None = None) -> CompressionResult:
+    """Install a preview, with an edited text if `snapshot` is given. Recounts.
+
+    Raises `CheckpointNotFound`, `StaleVersion`, or `InvalidInput` for an empty text.
+    """
+
+    async def run_job(job: Job[CompressionResult]) -> CompressionResult:
+        running = Running(job=job, started=session.services.clock.monotonic())
+        session.compression = running
+        try:
+            return await _apply(session, compaction_id, snapshot, running)
+        finally:
+            ended(session, job)
+
+    _find_preview(session, compaction_id)
+    job = joinable(session, Job("compression", compaction_id, run_job))
+    session.lane.submit(job)
+    return await job.wait(client)
+
+
+def _find_preview(session: Session, compaction_id: str) -> PreviewEntry:
+    preview = session.history.preview
+    if preview is None or preview.compaction_id != compaction_id:
+        applied = compaction_id in session.history.compactions
+        raise CheckpointNotFound(
+            f"The preview {compaction_id} is applied already." if applied else f"There is no preview {compaction_id}, or a newer one took its place.",
+            hint="Ask for a new preview with gemini/compress.",
+        )
+    return preview
+
+
+async def _apply(session: Session, compaction_id: str, snapshot: str | None, running: Running) -> CompressionResult:
+    preview = _find_preview(session, compaction_id)
+    choice = session.choice()
+    run = CompressionRun(
+        session=session,
+        choice=choice,
+        compaction_id=compaction_id,
+        trigger="manual",
+        forced=True,
+        guidance="",
+        preview=False,
+        started=running.started,
+        reading=session.reading(choice),
+        running=running,
+    )
+    planned = preview.compaction
+    entry = planned
+    text = planned.result.snapshot
+    if snapshot is not None:
+        text = edited_snapshot(snapshot)
+        if text is None:
+            raise InvalidInput("The edited snapshot is empty.", path="$.snapshot", hint="Leave `snapshot` out to apply the preview as it was.")
+        replacement = list(planned.replacement)
+        replacement[planned.snapshot_at] = user_text(text)
+        entry = msgspec.structs.replace(planned, replacement=tuple(replacement))
+    if is_stale(session.history, entry, preview.base_seq):
+        raise StaleVersion("The history was changed since this preview was made.", hint="Ask for a new preview with gemini/compress.")
+    run.report("counting")
+    before = session.history.curated()
+    retries = RetryBudget(session.services.clock, RETRY_SECONDS)
+    try:
+        counts = await count_both(session, choice, before, session.history.view_with(entry), retries)
+    except ModelFault:
+        return await failed(run, run.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
+    if counts.after >= counts.before:
+        return await failed(run, run.result("COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", counts))
+    run.report("installing")
+    base = run.result("COMPRESSED", counts, snapshot=text, with_id=True)
+    result = msgspec.structs.replace(base, split_at=planned.result.split_at, kept_contents=planned.result.kept_contents)
+    stamp = session.stamp()
+    return await install(run, msgspec.structs.replace(entry, result=result, id=stamp["id"], time=stamp["time"]), preview.base_seq)
+
+
+async def undo(session: Session, *, client: str, compaction_id: str | None = None) -> CompressionResult:
+    """Take back a compaction and all that cover it; later turns stay. Raises `CheckpointNotFound`."""
+
+    async def run(_: Job[CompressionResult]) -> CompressionResult:
+        return await _undo(session, compaction_id)
+
+    plan_undo(session.history, compaction_id)
+    job = Job("compression", session.services.new_id("undo"), run)
+    session.lane.submit(job)
+    return await job.wait(client)
+
+
+async def _undo(session: Session, compaction_id: str | None) -> CompressionResult:
+    started = session.services.clock.monotonic()
+    undone = plan_undo(session.history, compaction_id)
+    choice = session.choice()
+    before = session.ledger.estimate(choice.name, session.parts())
+    after = before + _restored_tokens(session, undone)
+    source: TokenCountSource = "estimate"
+    stamp = session.stamp()
+    result = CompressionResult(
+        compaction_id=undone[-1],
+        status="UNDONE",
+        trigger="manual",
+        original_token_count=before,
+        new_token_count=after,
+        token_count_source=source,
+        undone=undone,
+        model_calls=0,
+        duration_ms=session.elapsed_ms(started),
+        message=message_for("UNDONE", before, after),
+    )
+    await session.commit(lambda seq: UndoEntry(**stamp, seq=seq, undone=undone, result=result))
+    session.emit(CompactionUndone(undone=undone))
+    session.tell_usage()
+    return result
+
+
+def _restored_tokens(session: Session, undone: Sequence[str]) -> int:
+    """Estimated tokens that come back, IDE entries aside."""
+    items = session.history.curated()
+    ide = sum(item.measure.tokens for item in items if item.kind == "ide")
+    now = sum(item.measure.tokens for item in items)
+    then = sum(item.measure.tokens for item in session.history.view_without(undone))
+    return then - (now - ide)

@@ -1,0 +1,157 @@
+"""An editor for end-to-end tests: the real server as a child over stdio, spoken to through pytest-lsp."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp.client import make_test_lsp_client
+
+SERVER = [sys.executable, "-m", "gemini_companion", "serve"]
+WAIT = 20.0
+
+
+def server_environment(tmp_path: Path, **more: str) -> dict[str, str]:
+    """An environment without keys, whose home and data are the test's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GEMINI", "GOOGLE", "COMPANION"))}
+    server = str(Path(__file__).resolve().parents[2] / "server")
+    return {**kept, "HOME": str(tmp_path / "home"), "COMPANION_DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": server, **more}
+
+
+class Editor:
+    """Asks with dictionaries, answers with plain JSON values, remembers every event."""
+
+    def __init__(self, client: LanguageClient) -> None:
+        self.client = client
+        self.events: list[dict[str, Any]] = []
+        self.envelopes: list[dict[str, Any]] = []
+        self.statuses: list[dict[str, Any]] = []
+        self.progress: list[dict[str, Any]] = []
+        self.messages: list[str] = []
+        self.is_killed = False
+        self._changed = asyncio.Event()
+
+    async def ask(self, method: str, params: dict[str, Any] | None = None, *, request_id: str | None = None) -> Any:
+        """The result, or a raised `JsonRpcException`."""
+        converter = self.client.protocol._converter  # noqa: SLF001
+        typed: Any = params or {}
+        if method in lsp.METHOD_TO_TYPES:  # pygls sends LSP's own methods only with LSP's own types
+            typed = converter.structure(typed, lsp.METHOD_TO_TYPES[method][2])
+        async with asyncio.timeout(WAIT):
+            answer = await self.client.protocol.send_request_async(method, typed, msg_id=request_id)
+        return converter.unstructure(answer) if method == "textDocument/codeAction" else plain(answer)
+
+    async def fails(self, method: str, params: dict[str, Any] | None = None) -> JsonRpcException:
+        """The error that the request is answered with."""
+        try:
+            answer = await self.ask(method, params)
+        except JsonRpcException as error:
+            return error
+        raise AssertionError(f"{method} answered {answer!r}")
+
+    def start(self, method: str, params: dict[str, Any] | None = None, *, request_id: str | None = None) -> asyncio.Task[Any]:
+        """Ask without waiting."""
+        return asyncio.create_task(self.ask(method, params, request_id=request_id))
+
+    def tell(self, method: str, params: dict[str, Any]) -> None:
+        """A notification."""
+        self.client.protocol.notify(method, params)
+
+    def open(self, path: Path, text: str | None = None) -> None:
+        """Open a document."""
+        shown = path.read_text("utf-8") if text is None else text
+        self.client.text_document_did_open(
+            lsp.DidOpenTextDocumentParams(text_document=lsp.TextDocumentItem(uri=path.as_uri(), language_id="python", version=1, text=shown))
+        )
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """The events of one type so far."""
+        return [event for event in self.events if event["type"] == kind]
+
+    async def kill(self) -> None:
+        """SIGKILL to the server."""
+        process = self.client._server  # noqa: SLF001
+        assert process is not None
+        process.kill()
+        await process.wait()
+        self.is_killed = True
+
+    async def wait_for(self, kind: str, count: int = 1) -> dict[str, Any]:
+        """The `count`-th event of a type."""
+        async with asyncio.timeout(WAIT):
+            while len(self.of(kind)) < count:
+                self._changed.clear()
+                await self._changed.wait()
+        return self.of(kind)[count - 1]
+
+    def hear(self, method: str, params: Any) -> None:
+        """Take a notification."""
+        value = plain(params)
+        if method == "gemini/event":
+            self.envelopes.append(value)
+            self.events.append(value["event"])
+        elif method == "gemini/compressionStatus/didChange":
+            self.statuses.append(value)
+        elif method == "$/progress":
+            self.progress.append(value)
+        else:
+            self.messages.append(value["message"])
+        self._changed.set()
+
+
+def plain(value: Any) -> Any:
+    """pygls' nested named tuples as dictionaries."""
+    if hasattr(value, "_asdict"):
+        return {key: plain(member) for key, member in value._asdict().items()}
+    if isinstance(value, list | tuple):
+        return [plain(member) for member in value]
+    if hasattr(value, "__attrs_attrs__"):
+        return {name: plain(getattr(value, name)) for name in value.__slots__ if not name.startswith("__")}
+    return value
+
+
+@asynccontextmanager
+async def editor(
+    environment: dict[str, str], folder: Path, *, capabilities: str = "visual-studio-code", options: dict[str, Any] | None = None
+) -> AsyncIterator[Editor]:
+    """A running server with an initialized editor."""
+    spoken: list[Editor] = []
+
+    def make_client() -> LanguageClient:
+        client = make_test_lsp_client()
+        spoken.append(Editor(client))
+        for method in ("gemini/event", "gemini/compressionStatus/didChange", "window/showMessage", "$/progress"):
+            client.protocol.fm.features.pop(method, None)
+            client.feature(method)(_hearing(spoken[0], method))
+        return client
+
+    config = ClientServerConfig(server_command=SERVER, server_env=environment, client_factory=make_client)
+    client = cast("LanguageClient", await config.start())
+    try:
+        await client.initialize_session(
+            lsp.InitializeParams(
+                capabilities=client_capabilities(capabilities),
+                workspace_folders=[lsp.WorkspaceFolder(uri=folder.as_uri(), name=folder.name)],
+                initialization_options=options,
+            )
+        )
+        yield spoken[0]
+        if not spoken[0].is_killed:
+            await client.shutdown_session()
+    finally:
+        await client.stop()
+
+
+def _hearing(spoken: Editor, method: str) -> Any:
+    def hear(params: Any) -> None:
+        spoken.hear(method, params)
+
+    return hear
