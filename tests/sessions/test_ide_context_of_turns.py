@@ -235,3 +235,17 @@ async def _cancelled_chat(studio: Studio, client: Client) -> None:
         while not session.lane.is_idle:
             await asyncio.sleep(0)
     studio.model.gate.set()
+
+
+async def test_the_meter_agrees_with_the_result_of_a_compression_and_of_its_undo(studio: Studio) -> None:
+    studio.services.models.gemini = None
+    show(studio.client, (PATHS[0], 3, "x = 1\n" * 50))
+    for number in range(6):
+        await studio.chat(f"{number} " + "word " * 300)
+    session = await studio.session()
+    before = session.status(studio.client).token_count
+    result = await studio.compress()
+    assert (result.original_token_count, result.new_token_count) == (before, session.status(studio.client).token_count)
+    undone = await undo(session, client="c")
+    assert (undone.original_token_count, undone.new_token_count) == (result.new_token_count, before)
+    assert session.status(studio.client).token_count == before

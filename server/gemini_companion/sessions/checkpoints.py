@@ -12,7 +12,7 @@ from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput, ModelFault, StaleVersion
 from gemini_companion.engine.history.content import user_text
-from gemini_companion.engine.history.log import CompressionResult, PreviewEntry, TokenCountSource, UndoEntry
+from gemini_companion.engine.history.log import CompressionResult, PreviewEntry, UndoEntry
 from gemini_companion.sessions.counting import count_both
 from gemini_companion.sessions.events import CompactionUndone
 from gemini_companion.sessions.installing import CompressionRun, ended, failed, install, joinable
@@ -112,9 +112,8 @@ async def _undo(session: Session, compaction_id: str | None) -> CompressionResul
     started = session.services.clock.monotonic()
     undone = plan_undo(session.history, compaction_id)
     choice = session.choice()
-    before = session.ledger.estimate(choice.name, session.parts())
-    after = before + _restored_tokens(session, undone)
-    source: TokenCountSource = "estimate"
+    before, source = session.reading(choice)
+    after = before + session.ledger.estimate_text(choice.name, _restored_tokens(session, undone))
     stamp = session.stamp()
     result = CompressionResult(
         compaction_id=undone[-1],
@@ -136,8 +135,6 @@ async def _undo(session: Session, compaction_id: str | None) -> CompressionResul
 
 def _restored_tokens(session: Session, undone: Sequence[str]) -> int:
     """Estimated tokens that come back, IDE entries aside."""
-    items = session.history.curated()
-    ide = sum(item.measure.tokens for item in items if item.kind == "ide")
-    now = sum(item.measure.tokens for item in items)
+    now = sum(item.measure.tokens for item in session.history.curated() if item.kind != "ide")
     then = sum(item.measure.tokens for item in session.history.view_without(undone))
-    return then - (now - ide)
+    return then - now

@@ -46,8 +46,13 @@ async def count_both(session: Session, choice: ModelChoice, before: Sequence[Ite
 
 def _estimates(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
     parts = session.parts()
-    old = session.ledger.estimate(choice.name, parts.with_totals(totals_of(before)))
-    new = session.ledger.estimate(choice.name, parts.with_totals(totals_of(after)))
+    due = parts.ide_context - sum(item.measure.tokens for item in before if item.kind == "ide")
+
+    def estimate(items: Sequence[Item]) -> int:
+        totals = totals_of(items)
+        return session.ledger.estimate(choice.name, parts.with_totals(totals._replace(ide_context=totals.ide_context + due)))
+
+    old, new = estimate(before), estimate(after)
     return Counts(old, new, "estimate")
 
 

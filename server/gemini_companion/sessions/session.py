@@ -16,6 +16,7 @@ from gemini_companion.engine.history.log import (
     CompactionEntry,
     CompressionResult,
     Entry,
+    IdeContextEntry,
     PromptEntry,
     ReplyEntry,
     ToolResultEntry,
@@ -67,6 +68,8 @@ class Session:
         self.turns = 0
         self.open_turns: dict[str, None] = {}
         """Turns that have not ended, oldest first."""
+        self._due_ide_tokens = 0
+        """What the editor's state took when it last left the view: the next request brings it back, so the meter counts it."""
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
         self._system_tokens: tuple[str | None, int] = (None, 0)
@@ -122,9 +125,14 @@ class Session:
             return entries[len(entries) - len(drafts) :]
 
     def _take_in(self, entry: Entry) -> None:
+        epoch, told = self.history.epoch, self.history.totals().ide_context if self.history.ide_entries else 0
         self.history.apply(entry)
         self.breaker.apply(entry)
+        if self.history.epoch != epoch and told:
+            self._due_ide_tokens = told
         match entry:
+            case IdeContextEntry():
+                self._due_ide_tokens = 0
             case PromptEntry():
                 self.turns += 1
                 self.open_turns[entry.turn_id] = None
@@ -178,7 +186,8 @@ class Session:
             tokens = self.ledger.measure(self.environment).tokens if self.environment else 0
             self._environment_tokens = (self.environment, tokens)
         surroundings = RequestParts(system_instruction=self._system_tokens[1], environment=self._environment_tokens[1])
-        return surroundings.with_totals(self.history.totals())
+        totals = self.history.totals()
+        return surroundings.with_totals(totals._replace(ide_context=totals.ide_context + self._due_ide_tokens))
 
     def reading(self, choice: ModelChoice) -> TokenReading:
         """The session's one token number: what the next request would have without its prompt."""

@@ -3,6 +3,9 @@
 Ours stay unmerged in the history (behaviour §1); here both are compared as a request has them, neighbours merged. Each wanted difference is a
 function that turns the peer's view into ours, with its reason, and `DIFFERENT` says in which cases which of them matter: a difference that is not
 listed fails, and so does one that is listed and is not there.
+
+Of the file's other functions `hardenHistory` is compared below. `stripToolCallIdPrefixes` has no counterpart: our ids have no prefix to strip.
+`classifierContents` and `parseThought` are about routing and thoughts, which are no part of the history.
 """
 
 from __future__ import annotations
@@ -108,7 +111,41 @@ DIFFERENCES: dict[str, Callable[[View], View]] = {
     "paired": results_paired,
 }
 
-DIFFERENT: dict[str, str] = {}
+DIFFERENT: dict[str, str] = {
+    "bad_model_gemini-1.5-pro": "merged",
+    "bad_among_models_gemini-1.5-pro": "merged",
+    "empty_parts_model_ok_gemini-1.5-pro": "empty merged",
+    "noparts_model_gemini-2.5-pro": "empty merged",
+    "noparts_model_gemini-1.5-pro": "empty merged",
+    "empty_part_obj_gemini-1.5-pro": "merged",
+    "user_bad_kept_gemini-1.5-pro": "empty",
+    "thought_empty_gemini-1.5-pro": "thoughts empty",
+    "thought_only_gemini-1.5-pro": "thoughts empty merged",
+    "thought_then_call_gemini-2.5-pro": "paired",
+    "thought_then_call_gemini-1.5-pro": "thoughts paired",
+    "coalesce_gemini-2.5-pro": "empty",
+    "coalesce_gemini-1.5-pro": "empty merged",
+    "call_resp_then_text_gemini-2.5-pro": "ids",
+    "call_resp_then_text_gemini-1.5-pro": "merged ids",
+    "ids_pair_gemini-2.5-pro": "ids",
+    "ids_pair_gemini-1.5-pro": "ids",
+    "ids_orphan_gemini-2.5-pro": "paired ids",
+    "ids_orphan_gemini-1.5-pro": "paired ids",
+    "rand_3": "paired",
+    "rand_5": "merged paired ids",
+    "rand_7": "empty merged paired",
+    "rand_11": "thoughts empty paired ids",
+    "rand_13": "merged paired ids",
+    "rand_15": "merged paired ids",
+    "rand_17": "paired",
+    "rand_21": "paired",
+    "rand_25": "empty merged",
+    "rand_27": "paired ids",
+    "rand_31": "paired",
+    "rand_33": "paired",
+    "rand_35": "paired ids",
+    "rand_39": "paired",
+}
 """By case, the differences that matter there; `ids` are the invented ones."""
 
 
@@ -141,3 +178,26 @@ def test_curation_gives_the_peers_view_but_for_the_listed_differences(case: dict
     mattered += ["ids"] if numbered != theirs else []
     assert invented_ids_numbered(ours, given) == numbered
     assert " ".join(mattered) == DIFFERENT.get(case["id"], "")
+
+
+HARDENED_OTHERWISE: dict[str, str] = {
+    "harden_3": "an invalid answer drops its whole run here, call and all; the peer mends it and invents a call for the orphan result",
+    "harden_11": "the peer invents a call for an orphan result; here the result is dropped",
+}
+
+
+@pytest.mark.parametrize("case", golden_cases("history", "hardenHistory"))
+def test_what_the_peer_hardens_is_valid_here_too(case: dict[str, Any]) -> None:
+    """The peer's fillers ("continue") and its signatures on calls without a thought are not ours: the environment comes first in a request."""
+    ours = curated([msgspec.convert(content, Content) for content in expand(case["input"]["history"])])
+    if case["id"] in HARDENED_OTHERWISE:
+        calls = [part["functionCall"]["id"] for content in ours for part in content["parts"] if "functionCall" in part]
+        results = [part["functionResponse"]["id"] for content in ours for part in content["parts"] if "functionResponse" in part]
+        assert calls == results
+        return
+    expected = [content for content in case["expected"]["result"] if content["parts"] != [{"text": "Please continue."}]]
+    theirs = [
+        {**content, "parts": [{key: value for key, value in part.items() if key != "thoughtSignature"} for part in content["parts"]]}
+        for content in expected
+    ]
+    assert ours == digested(theirs)

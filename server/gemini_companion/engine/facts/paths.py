@@ -64,7 +64,7 @@ def paths_in(text: str) -> Iterator[tuple[str, bool]]:
             continue
         if found := _judge(match.group(), before=text[start - 1 : start], after=text[end : end + 1]):
             yield found
-    if "\\" in text:
+    if "\\" in text or ":/" in text:
         for match in _windows().finditer(text):
             path = match.group().rstrip(".,:;")
             if len(path) <= LONGEST:
@@ -126,7 +126,7 @@ def _token() -> re.Pattern[str]:
     """Runs of path characters that hold a slash, an inner dot before a letter, or are a file's well-known name."""
     c = _CHARACTER
     names = "|".join(sorted(_FILE_NAMES))
-    return re.compile(rf"(?<!{c})(?<!/)(?:/?{c}++(?:/{c}*+)++|/{c}++|{c}*?[A-Za-z0-9_\-]\.[A-Za-z]{c}*+|\.[A-Za-z]{c}++|(?:{names})(?!{c}))")
+    return re.compile(rf"(?<!{c})(?<!/)(?<!\b[A-Za-z]:)(?:/?{c}++(?:/{c}*+)++|/{c}++|{c}*?[A-Za-z0-9_\-]\.[A-Za-z]{c}*+|\.[A-Za-z]{c}++|(?:{names})(?!{c}))")
 
 
 @cache

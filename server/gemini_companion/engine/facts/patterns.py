@@ -65,7 +65,7 @@ JAPANESE_DIRECTIVES: Final = (
     Row("directive", r"だけ|のみ|しか|以外|以内|まで(?:に|とする)", ("テストだけ実行して", "英語のみ")),
     Row("directive", r"べき|べから", ("型を付けるべきです。",)),
     Row("directive", r"禁止|厳禁|不可|必須|必要|厳守|限定", ("グローバル変数は禁止。", "型注釈は必須")),
-    Row("directive", r"なるべく|できるだけ|可能な限り|極力|優先|避け", ("なるべく短く。", "依存は避ける")),
+    Row("directive", r"なるべく|できるだけ|可能な限り|極力|優先|極力|避け", ("なるべく短く。", "依存は避ける")),
     Row("directive", r"代わりに|かわりに|ではなく|じゃなく|よりも", ("npm の代わりに pnpm を使う。",)),
     Row("directive", r"ように(?:して|する|しろ|お願い)|こと(?:。|$)", ("一行二十字までとすること。",), certain=False),
     Row("directive", r"(?:使|変え|触|消|足|増)(?:わ|え|ら|さ|やさ)?ない", ("新しい依存は使わない",), certain=False),
@@ -138,16 +138,16 @@ ERRORS: Final = (
 # --- Numbers, tasks, addresses ---------------------------------------------------------------------------------------------------
 
 NUMBERS: Final = (
-    Row("number", r"(?i:\bports?|ポート(?:番号)?)(?:[ \t]*(?:[=::は]|is|to|on)?[ \t]*)\d{2,5}\b", ("port 3000", "PORT=8080", "ポートは5432")),
+    Row("number", r"\b(?i:ports?)[ \t]{0,3}(?:[=:]|is|to|on)?[ \t]{0,3}\d{2,5}\b", ("port 3000 is taken", "PORT=8080")),
+    Row("number", r"(?:ポート(?:番号)?[ はを：:]{0,3}\d{2,5}|バージョン[ ]?\d{1,4}(?:\.\d{1,6}){0,3})", ("ポートは5432", "バージョン2")),
     Row("number", r"\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3}):\d{2,5}\b", ("localhost:5173", "127.0.0.1:8080")),
     Row("number", r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", ("6f9619ff-8b86-d011-b42d-00cf4fc964ff",)),
     Row("number", r"\bv?\d{1,5}\.\d{1,5}\.\d{1,6}(?:[.-][0-9A-Za-z.-]{1,30}\b)?", ("v1.2.3", "2.0.0-rc.1")),
     Row(
         "number",
         r"\b(?i:version|release|python|node(?:\.js)?|java|ruby|php|perl|swift|kotlin|postgres(?:ql)?|mysql|redis|django|react|vue|angular|ubuntu|debian|windows"
-        r"|macos|ios|android|cuda|gemini|issue|pr|ticket|step|phase|room|gate|flight|option|suite|v)[ \t-]?v?\d{1,5}(?:\.\d{1,6}){0,3}\b"
-        r"|バージョン[ ]?\d{1,4}(?:\.\d{1,6}){0,3}",
-        ("Python 3.11", "version 2", "Node 22.1.0", "バージョン2"),
+        r"|macos|ios|android|cuda|gemini|issue|pr|ticket|step|phase|room|gate|flight|option|suite|v)[ \t-]?v?\d{1,5}(?:\.\d{1,6}){0,3}\b",
+        ("Python 3.11", "version 2", "Node 22.1.0"),
     ),
     Row(
         "number",
@@ -155,7 +155,8 @@ NUMBERS: Final = (
         r"|\b\d{1,2}(?:st|nd|rd|th)?[ ](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\b(?:,? \d{4}\b)?",
         ("May 27", "8 May, 2023", "June 3rd, 2024"),
     ),
-    Row("number", r"\b[A-Z]{2,10}-\d{1,7}\b|(?<![\w&])#\d{1,7}\b", ("PROJ-142 is open", "see #77")),
+    Row("number", r"\b[A-Z]{2,10}-\d{1,7}\b", ("PROJ-142 is open",)),
+    Row("number", r"(?<![\w&])#\d{1,7}\b", ("see #77",)),
     Row("number", r"\b(?=[A-Z0-9]{0,11}\d)(?=[A-Z0-9]{0,11}[A-Z])[A-Z0-9]{5,12}\b", ("HAT229", "reservation OBUT9V")),
     Row("number", r"\b[a-z]{2,20}(?:_[a-z]{1,20}){1,4}_\d{2,12}\b", ("gift_card_7480005", "sofia_kim_7287")),
     Row("number", r"\b(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,40}\b|\b0x[0-9a-fA-F]{2,32}\b", ("commit ad388c7", "0x5deece66d")),
@@ -212,7 +213,7 @@ DIRECTIVE_HINTS: Final = _hints(
     "forbid|prohibit|disallow|limits|requir|mandatory|strictly|exactly|at most|at least|no more|no less|no fewer|without|unless|until|"
     "except|no longer|from now|no circ|by default|please|in mind|remember|important|note that|stick to|stick with|必|絶対|常に|いつも|"
     "決して|けっして|かならず|ない|ください|下さい|ほしい|欲しい|お願い|頼む|てはいけ|てはなら|ちゃ|だめ|ダメ|駄目|なければ|なく|ねばなら|"
-    "なきゃ|だけ|のみ|しか|以外|以内|まで|べき|べから|禁|不可|守|限|なるべく|できるだけ|優先|避け|代わ|かわり|よりも|ように|こと"
+    "なきゃ|だけ|のみ|しか|以外|以内|まで|べき|べから|禁|不可|守|限|なるべく|できるだけ|優先|極力|避け|代わ|かわり|よりも|ように|こと"
 )
 ERROR_HINTS: Final = _hints(
     "err|exception|fail|fault|fatal|panic|interrupt|exit|not found|no such|denied|dumped|recognized|refused|cannot find|timed out|"
@@ -254,7 +255,7 @@ def binding_rule() -> re.Pattern[str]:
         r"(?:must|should|shall|ha(?:ve|s) to|can(?:not|['’]t| not)|may not)(?:n['’]t)?\b(?! have\b|['’]ve\b| be (?:so|such|really|very)\b)"
         r"|\bi(?: would|['’]d)? (?:strongly )?(?:prefer|want you|need you|do(?:n['’]t| not) want)"
         r"|\b(?:not allowed|forbidden|prohibited|off[ -]limits|instead of|rather than)\b)"
-        r"|必ず|絶対|決して|ないで|ください|下さい|いけ|なら(?:ない|ぬ)|べき|禁止|厳禁|不可|必須|なるべく|できるだけ|優先|避け|代わりに|ではなく|のみ"
+        r"|必ず|絶対|決して|ないで|ください|下さい|いけ|なら(?:ない|ぬ)|べき|禁止|厳禁|不可|必須|なるべく|できるだけ|優先|極力|避け|代わりに|ではなく|のみ"
     )
 
 
