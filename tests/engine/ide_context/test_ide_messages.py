@@ -158,6 +158,8 @@ def test_unsaved_text_of_the_file_that_gets_the_focus_is_told_with_it():
 def test_unsaved_text_that_the_model_knows_is_not_told_again_when_the_focus_moves():
     before = state(active(unsaved_text="aaa"), OpenFile(path="/w/b"))
     assert changes(before, state(active("/w/b"), OpenFile(path="/w/a.py", unsaved_text="aaa"))) == {"activeFileChanged": {"path": "/w/b"}}
+    before = state(active(), OpenFile(path="/w/b", unsaved_text="bbb"))
+    assert changes(before, state(active("/w/b", unsaved_text="bbb"), OpenFile(path="/w/a.py"))) == {"activeFileChanged": {"path": "/w/b"}}
 
 
 def test_order_times_and_trust_alone_are_no_change():

@@ -149,6 +149,12 @@ def test_the_baseline_can_be_read_from_the_entries_of_the_view():
     assert baseline_of([]) is None
 
 
+def test_a_delta_of_one_epoch_says_nothing_after_another():
+    full = tell(None, state(), previous=None)
+    delta = tell(full.baseline, state(line=9))
+    assert baseline_of([entry(full, client="A", epoch=1), entry(delta, client="A", epoch=2, seq=2)]) is None
+
+
 @pytest.mark.parametrize("spoil", ["text", "order"])
 def test_entries_that_cannot_be_read_leave_no_baseline(spoil: str):
     full = tell(None, state(), previous=None)

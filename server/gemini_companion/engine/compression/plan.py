@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gemini_companion.engine.compression.split import SPLIT_FRACTION, split_by_weight, split_inside_run
-from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, PlannedCut, plan_cuts, shortened
+from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, RESPONSE_BUDGET_TOKENS, PlannedCut, plan_cuts, shortened
 from gemini_companion.engine.history.item import STANDING_IN, Item, MeasureContent, Shape
 from gemini_companion.engine.history.log import CompactionEntry, Cut
 from gemini_companion.engine.history.part import has_call, is_truthy, visible_text
@@ -77,9 +77,10 @@ def trim_outputs(
     tag: str,
     path_of: Callable[[str], str],
     limit: int = OUTPUT_LIMIT_CHARACTERS,
+    budget: int = RESPONSE_BUDGET_TOKENS,
 ) -> Trim:
     """Step 4: cut what is over the budget for tool outputs in a curated view. `path_of` gives the path of a private file by its name."""
-    planned = plan_cuts(items, count_text=count_text, tag=tag, limit=limit)
+    planned = plan_cuts(items, count_text=count_text, tag=tag, limit=limit, budget=budget)
     outputs: defaultdict[int, dict[int, str]] = defaultdict(dict)
     for cut in planned:
         outputs[cut.seq][cut.part] = shortened(cut.whole, path=path_of(cut.file_name), limit=limit)

@@ -52,7 +52,7 @@ def baseline_of(entries: Iterable[IdeContextEntry]) -> Baseline | None:
     """
     baseline: Baseline | None = None
     for entry in entries:
-        before = baseline.known if baseline is not None and entry.kind == "delta" and baseline.epoch == entry.epoch else None
+        before = baseline.known if baseline is not None and baseline.epoch == entry.epoch else None
         try:
             known = apply_text(before, visible_text(entry.content))
         except InvalidInput:

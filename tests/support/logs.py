@@ -1,0 +1,219 @@
+"""Logs for tests of the pure engine: a `Book` writes entries as sessions do, and keeps the history that folds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from gemini_companion.engine.compression.conclude import compaction_entry, truncation_entry
+from gemini_companion.engine.compression.plan import Plan, Trim, plan_compression, trim_outputs
+from gemini_companion.engine.compression.undo import plan_undo
+from gemini_companion.engine.history.content import Content, Part, user_text
+from gemini_companion.engine.history.item import Item, Measure
+from gemini_companion.engine.history.log import (
+    CompactionEntry,
+    CompressionResult,
+    Entry,
+    IdeContextEntry,
+    PinEntry,
+    PreviewEntry,
+    PromptEntry,
+    ReplyEntry,
+    ResumeEntry,
+    ToolResultEntry,
+    TurnEndEntry,
+    TurnOutcome,
+    UndoEntry,
+    UnpinEntry,
+)
+from gemini_companion.engine.history.view import History
+from gemini_companion.engine.tokens.ledger import TokenLedger
+
+E = TypeVar("E", bound=Entry)
+
+SNAPSHOT = "<state_snapshot>\n<overall_goal>Mend the parser.</overall_goal>\n</state_snapshot>"
+
+
+class QuarterCounter:
+    """A token for every four characters."""
+
+    def count_text(self, text: str) -> float:
+        return len(text) / 4
+
+
+LEDGER = TokenLedger(QuarterCounter())
+
+
+def call(name: str = "run", call_id: str | None = None, **args: Any) -> Part:
+    body: dict[str, Any] = {"name": name, "args": args}
+    return {"functionCall": body if call_id is None else {"id": call_id, **body}}
+
+
+def result(name: str = "run", call_id: str | None = None, output: Any = "ok", **more: Any) -> Part:
+    body: dict[str, Any] = {"name": name, "response": {"output": output}, **more}
+    return {"functionResponse": body if call_id is None else {"id": call_id, **body}}
+
+
+def model(*parts: Part) -> Content:
+    return Content(role="model", parts=parts)
+
+
+def user(*parts: Part) -> Content:
+    return Content(role="user", parts=parts)
+
+
+def outcome_of(status: str, before: int = 100, after: int = 50, **more: Any) -> CompressionResult:
+    fields: dict[str, Any] = {
+        "status": status,
+        "trigger": "manual",
+        "original_token_count": before,
+        "new_token_count": after,
+        "token_count_source": "estimate",
+        "model_calls": 2,
+        "duration_ms": 1,
+        "message": "",
+    }
+    return CompressionResult(**{**fields, **more})
+
+
+def item_of(content: Content, seq: int, kind: Any = "prompt", compaction_id: str | None = None) -> Item:
+    """An item by itself, measured."""
+    return Item(content, seq=seq, entry_id=f"e{seq}", kind=kind, measure=LEDGER.measure(content), compaction_id=compaction_id)
+
+
+class Book:
+    """A log under way. `budget` (tokens) and `limit` (characters) are those of tool outputs."""
+
+    def __init__(self, *, budget: int = 50_000, limit: int = 40_000, measure: Callable[[Content], Measure] = LEDGER.measure) -> None:
+        self.history = History(measure)
+        self.budget = budget
+        self.limit = limit
+        self.turn = ""
+
+    @property
+    def entries(self) -> list[Entry]:
+        return self.history.entries
+
+    @property
+    def view(self) -> list[Content]:
+        """The curated view with open calls filled, IDE entries aside."""
+        return [item.content for item in self.history.curated(close=True) if item.kind != "ide"]
+
+    def add(self, kind: type[E], /, **fields: Any) -> E:
+        seq = self.history.version + 1
+        entry = kind(id=f"e{seq}", seq=seq, time=seq, **fields)
+        self.history.apply(entry)
+        return entry
+
+    # --- turns -------------------------------------------------------------------------------------------------------------------
+
+    def prompt(self, *parts: Part | str, client: str = "editor") -> PromptEntry:
+        """Begin a turn."""
+        if not self.turn:
+            self.begin()
+        return self.add(PromptEntry, turn_id=self.turn, content=user(*_parts(parts)), client=client)
+
+    def begin(self) -> None:
+        self.turn = f"t{self.history.version + 1}"
+
+    def reply(self, *parts: Part | str) -> ReplyEntry:
+        return self.add(ReplyEntry, turn_id=self.turn, content=model(*_parts(parts)))
+
+    def results(self, *parts: Part | str) -> ToolResultEntry:
+        return self.add(ToolResultEntry, turn_id=self.turn, content=user(*_parts(parts)))
+
+    def ide(self, text: str = "[editor]", *, epoch: int | None = None) -> IdeContextEntry:
+        if not self.turn:
+            self.begin()
+        epoch = self.history.epoch if epoch is None else epoch
+        return self.add(IdeContextEntry, turn_id=self.turn, content=user_text(text), kind="full", client="editor", epoch=epoch)
+
+    def end(self, outcome: TurnOutcome = "completed", *, kept_to: int | None = None) -> TurnEndEntry:
+        kept_to = (self.history.version if outcome == "completed" else 0) if kept_to is None else kept_to
+        ended = self.add(TurnEndEntry, turn_id=self.turn, outcome=outcome, kept_to=kept_to)
+        self.turn = ""
+        return ended
+
+    def say(self, prompt: str, answer: str) -> None:
+        """A whole turn without tools."""
+        self.prompt(prompt)
+        self.reply(answer)
+        self.end()
+
+    def round(self, number: int, output: str = "ok", name: str = "run") -> None:
+        """A call and its result."""
+        self.reply(call(name, f"c{number}", number=number))
+        self.results(result(name, f"c{number}", output))
+
+    # --- changes of the view -----------------------------------------------------------------------------------------------------
+
+    def trim(self) -> Trim:
+        return trim_outputs(
+            self.history.curated(),
+            measure=self.history.measure,
+            count_text=LEDGER.count_text,
+            tag=f"tag{self.history.version}",
+            path_of=lambda name: f"/private/{name}",
+            limit=self.limit,
+            budget=self.budget,
+        )
+
+    def plan(self) -> Plan | None:
+        return plan_compression(self.trim(), tuple(self.history.in_force.values()), self.history.version)
+
+    def compaction(self, plan: Plan, snapshot: str = SNAPSHOT) -> CompactionEntry:
+        """The entry that would install `plan`, without a sequence number."""
+        compaction_id = f"c{self.history.version + 1}"
+        return compaction_entry(plan, snapshot, compaction_id=compaction_id, entry_id="draft", seq=0, time=0, result=outcome_of("COMPRESSED"))
+
+    def install(self, entry: CompactionEntry) -> CompactionEntry:
+        seq = self.history.version + 1
+        entry = msgspec.structs.replace(entry, id=f"e{seq}", seq=seq, time=seq)
+        self.history.apply(entry)
+        return entry
+
+    def compress(self, snapshot: str = SNAPSHOT) -> CompactionEntry | None:
+        plan = self.plan()
+        return None if plan is None else self.install(self.compaction(plan, snapshot))
+
+    def truncate(self) -> CompactionEntry | None:
+        trim = self.trim()
+        if not trim.cuts:
+            return None
+        compaction_id, result = f"c{self.history.version + 1}", outcome_of("CONTENT_TRUNCATED")
+        return self.install(truncation_entry(trim, compaction_id=compaction_id, entry_id="draft", seq=0, time=0, result=result))
+
+    def undo(self, compaction_id: str | None = None) -> UndoEntry:
+        undone = plan_undo(self.history, compaction_id)
+        return self.add(UndoEntry, undone=undone, result=outcome_of("UNDONE", compaction_id=undone[-1], undone=undone))
+
+    def preview(self, snapshot: str = SNAPSHOT) -> PreviewEntry | None:
+        plan = self.plan()
+        if plan is None:
+            return None
+        compaction = self.compaction(plan, snapshot)
+        compaction = msgspec.structs.replace(compaction, preview_id=compaction.compaction_id)
+        return self.add(PreviewEntry, compaction_id=compaction.compaction_id, compaction=compaction, base_seq=plan.base_version)
+
+    def pin(self, text: str) -> PinEntry:
+        return self.add(PinEntry, pin_id=f"p{self.history.version + 1}", text=text)
+
+    def unpin(self, pin_id: str) -> UnpinEntry:
+        return self.add(UnpinEntry, pin_id=pin_id)
+
+    def resume(self) -> ResumeEntry:
+        return self.add(ResumeEntry)
+
+
+def agent_run(book: Book, rounds: int, *, prompt: str = "Mend src/parser.py; never touch legacy/.", output: str = "line\n" * 40) -> PromptEntry:
+    """An agent's run under way: one prompt and many tool rounds."""
+    first = book.prompt(prompt)
+    for number in range(rounds):
+        book.round(number, output)
+    return first
+
+
+def _parts(parts: Iterable[Part | str]) -> tuple[Part, ...]:
+    return tuple({"text": part} if isinstance(part, str) else part for part in parts)
