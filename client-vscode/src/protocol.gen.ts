@@ -521,6 +521,8 @@ export interface SessionInfo {
   readonly parent?: string;
   /** Process id of another process that holds it for writing. */
   readonly heldBy?: number;
+  /** After an import: what could not be read and was left out, as sentences. */
+  readonly warnings?: readonly string[];
 }
 
 /** A page of sessions, newest first. */

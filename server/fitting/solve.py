@@ -27,13 +27,14 @@ WHOLE_TEXT_WEIGHT = 100.0
 RIDGE = 1e-5
 ROUNDS = 12
 STEPS = 40
-DAMPING = 0.5
+DAMPING = 0.85
+LEAST_STEP = 0.2
 KIND_WEIGHTS = {"english": 3.0, "python": 2.0, "markdown": 2.0, "escapes": 2.0, "tool_output": 2.0, "chinese": 2.0, "japanese": 2.0}
 CONVERSATION_WEIGHT = 2.0
 RARE_KIND_WEIGHT = 0.4
 RARE_KINDS = ("turkish", "hungarian", "finnish", "czech", "vietnamese", "polish", "base64", "hex", "x_", "kazakh", "serbian", "bulgarian")
 KNOWN_RUNS = 300
-KNOWN_WORDS = 600
+KNOWN_WORDS = 0
 _CHARACTERS_OF_A_BLOCK = 150
 _CHARACTER_WEIGHT = 1e-6
 
@@ -125,7 +126,7 @@ class Problem:
                 free * (of_unit * target + WHOLE_TEXT_WEIGHT * self._in_texts.transposed_times(whole_target))
             )
             scale = np.bincount(self._of_units.columns, (free * of_unit)[self._of_units.rows] * self._of_units.values**2, len(solution))
-            solution += (_conjugate_gradients(apply, right, solution, scale * 4 + RIDGE) - solution) * (DAMPING if round_ else 1.0)
+            solution += (_conjugate_gradients(apply, right, solution, scale * 4 + RIDGE) - solution) * max(LEAST_STEP, DAMPING**round_)
         return {feature: float(solution[index]) for feature, index in self.features.items()}
 
     def errors(self, price: Callable[[str], float]) -> Vector:

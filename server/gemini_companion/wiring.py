@@ -287,7 +287,7 @@ def _real_paths(folders: Sequence[str]) -> list[str]:
 def _today() -> str:
     import datetime
 
-    return datetime.datetime.now(tz=datetime.timezone.utc).astimezone().strftime("%A, %d %B %Y")
+    return datetime.datetime.now(tz=datetime.UTC).astimezone().strftime("%A, %d %B %Y")
 
 
 def serve_stdio(env: Mapping[str, str]) -> int:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.emulator import Emulator, Summariser
 
 from gemini_companion.cli.main import run
 from gemini_companion.engine.history.content import ABSENT, Content
 from gemini_companion.sessions.session import sendable
-from tests.support.emulator import Emulator, Summariser
 
 SECTIONS = ("overall_goal", "active_constraints", "key_knowledge", "artifact_trail", "file_system_state", "recent_actions", "task_state")
 

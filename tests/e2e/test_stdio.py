@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 from collections.abc import AsyncIterator
@@ -10,7 +11,6 @@ from typing import Any
 
 import pytest
 from lsprotocol import types as lsp
-
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, answer, faults, slow
 
@@ -185,7 +185,7 @@ async def test_code_actions_ask_about_the_range_and_become_the_selection(offline
         "textDocument/codeAction", {"textDocument": {"uri": path.as_uri()}, "range": where, "context": {"diagnostics": [diagnostic]}}
     )
     assert [action["title"] for action in actions] == ["Ask Gemini about this", "Explain", "Fix this diagnostic"]
-    command = actions[2]["command"]
+    command = ast.literal_eval(actions[2]["command"])  # lsprotocol takes every code action with a command for a bare command
     result = await offline.ask("workspace/executeCommand", {"command": command["command"], "arguments": command["arguments"]})
     assert result["sessionId"]
     assert offline.of("ideContextSent")[0]["selectionChars"] > 20

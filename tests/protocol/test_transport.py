@@ -120,18 +120,14 @@ async def test_a_reader_that_is_stopped_ends_at_once_though_its_pipe_is_open(pip
 
 async def test_a_reader_does_not_read_ahead_without_bound(pipe: tuple[int, int]):
     os.set_blocking(pipe[1], False)
-    sent = 0
     reader = PipeReader(pipe[0])
-    async with asyncio.timeout(PATIENCE):
-        while sent < (READ_AHEAD + 1) * CHUNK:  # what it takes
-            sent += await asyncio.to_thread(write_some, pipe[1])
-    full = 0
-    while full < 20:  # then the pipe itself fills, and stays full
-        written = write_some(pipe[1])
+    bound = (READ_AHEAD + 1) * CHUNK + 2**20  # what it holds, and what the pipe does
+    sent = refused = 0
+    while refused < 200 and sent <= bound:
+        written = await asyncio.to_thread(write_some, pipe[1])
         sent += written
-        full = 0 if written else full + 1
-        await asyncio.sleep(0)
-    assert sent <= (READ_AHEAD + 2) * CHUNK + 2**20
+        refused = 0 if written else refused + 1
+    assert sent <= bound
     received = 0
     async with asyncio.timeout(PATIENCE):
         while received < sent:

@@ -14,13 +14,17 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from schemas.generate import outputs
+from msgspec import inspect as mi
+from schemas.generate import outputs, reachable
 from schemas.generate.outputs import OUTPUTS, ROOT
 
 from gemini_companion.protocol.commands import COMMANDS
 from gemini_companion.protocol.events import EVENTS
 from gemini_companion.protocol.methods import Notification, Request, ServerNotification, ServerRequest
+from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.table import METHODS
+from gemini_companion.sessions.interchange import SessionExport
+from gemini_companion.settings.schema import SettingsFile
 
 
 @pytest.mark.parametrize("path", OUTPUTS)
@@ -41,6 +45,39 @@ def test_checking_tells_what_is_stale_and_writes_nothing(tmp_path: Path, monkeyp
 def test_the_command_checks_with_an_exit_code():
     ended = subprocess.run([sys.executable, "-m", "schemas.generate", "--check"], cwd=ROOT, env={"PYTHONPATH": "server"}, timeout=60, check=False)
     assert ended.returncode == 0
+
+
+def unions_of(kind: mi.Type) -> Iterator[mi.UnionType]:
+    match kind:
+        case mi.Metadata(type=inner):
+            yield from unions_of(inner)
+        case mi.UnionType(types=members):
+            yield kind
+            for member in members:
+                yield from unions_of(member)
+        case mi.DictType(value_type=inner) | mi.CollectionType(item_type=inner):
+            yield from unions_of(inner)
+        case _:
+            return
+
+
+def is_patterned(kind: mi.Type) -> bool:
+    return isinstance(kind, mi.StrType) and kind.pattern is not None
+
+
+def test_no_union_joins_a_text_with_a_pattern_and_a_container():
+    """From such a union msgspec 0.22 reads past the end of its memory at a later garbage collection, and the process dies."""
+    roots: list[Any] = [SettingsFile, SessionExport, InitializationOptions, *EVENTS]
+    for method in METHODS:
+        roots += [method.params, *([method.result] if isinstance(method, Request | ServerRequest) and method.result is not None else [])]
+    found = [
+        f"{struct.cls.__name__}.{field.name}"
+        for struct in reachable.structs(roots)
+        for field in struct.fields
+        for union in unions_of(field.type)
+        if any(map(is_patterned, union.types)) and any(isinstance(member, mi.CollectionType | mi.DictType | mi.TupleType) for member in union.types)
+    ]
+    assert found == []
 
 
 @pytest.fixture(scope="module")

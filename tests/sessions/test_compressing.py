@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.support.scripted_model import SNAPSHOT
+from tests.support.sessions import Studio
 
 from gemini_companion.engine.compression.conclude import ACKNOWLEDGEMENT
 from gemini_companion.engine.compression.prompt import VERIFY_REQUEST
@@ -37,8 +39,6 @@ from gemini_companion.sessions.events import (
 )
 from gemini_companion.sessions.inspection import compaction_list, history_page
 from gemini_companion.sessions.session import Session
-from tests.support.scripted_model import SNAPSHOT
-from tests.support.sessions import Studio
 
 
 def dialogue(rounds: int = 8, words: int = 200) -> list[Content]:

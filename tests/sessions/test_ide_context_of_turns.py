@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.sessions import Studio
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.message import read_message
 from gemini_companion.engine.ide_context.normalise import normalise
 from gemini_companion.engine.ide_context.replay import replay
-from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.checkpoints import apply_preview, undo
+from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import IdeContextSent
 from gemini_companion.sessions.ports import ModelRequest
-from tests.support.sessions import Studio
 
 PATHS = [f"/work/{name}.py" for name in ("a", "b", "c", "d")]
 

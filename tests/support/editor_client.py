@@ -41,7 +41,7 @@ class Editor:
 
     async def ask(self, method: str, params: dict[str, Any] | None = None, *, request_id: str | None = None) -> Any:
         """The result, or a raised `JsonRpcException`."""
-        converter = self.client.protocol._converter  # noqa: SLF001
+        converter = self.client.protocol._converter
         typed: Any = params or {}
         if method in lsp.METHOD_TO_TYPES:  # pygls sends LSP's own methods only with LSP's own types
             typed = converter.structure(typed, lsp.METHOD_TO_TYPES[method][2])
@@ -78,7 +78,7 @@ class Editor:
 
     async def kill(self) -> None:
         """SIGKILL to the server."""
-        process = self.client._server  # noqa: SLF001
+        process = self.client._server
         assert process is not None
         process.kill()
         await process.wait()

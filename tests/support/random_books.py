@@ -44,6 +44,8 @@ _REPLIES: Final = st.lists(
     max_size=3,
 )
 
+_WORK: Final = frozenset({"calls", "round", "run", "outputs", "results", "reply"})
+
 STEPS: Final[st.SearchStrategy[Step]] = st.one_of(
     st.tuples(st.just("prompt"), _TEXTS),
     st.tuples(st.just("calls"), _CALLS),
@@ -53,8 +55,13 @@ STEPS: Final[st.SearchStrategy[Step]] = st.one_of(
     st.tuples(st.just("say"), _TEXTS),
     st.tuples(st.just("ide"), st.booleans()),
     st.tuples(st.just("end"), st.sampled_from(["completed", "completed", "cancelled", "failed", "interrupted", "stopped"])),
+    st.tuples(st.just("talk"), st.integers(1, 4)),
+    st.tuples(st.just("run"), st.integers(1, 5)),
+    st.tuples(st.just("outputs"), st.integers(1, 4)),
+    st.tuples(st.just("compress"), st.integers(0, 300)),
     st.tuples(st.just("compress"), st.integers(0, 300)),
     st.tuples(st.just("truncate"), st.none()),
+    st.tuples(st.just("undo"), st.none()),
     st.tuples(st.just("undo"), st.none() | st.integers(0, 5)),
     st.tuples(st.just("pin"), st.sampled_from(["never touch legacy/", "tabs"])),
     st.tuples(st.just("unpin"), st.integers(0, 3)),
@@ -62,7 +69,10 @@ STEPS: Final[st.SearchStrategy[Step]] = st.one_of(
     st.tuples(st.just("apply"), st.none()),
     st.tuples(st.just("resume"), st.none()),
 )
-PROGRAMS: Final = st.lists(STEPS, max_size=30)
+_LONG: Final = st.lists(STEPS, min_size=12, max_size=40)
+_AFTER_A_RUN: Final = _LONG.map(lambda steps: [("prompt", "mend it"), ("run", 5), ("compress", 40), ("outputs", 3), ("compress", 50), *steps])
+_AFTER_TALK: Final = _LONG.map(lambda steps: [("talk", 4), ("ide", True), ("outputs", 4), ("truncate", None), ("compress", 40), *steps])
+PROGRAMS: Final = st.one_of(st.lists(STEPS, max_size=12), _LONG, _AFTER_A_RUN, _AFTER_TALK)
 
 
 def write(steps: list[Step], *, after_each: Callable[[Book, Step], None] | None = None) -> Book:
@@ -88,6 +98,11 @@ def _take(book: Book, step: Step) -> None:
             if book.turn:
                 book.end()
             book.say(argument or "hello", "answer " * 20)
+        case "talk":
+            if book.turn:
+                book.end()
+            for number in range(argument):
+                book.say(f"question {number} " * 12, f"answer {number} " * 20)
         case "ide":
             if not book.turn:
                 book.ide("[editor]", epoch=book.history.epoch if argument else 0)
@@ -96,10 +111,9 @@ def _take(book: Book, step: Step) -> None:
             if book.turn:
                 finished = [item.seq for item in book.history.items if item.turn_id == book.turn and item.kind == "toolResult"]
                 book.end(argument, kept_to=None if argument in ("completed", "failed") else max(finished, default=0))
-        case _ if not book.turn and kind in ("calls", "round", "results", "reply"):
-            book.prompt("work")
-            _take_content(book, kind, argument)
-        case _ if kind in ("calls", "round", "results", "reply"):
+        case _ if kind in _WORK:
+            if not book.turn:
+                book.prompt("work")
             _take_content(book, kind, argument)
         case _:
             _change(book, kind, argument)
@@ -111,6 +125,9 @@ def _take_content(book: Book, kind: str, argument: Any) -> None:
             book.reply(*(call(name, call_id, number=number) for number, (name, call_id) in enumerate(argument)))
         case "round":
             book.round(len(book.entries), "line " * (argument // 5) + "end")
+        case "run" | "outputs":
+            for number in range(argument):
+                book.round(len(book.entries), "line " * (20 + number) if kind == "run" else f"{number} long " * 400)
         case "reply":
             book.reply(*argument)
         case _:

@@ -43,7 +43,6 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     try:
         entries = imported.entries or entries_of(imported.contents, services)
         session = await app.create(client, model=options.model or "", system_instruction=system, entries=entries)
-        before = session.history.contents()
         choice = session.choice()
         if options.model and options.model != "offline" and choice.client.provider == "offline" and not _has_credentials(env):
             progress.say(f"No API key was found: the built-in offline model stands in for {options.model}.")

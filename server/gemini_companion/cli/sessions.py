@@ -14,18 +14,19 @@ import msgspec
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.inspection import history_page
-from gemini_companion.sessions.results import HistoryItem, SessionInfo, item_content
+from gemini_companion.sessions.results import CompressionStatusReport, HistoryItem, SessionInfo, item_content
 from gemini_companion.settings.load import SettingsLoader
 
 
 class _Deaf:
     """A client that needs no news."""
 
-    def event(self, *_: object) -> None:
+    def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
         """Nothing."""
 
-    def status(self, *_: object) -> None:
+    def status(self, report: CompressionStatusReport) -> None:
         """Nothing."""
 
 

@@ -23,10 +23,10 @@ def _ignore(host: Host, connection: Connection, params: SetTraceParams) -> None:
 CODE_ACTION: Request[CodeActionParams, list[dict[str, Any]]] = Request(
     "textDocument/codeAction", CodeActionParams, list, editor.code_action, doc="Ask Gemini about a range."
 )
-DID_CHANGE_CONFIGURATION = Notification(
+DID_CHANGE_CONFIGURATION: Notification[Any] = Notification(
     "workspace/didChangeConfiguration", ConfigurationParams, editor.did_change_configuration, doc="The editor's settings changed."
 )
-SET_TRACE = Notification("$/setTrace", SetTraceParams, _ignore, doc="Nothing is traced.")
+SET_TRACE: Notification[Any] = Notification("$/setTrace", SetTraceParams, _ignore, doc="Nothing is traced.")
 
 
 def bind(server: CompanionServer, host: Host, connection: Connection, options: InitializationOptions) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
-from gemini_companion.engine.errors import CompanionError, InvalidInput
+from gemini_companion.engine.errors import Cancelled, CompanionError, InvalidInput
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.handlers import chat, sessions
@@ -65,6 +65,9 @@ def _told(call: Callable[[Connection, Any], Awaitable[Any]]) -> Callable[[Connec
     async def told(connection: Connection, params: Any) -> Any:
         try:
             result = await call(connection, params)
+        except Cancelled as fault:  # the person did that
+            _show(connection, _INFO, fault.message)
+            raise
         except CompanionError as fault:
             _show(connection, _ERROR, f"{fault.message} {fault.hint}".strip())
             raise
@@ -75,8 +78,11 @@ def _told(call: Callable[[Connection, Any], Awaitable[Any]]) -> Callable[[Connec
 
 
 def _show(connection: Connection, kind: int, message: str) -> None:
+    if len(message) > _SHOWN_CHARACTERS:
+        connection.send_notification("window/logMessage", {"type": kind, "message": message})
+        message = f"{message[:_SHOWN_CHARACTERS].rstrip()} … (the rest is in the editor's log of this server)"
     if message:
-        connection.send_notification("window/showMessage", {"type": kind, "message": message[:_SHOWN_CHARACTERS]})
+        connection.send_notification("window/showMessage", {"type": kind, "message": message})
 
 
 def sentence_for(result: object) -> str:

@@ -219,6 +219,15 @@ class CodeActionContext(_Params, frozen=True, kw_only=True):
     diagnostics: list[dict[str, Any]] = []
 
 
+class SentDiagnostic(_Params, frozen=True, kw_only=True):
+    """What we read of a diagnostic."""
+
+    range: Range = Range(start=Position(line=0, character=0), end=Position(line=0, character=0))
+    message: str = ""
+    severity: int | None = None
+    source: str | None = None
+
+
 class DocumentId(_Params, frozen=True, kw_only=True):
     """A document."""
 
@@ -231,6 +240,12 @@ class CodeActionParams(_Params, frozen=True, kw_only=True):
     text_document: DocumentId
     range: Range
     context: CodeActionContext = CodeActionContext()
+
+
+class EditorSettings(_Params, frozen=True, kw_only=True):
+    """The editor's settings, as far as they are ours."""
+
+    gemini_companion: dict[str, Any] | None = None
 
 
 class ConfigurationParams(_Params, frozen=True, kw_only=True):

@@ -269,8 +269,7 @@ class Application:
         imported = await asyncio.to_thread(decode_session_file, data, Path(path).name)
         entries = imported.entries or entries_of(imported.contents, self.services)
         last = entries[-1].seq if entries else 0
-        stamp = {"id": self.services.new_id("entry"), "time": self.services.clock.now()}
-        entries = (*entries, ResumeEntry(**stamp, seq=last + 1, reason="import"))
+        entries = (*entries, ResumeEntry(id=self.services.new_id("entry"), time=self.services.clock.now(), seq=last + 1, reason="import"))
         session = await self.create(
             client,
             model=imported.model or "",

@@ -12,9 +12,10 @@ from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.history.content import Content, model_text, user_text
 
 _SCRAPS = (
-    *("src/app/server.py", "/etc/hosts", "C:\\work\\a.txt", "`npm test -- -w`", "$ make all", "Never push to main.", "必ずテストを書いてください。", "e.g. this"),
-    *("ValueError: no", "error: expected ';'", "port 3000", "v1.2.3", "- [ ] write docs", "TODO: fix", "https://example.com/a.py?b=1", "```sh", "```", "> quoted"),
-    *("<state_snapshot>", "</key_knowledge>", "[1:56 pm on 8 May, 2023] Ann: ", "\n", "\n\n", " ", ". ", "? ", "! ", "。", "- ", "1. ", "\t", "\ud800", "\x00"),
+    *("src/app/server.py", "/etc/hosts", "C:\\work\\a.txt", "`npm test -- -w`", "$ make all", "Never push to main.", "必ず書いてください。"),
+    *("ValueError: no", "error: expected ';'", "port 3000", "v1.2.3", "- [ ] write docs", "TODO: fix", "https://example.com/a.py?b=1", "e.g. this"),
+    *("<state_snapshot>", "</key_knowledge>", "[1:56 pm on 8 May, 2023] Ann: ", "```sh", "```", "> quoted", "\n", "\n\n", " ", ". ", "? ", "! "),
+    *("。", "- ", "1. ", "\t", "\ud800", "\x00"),
 )
 texts = st.lists(st.one_of(st.sampled_from(_SCRAPS), st.text(max_size=12)), max_size=14).map(" ".join)
 json_values = st.recursive(
@@ -24,9 +25,9 @@ json_values = st.recursive(
 )
 parts = st.one_of(
     texts.map(lambda text: {"text": text}),
-    st.fixed_dictionaries({"functionCall": st.fixed_dictionaries({"name": st.sampled_from(("bash", "edit", "")), "args": json_values})}),
+    st.fixed_dictionaries({"functionCall": st.fixed_dictionaries({"name": st.sampled_from(("bash", "edit")), "args": json_values})}),
     st.fixed_dictionaries({"functionResponse": st.fixed_dictionaries({"name": st.just("bash"), "response": json_values})}),
-    st.dictionaries(st.sampled_from(("text", "functionCall", "functionResponse", "thought", "executableCode", "inlineData")), json_values, max_size=3),
+    st.dictionaries(st.sampled_from(("text", "functionCall", "functionResponse", "thought", "executableCode")), json_values, max_size=3),
 )
 contents = st.builds(lambda role, parts: Content(role=role, parts=tuple(parts)), st.sampled_from(("user", "model")), st.lists(parts, max_size=3))
 

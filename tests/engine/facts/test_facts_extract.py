@@ -6,11 +6,11 @@ import json
 
 import pytest
 from hypothesis import given
+from tests.engine.facts.fact_sources import call, result, sources, sources_of, tool
 
 from gemini_companion.engine.facts.extract import command_of, extract_facts, facts_of
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from tests.engine.facts.fact_sources import call, result, sources, sources_of, tool
 
 
 def texts_of(kind: str, *contents: Content, certain: bool = False) -> list[str]:
@@ -97,7 +97,7 @@ def test_paths_stand_in_outputs_and_in_json_results():
 
 
 def test_errors_are_the_lines_that_say_so_and_no_listing():
-    output = 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: bad\n12:        raise ValueError("x")\nsh: foo: command not found\nExit Code: 2'
+    output = 'Traceback (most recent call last):\n  File "a.py"\nValueError: bad\n12:        raise ValueError("x")\nsh: foo: command not found\nExit Code: 2'
     assert texts_of("error", result(output)) == ["ValueError: bad", "sh: foo: command not found", "Exit Code: 2"]
 
 

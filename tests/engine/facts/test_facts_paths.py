@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engine.facts.fact_sources import texts
 
 from gemini_companion.engine.facts.paths import LONGEST, paths_in, paths_of_argument
-from tests.engine.facts.fact_sources import texts
 
 
 def certain(text: str) -> set[str]:
@@ -23,7 +23,7 @@ def certain(text: str) -> set[str]:
         ("../lib/x.rs,", "../lib/x.rs"),
         ("open ~/.bashrc", "~/.bashrc"),
         ("`fields.py` is", "fields.py"),
-        ("File \"/pkg/data set.py\", line 3", "/pkg/data set.py"),
+        ('File "/pkg/data set.py", line 3', "/pkg/data set.py"),
         ("docs/  src/", "docs/"),
         ("--config=conf/app.yml", "conf/app.yml"),
         ("-I/usr/include", "/usr/include"),
@@ -45,7 +45,23 @@ def test_a_path_is_found(text: str, path: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["and/or", "he/she", "1/2", "12/24/2023", "</div>", "<br/>", "a / b", "e.g. this", "me@example.com", "v1.2.3", "x.items()", "self.config", "3.14", "//"]
+    "text",
+    [
+        "and/or",
+        "he/she",
+        "1/2",
+        "12/24/2023",
+        "</div>",
+        "<br/>",
+        "a / b",
+        "e.g. this",
+        "me@example.com",
+        "v1.2.3",
+        "x.items()",
+        "self.config",
+        "//",
+        "s/a/b/g",
+    ],
 )
 def test_what_is_no_path_is_not_taken_for_one(text: str):
     assert certain(text) == set()

@@ -27,8 +27,12 @@ from gemini_companion.engine.facts.patterns import (
     number,
 )
 
-HINTS = {**dict.fromkeys(DIRECTIVES + JAPANESE_DIRECTIVES, DIRECTIVE_HINTS), **dict.fromkeys(ERRORS, ERROR_HINTS)}
-HINTS |= {**dict.fromkeys(TASKS, TASK_HINTS), **dict.fromkeys(PLANS, PLAN_HINTS)}
+HINTS = {
+    **dict.fromkeys(DIRECTIVES + JAPANESE_DIRECTIVES, DIRECTIVE_HINTS),
+    **dict.fromkeys(ERRORS, ERROR_HINTS),
+    **dict.fromkeys(TASKS, TASK_HINTS),
+    **dict.fromkeys(PLANS, PLAN_HINTS),
+}
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.kind}: {row.examples[0]}")
@@ -77,6 +81,8 @@ def test_chatter_with_a_cue_in_it_binds_nobody(text: str):
     assert not binding_rule().search(text)
 
 
-@pytest.mark.parametrize("text", ["Never push to main.", "You must ask.", "Please don't rename it.", "I prefer tabs.", "1. Always test.", "必ず確認する", "テストは消さないで"])
+@pytest.mark.parametrize(
+    "text", ["Never push to main.", "You must ask.", "Please don't rename it.", "I prefer tabs.", "1. Always test.", "必ず確認する", "消さないで"]
+)
 def test_a_rule_binds(text: str):
     assert binding_rule().search(text)

@@ -168,7 +168,7 @@ def _split(items: Sequence[Item]) -> tuple[int, int | None]:
     gained = sum(weights[index] for index in range(split_at) if items[index].kind not in STANDING_IN)
     if gained and (split_at == len(items) or sum(weights[:split_at]) >= total * SPLIT_FRACTION or gained >= total * TOO_LITTLE):
         return split_at, None
-    prompt_at = candidates[-1] if candidates else None
+    prompt_at = next((index for index in reversed(candidates) if items[index].kind == "prompt"), None)
     inside = _split_run(items, weights, -1 if prompt_at is None else prompt_at)
     return (inside, prompt_at) if inside > split_at else (split_at, None)
 

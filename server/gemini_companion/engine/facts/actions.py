@@ -11,7 +11,7 @@ import msgspec
 
 from gemini_companion.engine.facts.extract import as_json, command_of, error_lines, result_text
 from gemini_companion.engine.facts.fact import FactSource
-from gemini_companion.engine.facts.paths import paths_of_argument
+from gemini_companion.engine.facts.paths import is_path_key, paths_of_argument
 from gemini_companion.engine.facts.patterns import ERROR_HINTS, hinted
 from gemini_companion.engine.facts.sentences import pieces, sentences
 from gemini_companion.engine.history.part import call_of, is_thought, response_of, text_of
@@ -99,7 +99,9 @@ def touches(action: Action, outcome: Outcome) -> Iterator[Touch]:
     verb = _verb(action)
     if verb is None:
         return
-    named = [path for key, value in _arguments(action) for piece in pieces(value) for path, certain in paths_of_argument(key, piece) if certain]
+    arguments = list(_arguments(action))
+    called_so = [(key, value) for key, value in arguments if is_path_key(key)]
+    named = [path for key, value in called_so or arguments for piece in pieces(value) for path, certain in paths_of_argument(key, piece) if certain]
     if not named and verb == "changed" and action.output:  # an editor that has the file open already
         named = [match["path"] for match in _open_file().finditer(action.output[-2_000:])][-1:]
     if verb in ("created", "changed", "deleted") and outcome.status == "failed":

@@ -77,10 +77,15 @@ def paths_in(text: str) -> Iterator[tuple[str, bool]]:
 
 def paths_of_argument(key: str, value: str) -> Iterator[tuple[str, bool]]:
     """The path that an argument of a call is, going by its name, or the paths in its text."""
-    if key.lower() in _ARGUMENT_KEYS and value and len(value) <= LONGEST and "\n" not in value:
-        yield value, True
+    if is_path_key(key) and value.strip() and len(value) <= LONGEST and "\n" not in value:
+        yield value.strip(), True
     else:
         yield from paths_in(value)
+
+
+def is_path_key(key: str) -> bool:
+    """True if an argument of that name holds a path."""
+    return key.lower() in _ARGUMENT_KEYS
 
 
 def _judge(token: str, *, before: str, after: str) -> tuple[str, bool] | None:
@@ -94,6 +99,8 @@ def _judge(token: str, *, before: str, after: str) -> tuple[str, bool] | None:
         return None if after == "(" or "@" in token else _judge_name(token)
     pieces = [piece for piece in token.split("/") if piece]
     if not pieces or token.lower() in _NO_PATHS or all(piece.replace(".", "").isdigit() for piece in pieces):
+        return None
+    if _substitution().fullmatch(token):
         return None
     if before == "<" and (token[0] == "/" or token[-1] == "/"):  # a tag
         return None
@@ -126,7 +133,15 @@ def _token() -> re.Pattern[str]:
     """Runs of path characters that hold a slash, an inner dot before a letter, or are a file's well-known name."""
     c = _CHARACTER
     names = "|".join(sorted(_FILE_NAMES))
-    return re.compile(rf"(?<!{c})(?<!/)(?<!\b[A-Za-z]:)(?:/?{c}++(?:/{c}*+)++|/{c}++|{c}*?[A-Za-z0-9_\-]\.[A-Za-z]{c}*+|\.[A-Za-z]{c}++|(?:{names})(?!{c}))")
+    return re.compile(
+        rf"(?<!{c})(?<!/)(?<!\b[A-Za-z]:)(?:/?{c}++(?:/{c}*+)++|/{c}++|{c}*?[A-Za-z0-9_\-]\.[A-Za-z]{c}*+|\.[A-Za-z]{c}++|(?:{names})(?!{c}))"
+    )
+
+
+@cache
+def _substitution() -> re.Pattern[str]:
+    """`s/old/new/g`"""
+    return re.compile(r"[sy]/[^/]*+/[^/]*+/[a-zA-Z0-9]{0,4}")
 
 
 @cache

@@ -1,1 +1,3 @@
-"""The ledger: estimates, calibration, limits, breakdown."""
+"""Every token number comes from here."""
+
+from gemini_companion.engine.tokens.ledger import TokenLedger as TokenLedger

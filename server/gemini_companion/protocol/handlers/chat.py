@@ -21,6 +21,8 @@ async def chat(host: Host, connection: Connection, params: ChatParams) -> ChatRe
 
 async def cancel(host: Host, connection: Connection, params: CancelParams) -> CancelResult:
     client = host.client(connection)
+    if params.session_id is None and client.current is None:
+        return CancelResult(cancelled=False)
     return await host.app.cancel(client, params.session_id, turn_id=params.turn_id, compaction_id=params.compaction_id)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from gemini_companion.engine.ide_context.positions import cursor_at
 from gemini_companion.engine.ide_context.state import SEVERITIES, Diagnostic
 from gemini_companion.protocol.connection import Connection
@@ -17,8 +19,9 @@ from gemini_companion.protocol.lsp import (
     Range,
 )
 from gemini_companion.protocol.paths import path_of
-from gemini_companion.protocol.types import CodeActionParams, ConfigurationParams, IdeContextParams
+from gemini_companion.protocol.types import CodeActionParams, ConfigurationParams, EditorSettings, IdeContextParams, SentDiagnostic
 from gemini_companion.sessions.editor import Place, ReportedFile
+from gemini_companion.sessions.ports import Refusal
 
 _MAX_DIAGNOSTICS = 200
 _MAX_MESSAGE = 2_000
@@ -56,8 +59,12 @@ def did_change_folders(host: Host, connection: Connection, params: DidChangeFold
 
 
 def did_change_configuration(host: Host, connection: Connection, params: ConfigurationParams) -> None:
-    section = params.settings.get("geminiCompanion") if isinstance(params.settings, dict) else None
-    host.set_editor_settings(section if isinstance(section, dict) else None)
+    """Only our own section counts, and only if it is an object."""
+    try:
+        section = msgspec.convert(params.settings, EditorSettings).gemini_companion
+    except msgspec.ValidationError:
+        section = None
+    host.set_editor_settings(section)
 
 
 def ide_context(host: Host, connection: Connection, params: IdeContextParams) -> None:
@@ -86,22 +93,41 @@ def ide_context(host: Host, connection: Connection, params: IdeContextParams) ->
 
 
 async def code_action(host: Host, connection: Connection, params: CodeActionParams) -> list[dict[str, Any]]:
-    """Offer to ask about the range; what the range is, is news of the selection."""
+    """Offer to ask about the range, unless the file is withheld; what the range is, is news of the selection."""
     path = path_of(params.text_document.uri)
     if path is None:
         return []
-    editor = host.client(connection).editor
+    client = host.client(connection)
+    span = span_of(params.range)
     diagnostics = tuple(_diagnostic(raw, host, connection, path) for raw in params.context.diagnostics[:_MAX_DIAGNOSTICS])
-    editor.look_at(path, span_of(params.range), diagnostics)
-    selected = editor.text(path, span_of(params.range)).strip()
-    what = "the selected code" if selected else f"the code at line {params.range.start.line + 1}"
-    where = f"{path}, lines {params.range.start.line + 1} to {params.range.end.line + 1}"
+    client.editor.look_at(path, span, diagnostics)
+    what = _described(client.editor.text(path, span), span, path)
+    refusal = (await host.app.services.workspace.admit([path], client.folders))[path]
+    if refusal is not None:  # the prompt would carry its path to the model, and an answer could say nothing about it
+        return _unavailable(connection, refusal)
     actions = [
-        _action("Ask Gemini about this", "", f"What does {what} in {where} do, and what should I know about it?"),
-        _action("Explain", "", f"Explain {what} in {where}, step by step."),
+        _action("Ask Gemini about this", "", f"What does {what} do, and what should I know about it?"),
+        _action("Explain", "", f"Explain {what} step by step."),
     ]
     actions += [_fix(raw, diagnostic, path) for raw, diagnostic in zip(params.context.diagnostics, diagnostics, strict=False)]
     return actions
+
+
+def _described(text: str, span: tuple[Place, Place], path: str) -> str:
+    """A range in words; lines count from 1, and an end at the beginning of a line leaves that line out."""
+    first, (last, character) = span[0][0] + 1, (span[1][0] + 1, span[1][1])
+    if last > first and character == 0:
+        last -= 1
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    return f"{'the selected code' if text.strip() else 'the code'} ({path}, {lines})"
+
+
+def _unavailable(connection: Connection, refusal: Refusal) -> list[dict[str, Any]]:
+    """Why nothing is offered, for an editor that can show it."""
+    if not connection.supports("textDocument.codeAction.disabledSupport"):
+        return []
+    reason = f"Gemini is not shown {refusal.name}: {refusal.reason}."
+    return [{"title": "Ask Gemini about this", "kind": "", "disabled": {"reason": reason}}]
 
 
 def _action(title: str, kind: str, prompt: str) -> dict[str, Any]:
@@ -114,21 +140,21 @@ def _fix(raw: dict[str, Any], diagnostic: Diagnostic, path: str) -> dict[str, An
 
 
 def _diagnostic(raw: dict[str, Any], host: Host, connection: Connection, path: str) -> Diagnostic:
-    """A diagnostic out of whatever a client sent; what is not there is left empty."""
-    start: Any = raw.get("range")
-    start = start.get("start") if isinstance(start, dict) else None
-    line, character = (start.get("line"), start.get("character")) if isinstance(start, dict) else (0, 0)
+    """A diagnostic out of whatever a client sent; one that is none stands at the file's beginning with an empty message."""
+    try:
+        sent = msgspec.convert(raw, SentDiagnostic)
+    except msgspec.ValidationError:
+        sent = SentDiagnostic()
     editor = host.client(connection).editor
     buffer = editor.buffer(path)
-    place = (line if isinstance(line, int) else 0, character if isinstance(character, int) else 0)
-    cursor = cursor_at(buffer.text if buffer else None, *place, editor.encoding)
-    severity = raw.get("severity")
+    cursor = cursor_at(buffer.text if buffer else None, *_place(sent.range.start), editor.encoding)
+    severity = sent.severity or 1
     return Diagnostic(
         line=cursor.line,
         character=cursor.character,
-        severity=SEVERITIES[severity - 1] if isinstance(severity, int) and 1 <= severity <= len(SEVERITIES) else "error",
-        message=str(raw.get("message", ""))[:_MAX_MESSAGE],
-        source=str(raw.get("source") or "")[:100],
+        severity=SEVERITIES[severity - 1] if 1 <= severity <= len(SEVERITIES) else "error",
+        message=sent.message[:_MAX_MESSAGE],
+        source=(sent.source or "")[:100],
     )
 
 
