@@ -464,8 +464,7 @@ export interface EventParams {
   readonly sessionId: string;
   readonly seq: number;
   readonly time: number;
-  /** One of the event types. */
-  readonly event: unknown;
+  readonly event: CompanionEvent;
   readonly turnId?: string;
 }
 

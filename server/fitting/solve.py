@@ -23,18 +23,18 @@ Vector = NDArray[np.float64]
 Indexes = NDArray[np.int64]
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 
-WHOLE_TEXT_WEIGHT = 100.0
+WHOLE_TEXT_WEIGHT = 150.0
 RIDGE = 1e-5
-ROUNDS = 12
-STEPS = 40
+ROUNDS = 16
+STEPS = 30
 DAMPING = 0.85
 LEAST_STEP = 0.2
-KIND_WEIGHTS = {"english": 3.0, "python": 2.0, "markdown": 2.0, "escapes": 2.0, "tool_output": 2.0, "chinese": 2.0, "japanese": 2.0}
-CONVERSATION_WEIGHT = 2.0
+KIND_WEIGHTS = {"english": 4.0, "python": 2.0, "markdown": 2.0, "escapes": 2.0, "tool_output": 2.0, "chinese": 2.0, "japanese": 2.0}
+CONVERSATION_WEIGHT = 3.0
 RARE_KIND_WEIGHT = 0.4
 RARE_KINDS = ("turkish", "hungarian", "finnish", "czech", "vietnamese", "polish", "base64", "hex", "x_", "kazakh", "serbian", "bulgarian")
 KNOWN_RUNS = 300
-KNOWN_WORDS = 0
+COMMON_CHARACTERS = 900
 _CHARACTERS_OF_A_BLOCK = 150
 _CHARACTER_WEIGHT = 1e-6
 
@@ -78,6 +78,7 @@ class Problem:
         fixed = np.zeros(len(self.units))
         rows: list[dict[int, float]] = []
         rows_of_features = [Counter({FIXED: self.known[unit]}) if unit in self.known else features_of(cut(unit)) for unit in self.units]
+        self._forget_rare_characters(rows_of_features)
         for index, found in enumerate(rows_of_features):
             fixed[index] = found[FIXED]
             rows.append({self.features.setdefault(feature, len(self.features)): float(n) for feature, n in found.items() if feature != FIXED})
@@ -88,13 +89,25 @@ class Problem:
         self._left_over = 1.0 - self._in_texts.times(true)
 
     def _known_pieces(self, true: Vector) -> dict[str, int]:
-        """The runs of punctuation, and the words, that most text consists of, with their tokens. Conversations have no say in it."""
+        """The commonest runs of punctuation, with their tokens. Conversations have no say in it."""
         texts = [index for index, sample in enumerate(self.samples) if not sample.kind.startswith(CONVERSATIONS)]
         weight = self._in_texts.transposed_times(self.weights(texts))
         order = np.argsort(-weight).tolist()
         runs = [i for i in order if len(self.units[i]) > 1 and set(self.units[i].lstrip(" ")) <= set(PUNCTUATION) and self.units[i].strip(" ")]
-        words = [i for i in order if len(self.units[i]) > 2 and self.units[i].isascii() and self.units[i].lstrip(" ").isalpha()]
-        return {self.units[i]: int(true[i]) for i in (*runs[:KNOWN_RUNS], *words[:KNOWN_WORDS])}
+        return {self.units[i]: int(true[i]) for i in runs[:KNOWN_RUNS]}
+
+    def _forget_rare_characters(self, rows: Sequence[Counter[Feature]]) -> None:
+        """Leave only the commonest characters a coefficient of their own; the others share their block's."""
+        weight = self._in_texts.transposed_times(self.weights(range(len(self.samples))))
+        common: Counter[Feature] = Counter()
+        for row, share in zip(rows, weight.tolist(), strict=True):
+            for feature, n in row.items():
+                if feature[0] == "character":
+                    common[feature] += n * share
+        kept = {feature for feature, _ in common.most_common(COMMON_CHARACTERS)}
+        for row in rows:
+            for feature in [feature for feature in row if feature[0] == "character" and feature not in kept]:
+                del row[feature]
 
     def weights(self, selected: Sequence[int]) -> Vector:
         """The weight of each text: shared out among those of its kind, 0 if it isn't selected."""

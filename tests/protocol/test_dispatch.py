@@ -311,7 +311,7 @@ PLAUSIBLE = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-2, 2)
-    | st.floats(allow_nan=False)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.sampled_from(["s", "", "2.0", "gemini/echo", "exit", "initialize"]),
     lambda inner: (
         st.lists(inner, max_size=3)

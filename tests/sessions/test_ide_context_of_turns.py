@@ -249,3 +249,11 @@ async def test_the_meter_agrees_with_the_result_of_a_compression_and_of_its_undo
     undone = await undo(session, client="c")
     assert (undone.original_token_count, undone.new_token_count) == (result.new_token_count, before)
     assert session.status(studio.client).token_count == before
+
+
+async def test_a_turn_that_only_withholds_something_says_so(studio: Studio) -> None:
+    show(studio.client, ("/work/secret.env", 1, "KEY=hunter2"))
+    await studio.chat("one")
+    receipt = studio.heard.of(IdeContextSent)[0]
+    assert (receipt.kind, receipt.files, [item.name for item in receipt.withheld]) == ("full", (), ["secret.env"])
+    assert ide_texts(studio.model.main()[-1]) == []

@@ -31,6 +31,7 @@ _SHOWN_CHARACTERS: Final = 1_000
 
 
 async def pin_selection(host: Host, connection: Connection, params: PinSelectionParams) -> Pin:
+    """Pin the text of a range of an open document."""
     client = host.client(connection)
     path = path_of(params.uri)
     text = client.editor.text(path, span_of(params.range)).strip() if path else ""

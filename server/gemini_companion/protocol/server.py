@@ -338,7 +338,11 @@ class CompanionServer(LanguageServer):
         """Bind what was only named so far: `loader` runs once, with the first message after `initialize` was answered."""
         if (loader := self._loader) is not None:
             self._loader = None
-            loader(self)
+            try:
+                loader(self)
+            except Exception as error:
+                log_defect(error, doing="loading the methods")
+                raise
 
     def offered_commands(self) -> Sequence[str]:
         """The commands that `initialize` names."""

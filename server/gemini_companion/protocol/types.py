@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from gemini_companion.protocol.lsp import Position, Range
+from gemini_companion.sessions.events import Event
 
 Token: TypeAlias = int | str
 Text: TypeAlias = Annotated[str, Meta(min_length=1)]
@@ -208,8 +209,7 @@ class EventParams(_Params, frozen=True, kw_only=True):
     session_id: str
     seq: int
     time: int
-    event: Any
-    """One of the event types."""
+    event: Event
     turn_id: str | None = None
 
 

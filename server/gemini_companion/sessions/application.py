@@ -64,13 +64,14 @@ class Application:
     def tell_trust(self, client: Client) -> None:
         """Tell the client's current session that its trust changed."""
         session = self._sessions.get(client.current or "")
-        if session is not None:
+        if session is not None and self.services.store.holds(session.session_id):
             session.emit(TrustChanged(trusted=self.trusted() or False))
 
     def tell_settings(self, keys: tuple[str, ...]) -> None:
         """Tell every loaded session that settings changed."""
         for session in self._sessions.values():
-            session.emit(SettingsChanged(keys=keys))
+            if self.services.store.holds(session.session_id):  # only the holder numbers a session's events
+                session.emit(SettingsChanged(keys=keys))
             session.tell_status()
 
     def hearers(self, session_id: str) -> Iterable[Client]:

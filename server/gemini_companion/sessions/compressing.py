@@ -6,9 +6,7 @@ The engine plans and concludes; here models are asked, tokens counted, files wri
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
 import msgspec
 
@@ -36,9 +34,7 @@ from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.services import ModelChoice
 from gemini_companion.sessions.session import Running, Session
-from gemini_companion.sessions.summarising import IN_THREAD_FROM, RETRY_SECONDS, Summariser, Summary
-
-T = TypeVar("T")
+from gemini_companion.sessions.summarising import RETRY_SECONDS, Summariser, Summary, off_loop
 
 
 async def compress(session: Session, *, client: str, instructions: str = "", preview: bool = False) -> CompressionResult:
@@ -148,10 +144,10 @@ async def _steps(run: CompressionRun) -> CompressionResult:
     if not items:
         return nothing(run)
     run.report("truncating")
-    trim = await _off_loop(len(items), partial(_trim, run, items))
+    trim = await off_loop(len(items), partial(_trim, run, items))
     if session.breaker.has_failed(run.reading.tokens) and not run.forced:
         return await _truncate_only(run, trim)
-    plan = await _off_loop(len(items), partial(plan_compression, trim, tuple(history.in_force.values()), history.version))
+    plan = await off_loop(len(items), partial(plan_compression, trim, tuple(history.in_force.values()), history.version))
     if plan is None:
         return nothing(run)
     summary = await _summarise(run, plan)
@@ -238,7 +234,7 @@ async def _after_fault(run: CompressionRun, fault: CompanionError) -> Compressio
     if run.trigger == "manual":
         raise fault
     items = session.history.curated()
-    trim = await _off_loop(len(items), partial(_trim, run, items))
+    trim = await off_loop(len(items), partial(_trim, run, items))
     return await _truncate_only(run, trim) if trim.cuts else result
 
 
@@ -259,8 +255,3 @@ async def _keep_preview(run: CompressionRun, plan: Plan, snapshot: str, counts: 
     )
     session.emit(CompactionCompleted(result=result))
     return result
-
-
-async def _off_loop(size: int, work: Callable[[], T]) -> T:
-    """Run pure work over a long history in a thread, so that the event loop answers meanwhile."""
-    return await asyncio.to_thread(work) if size >= IN_THREAD_FROM else work()

@@ -29,11 +29,18 @@ class DueContext:
     send: Send
     client_id: str
     epoch: int
+    is_full: bool
+    """Whether everything was due, even where there was nothing to send."""
 
     @property
     def text(self) -> str | None:
         """The message, or `None`."""
         return self.send.text
+
+    @property
+    def has_news(self) -> bool:
+        """True if something goes to the model, or something was withheld from it."""
+        return self.send.text is not None or bool(self.send.receipt.withheld)
 
     def tokens(self, session: Session) -> int:
         """Estimated tokens of the message."""
@@ -52,7 +59,7 @@ class DueContext:
         """The event that says what was sent and what was not."""
         receipt = self.send.receipt
         return IdeContextSent(
-            kind="delta" if receipt.kind == "delta" else "full",
+            kind="full" if receipt.kind == "full" or (receipt.kind == "none" and self.is_full) else "delta",
             files=receipt.files,
             selection_chars=receipt.selection_chars,
             withheld=_refusals(receipt.withheld),
@@ -83,7 +90,7 @@ async def prepare_context(session: Session, client: Client) -> DueContext:
         call_open=history.has_open_call(),
         withheld=withheld,
     )
-    return DueContext(send=send, client_id=client.client_id, epoch=history.epoch)
+    return DueContext(send=send, client_id=client.client_id, epoch=history.epoch, is_full=client.editor.is_full_due(history))
 
 
 async def _admitted(session: Session, client: Client) -> tuple[EditorState, list[Withheld]]:

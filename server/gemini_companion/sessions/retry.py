@@ -24,13 +24,15 @@ class RetryBudget:
         self._clock = clock
         self._left = seconds
 
+    def allows(self, fault: ModelFault, attempt: int) -> bool:
+        """Whether another try after try number `attempt` can help and is not too far off."""
+        return fault.retryable and attempt < ATTEMPTS and _delay(fault, attempt) <= self._left
+
     async def wait_before_retry(self, fault: ModelFault, attempt: int) -> bool:
         """Wait as long as is due after try number `attempt`. False if trying again cannot help or would take too long."""
-        if not fault.retryable or attempt >= ATTEMPTS:
+        if not self.allows(fault, attempt):
             return False
-        delay = DELAYS[attempt - 1] if fault.retry_after_ms is None else fault.retry_after_ms / 1000
-        if delay > self._left:
-            return False
+        delay = _delay(fault, attempt)
         self._left -= delay
         await self._clock.sleep(delay)
         return True
@@ -45,3 +47,7 @@ class RetryBudget:
                 if not await self.wait_before_retry(fault, attempt):
                     raise
                 attempt += 1
+
+
+def _delay(fault: ModelFault, attempt: int) -> float:
+    return DELAYS[attempt - 1] if fault.retry_after_ms is None else fault.retry_after_ms / 1000

@@ -97,7 +97,7 @@ async def stream_answer(client: ModelClient, request: ModelRequest, *, emit: Cal
             await _receive(client, request, draft, emit, attempt)
             return _checked(draft, bool(request.tools))
         except ModelFault as fault:
-            if draft.shown:
+            if draft.shown or retries.allows(fault, attempt):
                 emit(MessageDiscarded(attempt=attempt, reason=fault.message))
             if not await retries.wait_before_retry(fault, attempt):
                 raise

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from itertools import accumulate
+from typing import Final, NamedTuple, TypeVar
 
 from gemini_companion.engine.compression.answer import read_snapshot
 from gemini_companion.engine.compression.plan import Plan
@@ -24,6 +26,8 @@ from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.events import Phase
 from gemini_companion.sessions.ports import Clock, ModelClient, ModelRequest
 from gemini_companion.sessions.retry import RetryBudget
+
+T = TypeVar("T")
 
 RETRY_SECONDS: Final = 20.0
 """Waiting that all retries of one compression may add up to."""
@@ -50,6 +54,14 @@ class Summary(NamedTuple):
     calls: int
 
 
+class _Block(NamedTuple):
+    """What one request quotes: some items, the number of the first, and the characters that one may take."""
+
+    items: Sequence[Item]
+    first_index: int = 0
+    limit: int | None = None
+
+
 class Summariser:
     """One compression's talk with the compressor model. `window` is the smaller one of the conversation's and the compressor's."""
 
@@ -73,18 +85,26 @@ class Summariser:
         """Write and verify a snapshot of the plan's hidden span. Raises `ModelFault`s that retries did not cure."""
         if self._client.provider == "offline":
             return await self._extract(plan, guidance)
-        blocks = await _off_loop(len(plan.hidden), lambda: self._blocks(plan))
+        blocks = await off_loop(len(plan.hidden), lambda: self._blocks(plan))
         snapshot = plan.previous_snapshot
         for number, block in enumerate(blocks[:-1], start=1):
             self._report("summarising", number, len(blocks))
-            contents = summary_contents(block, previous_snapshot=snapshot, guidance=guidance, nonce=self._nonce)
+            contents = await self._quoted(block, snapshot, guidance)
             answer = await self._ask(contents, f"-block-{number}")
             snapshot = read_snapshot(answer) or await self._repair(contents, answer)
             if snapshot is None:
                 return Summary(None, self.calls)
         last = len(blocks) if len(blocks) > 1 else None
-        contents = summary_contents(blocks[-1], previous_snapshot=snapshot, guidance=guidance, nonce=self._nonce)
-        return await self._two_passes(contents, last)
+        return await self._two_passes(await self._quoted(blocks[-1], snapshot, guidance), last)
+
+    async def _quoted(self, block: _Block, snapshot: str | None, guidance: str) -> tuple[Content, ...]:
+        """The contents of a block's first request. Quoted when it is its turn, so that no more than one block's text is held at a time."""
+
+        def contents() -> tuple[Content, ...]:
+            quoted = quote(block.items, nonce=self._nonce, first_index=block.first_index, limit=block.limit)
+            return summary_contents(quoted, previous_snapshot=snapshot, guidance=guidance, nonce=self._nonce)
+
+        return await off_loop(len(block.items), contents)
 
     async def _two_passes(self, contents: tuple[Content, ...], block: int | None) -> Summary:
         self._report("summarising", block, block)
@@ -116,27 +136,28 @@ class Summariser:
         second = await self._ask((user_text("Verify the snapshot."),), "-verify", task)
         return Summary(read_snapshot(second) or read_snapshot(first), self.calls)
 
-    def _blocks(self, plan: Plan) -> list[list[str]]:
-        """The hidden span, quoted: the originals if they fit in one request, else with outputs cut, else in as many blocks as it takes."""
+    def _blocks(self, plan: Plan) -> list[_Block]:
+        """The hidden span: the originals if they fit in one request, else with outputs cut, else in as many blocks as it takes."""
         previous = round(self._ledger.count_text(plan.previous_snapshot or ""))
-        for items in (plan.hidden, plan.hidden_cut):
-            if sum(item.measure.tokens + FENCE_TOKENS for item in items) + previous <= self._room:
-                return [quote(items, nonce=self._nonce)]
+        whole = [item.measure.tokens for item in plan.hidden]
+        if self._fits(whole, previous):
+            return [_Block(plan.hidden)]
+        tokens = [item.measure.tokens for item in plan.hidden_cut] if plan.trim.cuts else whole
+        if self._fits(tokens, previous):
+            return [_Block(plan.hidden_cut)]
         room = max(500, self._room - max(previous, self._answer_tokens))
-        blocks: list[list[str]] = []
-        start, spent = 0, 0
-        for index, item in enumerate(plan.hidden_cut):
-            cost = min(item.measure.tokens, room) + FENCE_TOKENS
-            if index > start and spent + cost > room:
-                blocks.append(self._quote_within(plan.hidden_cut[start:index], start, room))
-                start, spent = index, 0
-            spent += cost
-        blocks.append(self._quote_within(plan.hidden_cut[start:], start, room))
+        spent = list(accumulate([FENCE_TOKENS + (cost if cost < room else room) for cost in tokens], initial=0))
+        blocks: list[_Block] = []
+        start = 0
+        while start < len(tokens):
+            end = max(start + 1, bisect_right(spent, spent[start] + room) - 1)
+            limit = None if max(tokens[start:end]) <= room else room * 2
+            blocks.append(_Block(plan.hidden_cut[start:end], start, limit))
+            start = end
         return blocks
 
-    def _quote_within(self, items: Sequence[Item], first_index: int, room: int) -> list[str]:
-        limit = None if all(item.measure.tokens <= room for item in items) else room * 2
-        return quote(items, nonce=self._nonce, first_index=first_index, limit=limit)
+    def _fits(self, tokens: Sequence[int], previous: int) -> bool:
+        return sum(tokens) + FENCE_TOKENS * len(tokens) + previous <= self._room
 
     async def _ask(self, contents: tuple[Content, ...], suffix: str, task: SummaryTask | None = None) -> str:
         request = ModelRequest(
@@ -152,5 +173,6 @@ class Summariser:
         return visible_text_of(chunk.parts)
 
 
-async def _off_loop(size: int, work: Callable[[], list[list[str]]]) -> list[list[str]]:
+async def off_loop(size: int, work: Callable[[], T]) -> T:
+    """Run pure work over `size` contents, in a thread where they are many, so that the event loop answers meanwhile."""
     return await asyncio.to_thread(work) if size >= IN_THREAD_FROM else work()

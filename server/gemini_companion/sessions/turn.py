@@ -12,7 +12,6 @@ from gemini_companion.engine.errors import CompanionError, ContextOverflow, Inte
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import (
     CompressionResult,
-    IdeContextEntry,
     ModelChangeEntry,
     PromptEntry,
     ReplyEntry,
@@ -141,9 +140,9 @@ class Turn:
         if due.text is not None:
             drafts.append(due.entry(session, self.turn_id))
         drafts.append(self._prompt_draft())
-        entries = await session.append(*drafts)
+        await session.append(*drafts)
         self.logged = True
-        if isinstance(entries[0], IdeContextEntry):
+        if due.has_news:
             self.emit(due.receipt())
 
     def _prompt_draft(self) -> Draft:

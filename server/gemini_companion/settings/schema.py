@@ -14,7 +14,11 @@ import msgspec
 from msgspec import Meta
 
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
-_FileName: TypeAlias = Annotated[str, Meta(pattern=r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)")]
+FILE_NAME: Final = r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)"
+_FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
+# msgspec 0.22 reads past the end of its own memory, at the next garbage collection, for a union of a text with a pattern and a list.
+# So in `fileName` only the schema carries the pattern of the single name, and `validation` holds it.
+_OneFileName: TypeAlias = Annotated[str, Meta(extra_json_schema={"pattern": FILE_NAME})]
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
 _ModelName: TypeAlias = Annotated[str, Meta(pattern=r"^[^\s\x00-\x1f]{1,256}$(?!\n)")]
 _Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
@@ -57,7 +61,7 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class ContextSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Which files tell the model about a project."""
 
-    file_name: _FileName | Annotated[list[_FileName], Meta(max_length=32)] = "GEMINI.md"
+    file_name: _OneFileName | Annotated[list[_FileName], Meta(max_length=32)] = "GEMINI.md"
     """The name of the memory files, or several names."""
     import_format: Literal["tree", "flat"] = "tree"
     """How `@path` imports of a memory file are put together: each in its place, or one file after the other."""

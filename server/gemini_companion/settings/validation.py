@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from gemini_companion.settings.objects import JsonObject, KeyPath, nested, spelled, without
-from gemini_companion.settings.schema import EXPECTED, SettingsFile
+from gemini_companion.settings.schema import EXPECTED, FILE_NAME, SettingsFile
 
 MISFIT_LIMIT: Final = 20
 
@@ -51,11 +51,14 @@ def misfits(layer: JsonObject) -> list[Misfit]:
 
 def _first_misfit(layer: JsonObject) -> Misfit | None:
     try:
-        msgspec.convert(layer, SettingsFile)
+        settings = msgspec.convert(layer, SettingsFile)
     except msgspec.ValidationError as fault:
         text, _, place = str(fault).partition(" - at ")
         path = _path(layer, place)
         return Misfit(path, _plainly(text, path))
+    name = settings.context.file_name
+    if isinstance(name, str) and not re.search(FILE_NAME, name):
+        return Misfit(("context", "fileName"), f"expected {EXPECTED['context.fileName']}")
     return None
 
 

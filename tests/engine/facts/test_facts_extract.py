@@ -97,7 +97,7 @@ def test_paths_stand_in_outputs_and_in_json_results():
 
 
 def test_errors_are_the_lines_that_say_so_and_no_listing():
-    output = 'Traceback (most recent call last):\n  File "a.py"\nValueError: bad\n12:        raise ValueError("x")\nsh: foo: command not found\nExit Code: 2'
+    output = 'Traceback (most recent call last):\n  File "a.py"\nValueError: bad\n12:  raise E("x")\nsh: foo: command not found\nExit Code: 2'
     assert texts_of("error", result(output)) == ["ValueError: bad", "sh: foo: command not found", "Exit Code: 2"]
 
 

@@ -71,10 +71,7 @@ _PATH_KEYS: Final = frozenset({"path", "previousPath", "otherOpenFiles", "filesO
 
 def quote(items: Sequence[Item], *, nonce: str, first_index: int = 0, limit: int | None = None) -> list[str]:
     """Each item as a fenced block of text. `limit`, in characters, cuts a body in the middle, for what no window could hold."""
-    blocks = [_fence(first_index + number, item, nonce, limit) for number, item in enumerate(items)]
-    # One pass over everything is far cheaper than one per block, and joins cannot make a tag: every block ends with its fence.
-    joined = "\0".join(blocks)
-    return neutralise(joined).split("\0") if "<" in joined and joined.count("\0") == len(blocks) - 1 else [neutralise(block) for block in blocks]
+    return [_fence(first_index + number, item, nonce, limit) for number, item in enumerate(items)]
 
 
 def summary_contents(blocks: Sequence[str], *, previous_snapshot: str | None, guidance: str, nonce: str) -> tuple[Content, ...]:
@@ -96,15 +93,22 @@ def follow_up(contents: tuple[Content, ...], answer: str, request: str) -> tuple
 
 
 def _fence(index: int, item: Item, nonce: str, limit: int | None) -> str:
-    parts = item.content.parts
-    if len(parts) == 1 and len(parts[0]) == 1 and isinstance(text := parts[0].get("text"), str) and item.kind != "ide":
-        body = text
-    else:
-        body = "\n".join(filter(None, (_quoted(part, item) for part in parts)))
+    body = _body(item)
     if limit is not None and len(body) > limit:
         head = limit // 5
         body = f"{body[:head]}\n[… {len(body) - limit:,} characters left out …]\n{body[-(limit - head) :]}"
-    return f"<<<content {index} {item.content.role} {nonce}\n{body}\ncontent {index} {nonce}>>>"
+    # The fence's own brackets open no reserved tag, nor can one begin in a body and end outside of it.
+    return f"<<<content {index} {item.content.role} {nonce}\n{neutralise(body)}\ncontent {index} {nonce}>>>"
+
+
+def _body(item: Item) -> str:
+    parts = item.content.parts
+    if len(parts) != 1:
+        return "\n".join(filter(None, [_quoted(part, item) for part in parts]))
+    part = parts[0]
+    if len(part) == 1 and item.kind != "ide" and isinstance(text := part.get("text"), str):
+        return text  # by far the commonest
+    return _quoted(part, item)
 
 
 def _quoted(part: Part, item: Item) -> str:
@@ -115,11 +119,11 @@ def _quoted(part: Part, item: Item) -> str:
     lines: list[str] = []
     if (text := text_of(part)) is not None:
         lines.append(text)
-    if (call := call_of(part)) is not None:
+    if "functionCall" in part and (call := call_of(part)) is not None:
         lines.append(f"[call {call.get('name', '')} {_json(call.get('args', {}))}]")
-    if (response := response_of(part)) is not None:
-        lines += [f"[result {response.get('name', '')}]", whole_text(response), *_nested_media(response)]
-    if (media := media_of(part)) is not None:
+    if "functionResponse" in part and (response := response_of(part)) is not None:
+        lines += (f"[result {response.get('name', '')}]", whole_text(response), *_nested_media(response))
+    if ("inlineData" in part or "fileData" in part) and (media := media_of(part)) is not None:
         lines.append(describe_media(media))
     unknown = {} if lines else {key: value for key, value in part.items() if key not in _NEVER_QUOTED}
     return _json(unknown) if unknown else "\n".join(lines)

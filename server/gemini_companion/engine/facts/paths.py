@@ -71,8 +71,9 @@ def paths_in(text: str) -> Iterator[tuple[str, bool]]:
                 yield path, path[1:2] in (":", "\\") or _judge_name(path.rpartition("\\")[2]) is not None
     if " " in text and ("/" in text or "\\" in text):
         for match in _quoted().finditer(text):
-            if " " in match["fact"]:
-                yield match["fact"], True
+            path = match["fact"].rstrip()
+            if " " in path:
+                yield path, True
 
 
 def paths_of_argument(key: str, value: str) -> Iterator[tuple[str, bool]]:
@@ -162,4 +163,4 @@ def _windows() -> re.Pattern[str]:
 @cache
 def _quoted() -> re.Pattern[str]:
     """A quoted path, which may hold blanks."""
-    return re.compile(r"(?<=[\"'`])(?P<fact>(?:~|\.{1,2}|[A-Za-z]:)?[\\/][^\"'`\n<>|*?]{1,260})(?=[\"'`])")
+    return re.compile(r"(?<=[\"'`])(?P<fact>(?:(?:~|\.{1,2})?/|[A-Za-z]:[\\/]|\\\\)[^\"'`\n<>|*?]{1,260})(?=[\"'`])")

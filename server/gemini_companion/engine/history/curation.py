@@ -128,7 +128,8 @@ class _Calls:
         unclaimed: list[tuple[tuple[int, int], dict[str, Any]]] = []
         for place, response in _responses(users):  # what names its call comes first, whatever the order
             given = response.get("id")
-            if isinstance(given, str) and self.open.pop(given, None) is not None:
+            if isinstance(given, str) and given in self.open and self._is_meant(given, response):
+                del self.open[given]
                 claims[place] = given
             else:
                 unclaimed.append((place, response))
@@ -163,13 +164,17 @@ class _Calls:
 
     def _claim(self, response: dict[str, Any]) -> str | None:
         """In order: a result with no id takes any open call of its name, one with a strange id only a call that came without one."""
-        name = response.get("name")
-        waiting = self._waiting[name if isinstance(name, str) else "", bool(response.get("id"))]
+        name, given = response.get("name"), response.get("id")
+        waiting = self._waiting[name if isinstance(name, str) else "", bool(given)]
         while waiting:
             call_id = waiting.popleft()
             if self.open.pop(call_id, None) is not None:
                 return call_id
-        return None
+        return given if isinstance(given, str) and self.open.pop(given, None) is not None else None
+
+    def _is_meant(self, call_id: str, response: dict[str, Any]) -> bool:
+        """False where two calls came with this id and the result has the name of the other one."""
+        return not self._has_invented or response.get("name") in (None, "", self._names[call_id])
 
     def with_ids(self, measure: MeasureContent) -> list[Item]:
         """The model items, each call with its id."""

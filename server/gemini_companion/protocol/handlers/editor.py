@@ -44,7 +44,6 @@ def did_save(host: Host, connection: Connection, params: DocumentParams) -> None
 
 
 def did_close(host: Host, connection: Connection, params: DocumentParams) -> None:
-    connection.documents.remove_text_document(params.text_document.uri)
     if path := path_of(params.text_document.uri):
         host.client(connection).editor.close(path)
 

@@ -1,0 +1,292 @@
+"""The daemon in a real Neovim, headless, configured with nothing but the lines that the README gives.
+
+Each scenario is one run of Neovim in which a Lua script types what a person would; what that person saw is looked at here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.editor_client import server_environment
+from tests.support.emulator import Emulator, asks_for_snapshot, faults, slow, snapshot_of
+
+pytestmark = pytest.mark.e2e
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = Path(__file__).parent / "neovim"
+RUN_SECONDS = 100.0
+ERROR_LEVEL = 4
+"""`vim.log.levels.ERROR`."""
+PARSER = '''def parse(text):
+    """Split a text into words."""
+    return text.split()
+
+
+def count(words):
+    total = 0
+    for word in words:
+        total += len(word)
+    return total
+'''
+
+
+def readme_configuration() -> str:
+    """The Lua block of the README's section on Neovim."""
+    section = re.search(r"^### Neovim$(.*?)^##", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert section, "the README has no section on Neovim"
+    blocks = re.findall(r"^```lua\n(.*?)^```$", section[1], re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 1
+    return blocks[0]
+
+
+class Saw:
+    """What the person saw in one run."""
+
+    def __init__(self, record: dict[str, Any], log: str, workspace: Path) -> None:
+        self.record = record
+        self.log = log
+        """What Neovim wrote into its log of language servers; the server's standard error is in it."""
+        self.workspace = workspace
+        self.emulator: Emulator | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.record[name]
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """The events of one type."""
+        return [event for event in self.record["events"] if event["type"] == kind]
+
+
+async def run_neovim(tmp_path: Path, scenario: str, environment: Mapping[str, str], *, meet: Mapping[str, Callable[[], Awaitable[None]]] = {}) -> Saw:
+    """Let a person work in Neovim. At each `person.rendezvous` what `meet` has under its name is done."""
+    binaries = str(Path(sys.executable).parent)
+    path = os.pathsep.join([binaries, os.environ.get("PATH", "")])
+    neovim = shutil.which("nvim", path=binaries)
+    if neovim is None or shutil.which("gemini-companion", path=path) is None:
+        pytest.skip("Neovim or the daemon is not installed: run make e2e")
+    workspace = tmp_path / "work"
+    (workspace / ".git").mkdir(parents=True)
+    (workspace / "parser.py").write_text(PARSER, "utf-8")
+    (workspace / ".env").write_text("TOKEN=hunter2\n", "utf-8")
+    configuration, record = tmp_path / "init.lua", tmp_path / "record.json"
+    configuration.write_text(readme_configuration(), "utf-8")
+    own = {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+    play = f"lua package.path = package.path .. ';{SCRIPTS}/?.lua'; require('person').play(require('{scenario}'))"
+    process = await asyncio.create_subprocess_exec(
+        *(neovim, "--headless", "--clean", "-n", "-u", str(configuration), "parser.py", "-c", play),
+        cwd=workspace,
+        env={**server_environment(tmp_path, **environment), **own, "PATH": path, "RECORD": str(record)},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout
+    assert process.stderr
+    errors = asyncio.create_task(process.stderr.read())
+    try:
+        async with asyncio.timeout(RUN_SECONDS):
+            while line := (await process.stdout.readline()).decode().strip():
+                await meet[line]()
+                Path(f"{record}.{line}").touch()
+            shown = (await errors).decode()
+            await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert record.exists(), shown
+    saw = json.loads(record.read_text("utf-8"))
+    assert "problem" not in saw, f"{saw['problem']}\n{saw['messages']}\n{shown}"
+    log = tmp_path / "state" / "nvim" / "lsp.log"
+    return Saw(saw, log.read_text("utf-8") if log.exists() else "", workspace)
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> Saw:
+    """A run with the built-in model."""
+    return asyncio.run(run_neovim(tmp_path_factory.mktemp("offline"), "offline", {}))
+
+
+@pytest.fixture(scope="module")
+def online(tmp_path_factory: pytest.TempPathFactory) -> Saw:
+    """A run with the real SDK and the emulator."""
+    with Emulator() as emulator:
+        saw = asyncio.run(_run_online(tmp_path_factory.mktemp("online"), emulator))
+    assert not emulator.malformed
+    assert not emulator.defects
+    saw.emulator = emulator
+    return saw
+
+
+async def _run_online(tmp_path: Path, emulator: Emulator) -> Saw:
+    story = slow("Once upon ", "a time.")
+    summary = slow("<scratchpad>", f"</scratchpad>{snapshot_of({})}")
+    emulator.script(summary, when=asks_for_snapshot)
+
+    async def answer() -> None:
+        emulator.script(story, method="streamGenerateContent")
+
+    async def compression() -> None:
+        await summary.gates[0].wait_reached()
+
+    async def fault() -> None:
+        emulator.script(faults.invalid_key(), method="streamGenerateContent")
+
+    environment = {"GEMINI_API_KEY": "emulator-key", "GOOGLE_GEMINI_BASE_URL": emulator.base_url}
+    try:
+        return await run_neovim(tmp_path, "online", environment, meet={"answer": answer, "compression": compression, "fault": fault})
+    finally:
+        emulator.release()
+
+
+def errors_of(saw: Saw) -> list[str]:
+    """The messages that Neovim showed as errors."""
+    return [told["message"] for told in saw["notified"] if told["level"] == ERROR_LEVEL]
+
+
+def bar(saw: Saw, token: str) -> list[str]:
+    """What one progress bar did."""
+    return [params["value"]["kind"] for params in saw["progress"] if params["token"] == token]
+
+
+def sent_in_full_after(saw: Saw) -> list[str | None]:
+    """For each time that the whole IDE context went out, the change of the view that came last before it."""
+    changes = ("compactionCompleted", "compactionUndone")
+    last: str | None = None
+    found: list[str | None] = []
+    for event in saw["events"]:
+        if event["type"] in changes:
+            last = event["type"]
+        elif event["type"] == "ideContextSent" and event["kind"] == "full":
+            found.append(last)
+    return found
+
+
+# ---- the built-in model
+
+
+def test_a_selection_is_asked_about_and_the_answer_streams_into_its_window(offline: Saw) -> None:
+    assert "> what does this do?" in offline["selection"]
+    assert "return text.split()" in offline["selection"]
+    assert "offline" in offline["selection"]
+    (first, *_) = offline.of("ideContextSent")
+    assert first["kind"] == "full"
+    assert first["selectionChars"] == len('    """Split a text into words."""\n    return text.split()')
+    deltas = [event["text"] for event in offline.of("messageDelta")]
+    assert len(deltas) > 10
+    assert "".join(deltas[:3]) in offline["answers"]
+
+
+def test_a_code_action_asks_about_its_range(offline: Saw) -> None:
+    parts = offline.of("turnStarted")[1]["prompt"]
+    assert parts == [{"text": f"Explain the selected code ({offline.workspace / 'parser.py'}, lines 6 to 8) step by step."}]
+    assert offline["explained"]["finishReason"] == "STOP"
+    assert "def count(words):" in offline["answers"]
+
+
+def test_the_model_sees_what_is_not_saved(offline: Saw) -> None:
+    assert "def merge(left, right):" in offline["unsaved_preview"]["text"]
+    assert "merge" in offline["unsaved"]
+    assert "lines 12–13" in offline["unsaved"]
+
+
+def test_a_secret_file_is_withheld_and_the_person_is_told(offline: Saw) -> None:
+    assert offline["secret_refused"]["message"] == "Gemini is not shown this file."
+    assert [refusal["name"] for refusal in offline["secret_preview"]["withheld"]] == [".env"]
+    assert "hunter2" not in json.dumps([offline["secret_preview"], offline["secret"]])
+    assert any(".env" in [refusal["name"] for refusal in sent["withheld"]] for sent in offline.of("ideContextSent"))
+
+
+def test_a_chat_is_compressed_with_progress_and_undone_and_goes_on(offline: Saw) -> None:
+    assert "not worth it" in offline["small"]["message"]
+    assert re.fullmatch(r"Compressed the chat from [\d,]+ to [\d,]+ tokens\.", offline["compressed"]["message"])
+    assert bar(offline, "gemini-compress")[-1] == "end"
+    assert "report" in bar(offline, "gemini-compress")
+    assert bar(offline, "gemini-compress").count("begin") == 2
+    assert re.match(r"Compression is idle: [\d,]+ of 1,048,576 tokens used", offline["status"]["message"])
+    assert offline["undone"]["message"].startswith("Undone:")
+    assert sent_in_full_after(offline) == [None, "compactionCompleted", "compactionUndone"]
+    assert "and again?" in offline["after_undo"]
+
+
+def test_what_cannot_be_done_is_said_in_a_sentence(offline: Saw) -> None:
+    assert errors_of(offline) == [offline["nothing_to_undo"]["message"]]
+    assert "nothing to undo" in offline["nothing_to_undo"]["message"]
+    assert offline["nothing_runs"]["message"] == "Nothing is running."
+
+
+# ---- the real SDK
+
+
+def test_the_sdk_is_sent_the_selection_and_the_unsaved_text_but_no_secret(online: Saw) -> None:
+    assert online.emulator
+    first = online.emulator.asked("streamGenerateContent")[0]
+    assert "return text.split()" in first.text
+    assert "only in the buffer" in first.text
+    everything = json.dumps([request.body for request in online.emulator.requests])
+    assert "hunter2" not in everything
+    assert ".env" not in everything
+    assert "You said:" in online["selection"]
+
+
+def test_an_answer_is_cancelled_half_way(online: Saw) -> None:
+    assert "Once upon" in online["answers"]
+    assert "a time." not in online["answers"]
+    assert online["answers"].rstrip().endswith("*(No answer.)*")
+    assert len(online.of("turnCancelled")) == 1
+
+
+def test_a_compression_is_cancelled_while_the_summariser_thinks(online: Saw) -> None:
+    assert online.emulator
+    assert online["while_running"]["state"] == "running"
+    assert online["while_running"]["phase"] == "summarising"
+    assert online["after_cancel"]["state"] == "idle"
+    assert online["after_cancel"]["compressions"] == 0
+    assert online["after_cancel"]["tokenCount"] == online["while_running"]["tokenCount"]
+    assert bar(online, "gemini-compress") == ["begin", *["report"] * (len(bar(online, "gemini-compress")) - 2), "end"]
+    held = next(request for request in online.emulator.asked("generateContent") if asks_for_snapshot(request))
+    assert held.hung_up
+
+
+def test_the_next_compression_counts_with_the_api_and_is_undone(online: Saw) -> None:
+    assert online.emulator
+    (completed,) = online.of("compactionCompleted")
+    assert completed["result"]["status"] == "COMPRESSED"
+    assert completed["result"]["tokenCountSource"] == "api"
+    assert online["compressed"]["message"] == completed["result"]["message"]
+    assert bar(online, "by command")[0] == "begin"
+    assert bar(online, "by command")[-1] == "end"
+    after_compression, after_undo = online.emulator.asked("streamGenerateContent")[8:10]
+    assert "<state_snapshot>" in after_compression.text
+    assert "word1 word1" not in after_compression.text
+    assert "word1 word1" in after_undo.text
+    assert "<state_snapshot>" not in after_undo.text
+    assert sent_in_full_after(online) == [None, "compactionCompleted", "compactionUndone"]
+
+
+def test_a_refused_key_is_one_clear_message_and_the_chat_goes_on(online: Saw) -> None:
+    assert errors_of(online) == [online["fault"]["message"]]
+    assert "key" in online["fault"]["message"]
+    assert "You said:" in online["after_fault"]
+
+
+# ---- both
+
+
+@pytest.mark.parametrize("run", ["offline", "online"])
+def test_neovim_has_nothing_to_complain_of(run: str, request: pytest.FixtureRequest) -> None:
+    saw: Saw = request.getfixturevalue(run)
+    assert not re.search(r"E\d+:|stack traceback|Error", saw["messages"])
+    assert "ERROR" not in saw.log
+    assert "WARN" not in saw.log
+    numbers = [event["seq"] for event in saw["events"]]
+    assert numbers == sorted(set(numbers))
