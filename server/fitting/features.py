@@ -20,11 +20,33 @@ Feature = tuple[str | int, ...]
 
 PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 CJK_BLOCKS = ("han", "hiragana", "katakana")
-SYMBOL_BLOCKS = ("latin", "punctuation", "joiners", "signs", "boxes", "cjk_signs", "full_width", "private", "rare", "emoji")
+SYMBOL_BLOCKS = (
+    "latin",
+    "punctuation",
+    "joiners",
+    "signs",
+    "boxes",
+    "cjk_signs",
+    "full_width",
+    "private",
+    "rare",
+    "emoji",
+)
 SCRIPT_BLOCKS = tuple(sorted({name for _, name in BLOCKS} - set(CJK_BLOCKS) - set(SYMBOL_BLOCKS)))
 LENGTHS_OF_SCRIPTS = {"cyrillic": 8, "hangul": 6, "greek": 6, "arabic": 6}
 """Lengths that words of a script have a base for; words of other scripts are linear in length."""
-STEPS_OF_CHARACTERS = {"han": 10, "hiragana": 10, "katakana": 10, "hangul": 10, "cyrillic": 5, "cyrillic_rare": 5, "arabic": 5, "greek": 5}
+LENGTHS_OF_CJK = 8
+"""Lengths that runs of a CJK script have a base for."""
+STEPS_OF_CHARACTERS = {
+    "han": 10,
+    "hiragana": 10,
+    "katakana": 10,
+    "hangul": 10,
+    "cyrillic": 5,
+    "cyrillic_rare": 5,
+    "arabic": 5,
+    "greek": 5,
+}
 """Blocks whose characters may cost more or less than the block's, and in steps of how many hundredths of a token."""
 FIXED: Feature = ("fixed",)
 """Tokens that are known without a fit."""
@@ -57,10 +79,12 @@ def _add_piece(features: Counter[Feature], piece: str) -> None:
     elif first.isalpha() and block_of(first) == "latin":
         _add_word(features, body, spaced)
     elif block_of(first) in SCRIPT_BLOCKS:
-        features["script_run", block_of(first), int(spaced), min(len(body), LENGTHS_OF_SCRIPTS.get(block_of(first), 1))] += 1
+        features[
+            "script_run", block_of(first), int(spaced), min(len(body), LENGTHS_OF_SCRIPTS.get(block_of(first), 1))
+        ] += 1
         _add_characters(features, body)
     elif block_of(first) in CJK_BLOCKS:
-        features["cjk_run", block_of(first)] += 1
+        features["cjk_run", block_of(first), min(len(body), LENGTHS_OF_CJK)] += 1
         _add_characters(features, body)
     else:
         features["symbol_run", block_of(first)] += 1

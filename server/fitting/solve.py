@@ -1,7 +1,8 @@
 """Least squares for the token model: on each unit's own tokens, and on the relative error of each text as a whole.
 
-A unit is a piece, or a whole run of CJK pieces (which the tokenizer may merge). Both kinds of equations share the unknowns: the
-first make good use of few texts, the second remove what is systematic about a kind of text. Solved by conjugate gradients.
+A unit is a piece, or a whole run of CJK pieces (which the tokenizer may merge). Both kinds of equations share the
+unknowns: the first make good use of few texts, the second remove what is systematic about a kind of text. Solved by
+conjugate gradients.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from fitting.texts import CONVERSATIONS, Sample
 from gemini_companion.engine.tokens.lexical import cut
 from gemini_companion.engine.tokens.prices import BLOCKS, block_of
 
-Vector = NDArray[np.float64]
+Vector = NDArray[np.floating[Any]]
 Indexes = NDArray[np.int64]
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 
@@ -29,10 +31,31 @@ ROUNDS = 16
 STEPS = 30
 DAMPING = 0.85
 LEAST_STEP = 0.2
-KIND_WEIGHTS = {"english": 4.0, "python": 2.0, "markdown": 2.0, "escapes": 2.0, "tool_output": 2.0, "chinese": 2.0, "japanese": 2.0}
+KIND_WEIGHTS = {
+    "english": 4.0,
+    "python": 2.0,
+    "markdown": 2.0,
+    "escapes": 2.0,
+    "tool_output": 2.0,
+    "chinese": 2.0,
+    "japanese": 2.0,
+}
 CONVERSATION_WEIGHT = 3.0
 RARE_KIND_WEIGHT = 0.4
-RARE_KINDS = ("turkish", "hungarian", "finnish", "czech", "vietnamese", "polish", "base64", "hex", "x_", "kazakh", "serbian", "bulgarian")
+RARE_KINDS = (
+    "turkish",
+    "hungarian",
+    "finnish",
+    "czech",
+    "vietnamese",
+    "polish",
+    "base64",
+    "hex",
+    "x_",
+    "kazakh",
+    "serbian",
+    "bulgarian",
+)
 KNOWN_RUNS = 300
 COMMON_CHARACTERS = 900
 _CHARACTERS_OF_A_BLOCK = 150
@@ -50,11 +73,11 @@ class Sparse:
 
     def times(self, vector: Vector) -> Vector:
         """The matrix times a vector as long as a row."""
-        return np.bincount(self.rows, vector[self.columns] * self.values, self.shape[0])
+        return _sums(self.rows, vector[self.columns] * self.values, self.shape[0])
 
     def transposed_times(self, vector: Vector) -> Vector:
         """The transposed matrix times a vector as long as a column."""
-        return np.bincount(self.columns, vector[self.rows] * self.values, self.shape[1])
+        return _sums(self.columns, vector[self.rows] * self.values, self.shape[1])
 
 
 class Problem:
@@ -71,17 +94,31 @@ class Problem:
         place = {unit: index for index, unit in enumerate(self.units)}
         self._prior = np.zeros(len(self.units))
         self._prior[[place[character] for character in characters]] = _CHARACTER_WEIGHT
-        self._in_texts = _sparse([{place[unit]: n / all_ for unit, n in found.items()} for found, all_ in zip(units_of, self.tokens, strict=True)], len(self.units))
+        self._in_texts = _sparse(
+            [
+                {place[unit]: n / all_ for unit, n in found.items()}
+                for found, all_ in zip(units_of, self.tokens, strict=True)
+            ],
+            len(self.units),
+        )
         true = np.array(count_tokens(self.units), float)
         self.features: dict[Feature, int] = {}
         self.known = self._known_pieces(true)
         fixed = np.zeros(len(self.units))
         rows: list[dict[int, float]] = []
-        rows_of_features = [Counter({FIXED: self.known[unit]}) if unit in self.known else features_of(cut(unit)) for unit in self.units]
+        rows_of_features = [
+            Counter({FIXED: self.known[unit]}) if unit in self.known else features_of(cut(unit)) for unit in self.units
+        ]
         self._forget_rare_characters(rows_of_features)
         for index, found in enumerate(rows_of_features):
             fixed[index] = found[FIXED]
-            rows.append({self.features.setdefault(feature, len(self.features)): float(n) for feature, n in found.items() if feature != FIXED})
+            rows.append(
+                {
+                    self.features.setdefault(feature, len(self.features)): float(n)
+                    for feature, n in found.items()
+                    if feature != FIXED
+                }
+            )
         self._of_units = _sparse(rows, len(self.features))
         self._fixed, self._to_fit = fixed, true - fixed
         self._at_least = np.array([least_price_of(features) for features in rows_of_features])
@@ -92,19 +129,24 @@ class Problem:
         """The commonest runs of punctuation, with their tokens. Conversations have no say in it."""
         texts = [index for index, sample in enumerate(self.samples) if not sample.kind.startswith(CONVERSATIONS)]
         weight = self._in_texts.transposed_times(self.weights(texts))
-        order = np.argsort(-weight).tolist()
-        runs = [i for i in order if len(self.units[i]) > 1 and set(self.units[i].lstrip(" ")) <= set(PUNCTUATION) and self.units[i].strip(" ")]
-        return {self.units[i]: int(true[i]) for i in runs[:KNOWN_RUNS]}
+        known: dict[str, int] = {}
+        for place in cast("list[int]", np.argsort(-weight).tolist()):
+            unit = self.units[place]
+            if len(unit) > 1 and unit.strip(" ") and set(unit.lstrip(" ")) <= set(PUNCTUATION):
+                known[unit] = int(true[place])
+            if len(known) == KNOWN_RUNS:
+                break
+        return known
 
     def _forget_rare_characters(self, rows: Sequence[Counter[Feature]]) -> None:
         """Leave only the commonest characters a coefficient of their own; the others share their block's."""
         weight = self._in_texts.transposed_times(self.weights(range(len(self.samples))))
-        common: Counter[Feature] = Counter()
-        for row, share in zip(rows, weight.tolist(), strict=True):
+        common: defaultdict[Feature, float] = defaultdict(float)
+        for row, share in zip(rows, cast("list[float]", weight.tolist()), strict=True):
             for feature, n in row.items():
                 if feature[0] == "character":
                     common[feature] += n * share
-        kept = {feature for feature, _ in common.most_common(COMMON_CHARACTERS)}
+        kept = set(sorted(common, key=lambda feature: -common[feature])[:COMMON_CHARACTERS])
         for row in rows:
             for feature in [feature for feature in row if feature[0] == "character" and feature not in kept]:
                 del row[feature]
@@ -113,7 +155,9 @@ class Problem:
         """The weight of each text: shared out among those of its kind, 0 if it isn't selected."""
         of_kind = Counter(self.samples[index].kind for index in selected)
         weights = np.zeros(len(self.samples))
-        weights[list(selected)] = [weight_of(self.samples[index].kind) / of_kind[self.samples[index].kind] for index in selected]
+        weights[list(selected)] = [
+            weight_of(self.samples[index].kind) / of_kind[self.samples[index].kind] for index in selected
+        ]
         return weights / weights.sum()
 
     def solve(self, selected: Sequence[int]) -> Mapping[Feature, float]:
@@ -132,14 +176,21 @@ class Problem:
             def apply(vector: Vector, free: Vector = free) -> Vector:
                 prices = free * self._of_units.times(vector)
                 whole = self._in_texts.transposed_times(of_text * self._in_texts.times(prices))
-                return self._of_units.transposed_times(free * (of_unit * prices + WHOLE_TEXT_WEIGHT * whole)) + RIDGE * vector
+                return (
+                    self._of_units.transposed_times(free * (of_unit * prices + WHOLE_TEXT_WEIGHT * whole))
+                    + RIDGE * vector
+                )
 
             whole_target = of_text * (self._in_texts.times(free * target) + self._left_over)
             right = self._of_units.transposed_times(
                 free * (of_unit * target + WHOLE_TEXT_WEIGHT * self._in_texts.transposed_times(whole_target))
             )
-            scale = np.bincount(self._of_units.columns, (free * of_unit)[self._of_units.rows] * self._of_units.values**2, len(solution))
-            solution += (_conjugate_gradients(apply, right, solution, scale * 4 + RIDGE) - solution) * max(LEAST_STEP, DAMPING**round_)
+            scale = _sums(
+                self._of_units.columns, (free * of_unit)[self._of_units.rows] * self._of_units.values**2, len(solution)
+            )
+            solution += (_conjugate_gradients(apply, right, solution, scale * 4 + RIDGE) - solution) * max(
+                LEAST_STEP, DAMPING**round_
+            )
         return {feature: float(solution[index]) for feature, index in self.features.items()}
 
     def errors(self, price: Callable[[str], float]) -> Vector:
@@ -179,9 +230,18 @@ def _characters_of_each_block() -> Iterator[str]:
     ends = [start for start, _ in BLOCKS[1:]] + [0x30000]
     for (start, name), end in zip(BLOCKS, ends, strict=True):
         if name not in CJK_BLOCKS:
-            found[name] += [chr(point) for point in range(max(start, 0xA0), end) if unicodedata.category(chr(point)) not in ("Cn", "Cs", "Cc")]
+            found[name] += [
+                chr(point)
+                for point in range(max(start, 0xA0), end)
+                if unicodedata.category(chr(point)) not in ("Cn", "Cs", "Cc")
+            ]
     for characters in found.values():
         yield from characters[:: len(characters) // _CHARACTERS_OF_A_BLOCK + 1]
+
+
+def _sums(places: Indexes, values: Vector, size: int) -> Vector:
+    """The sum of `values` at each place."""
+    return cast("Vector", np.bincount(places, values, size))  # with weights it is never of integers
 
 
 def _sparse(rows: Sequence[Mapping[int, float]], width: int) -> Sparse:

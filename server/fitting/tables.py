@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from fitting.features import (
     CJK_BLOCKS,
+    LENGTHS_OF_CJK,
     LENGTHS_OF_SCRIPTS,
     PUNCTUATION,
     SCRIPT_BLOCKS,
@@ -22,6 +23,16 @@ from gemini_companion.engine.tokens.prices import LONGEST_BASE, block_of
 Solution = Mapping[Feature, float]
 
 _LETTERS = 27
+TYPES = {
+    "KNOWN_PIECES": "Mapping[int, tuple[str, ...]]",
+    "WORD_BASES": "Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]]",
+    "SCRIPT_RUNS": "Mapping[str, tuple[tuple[float, ...], tuple[float, ...], float]]",
+    "CJK_RUNS": "Mapping[str, tuple[tuple[float, ...], float]]",
+    "SYMBOLS": "Mapping[str, tuple[float, float, float]]",
+    "CHARACTERS": "Mapping[int, str]",
+}
+"""Types of the tables that are collections."""
+
 _WIDTH = 116
 _CJK_LINE = 52
 
@@ -38,8 +49,14 @@ def tables_of(solution: Solution, known: Mapping[str, int]) -> dict[str, Any]:
     letter_pairs = [(left, right) for left in range(_LETTERS) for right in range(_LETTERS)]
     signs = range(len(PUNCTUATION))
     return {
-        "KNOWN_PIECES": {tokens: tuple(sorted(piece for piece in known if known[piece] == tokens)) for tokens in sorted(set(known.values()))},
-        "WORD_BASES": {case: tuple(_bases(solution, case, spaced) for spaced in (0, 1)) for case in ("lower", "capital", "upper", "mixed")},
+        "KNOWN_PIECES": {
+            tokens: tuple(sorted(piece for piece in known if known[piece] == tokens))
+            for tokens in sorted(set(known.values()))
+        },
+        "WORD_BASES": {
+            case: tuple(_bases(solution, case, spaced) for spaced in (0, 1))
+            for case in ("lower", "capital", "upper", "mixed")
+        },
         "LONG_WORD_LETTER": round(get("long"), 3),
         "ACCENTED_LETTER": round(get("accented"), 3),
         "CASE_PAIRS": tuple(tuple(round(get("case", left, right), 3) for right in (0, 1)) for left in (0, 1)),
@@ -48,9 +65,19 @@ def tables_of(solution: Solution, known: Mapping[str, int]) -> dict[str, Any]:
             name: (_script_bases(solution, name, 0), _script_bases(solution, name, 1), round(get("block", name), 3))
             for name in SCRIPT_BLOCKS
         },
-        "CJK_RUNS": {name: (round(get("cjk_run", name), 3), round(get("block", name), 3)) for name in CJK_BLOCKS},
+        "CJK_RUNS": {
+            name: (
+                tuple(round(get("cjk_run", name, n), 2) for n in range(1, LENGTHS_OF_CJK + 1)),
+                round(get("block", name), 3),
+            )
+            for name in CJK_BLOCKS
+        },
         "SYMBOLS": {
-            name: (round(get("symbol_run", name), 3), max(0.05, round(get("symbol", name, 0), 3)), max(0.02, round(get("symbol", name, 1), 3)))
+            name: (
+                round(get("symbol_run", name), 3),
+                max(0.05, round(get("symbol", name, 0), 3)),
+                max(0.02, round(get("symbol", name, 1), 3)),
+            )
             for name in SYMBOL_BLOCKS
         },
         "LETTER_PAIRS": hundredths(get("pair", *pair) for pair in letter_pairs),
@@ -89,19 +116,27 @@ def _characters(solution: Solution) -> dict[int, str]:
 
 
 def render(tables: Mapping[str, Any], header: str, comments: Mapping[str, str]) -> str:
-    """The source of `coefficients.py`: the header as its docstring, then each table with its comment as its docstring."""
-    lines = [f'"""{header.strip()}\n"""', "", "from __future__ import annotations", "", "from typing import Final", ""]
+    """The source of `coefficients.py`: the header as its docstring, then each table with its comment as its
+    docstring.
+    """
+    lines = [f'"""{header.strip()}\n"""', "", "from __future__ import annotations", ""]
+    lines += ["from collections.abc import Mapping", "from typing import Final", ""]
     for name, value in tables.items():
-        lines += [f"{name}: Final = {_literal(value, '')}", f'"""{comments[name]}"""', ""]
+        declared = f"Final[{TYPES[name]}]" if name in TYPES else "Final"
+        lines += [f"{name}: {declared} = {_literal(value, '')}", f'"""{comments[name]}"""', ""]
     return "\n".join(lines)
 
 
 def _literal(value: object, indent: str) -> str:
-    """Python for `value`, over several lines where it must be; a string may be broken anywhere in CJK, and at spaces in numbers."""
+    """Python for `value`, over several lines where it must be; a string may be broken anywhere in CJK, and at spaces in
+    numbers.
+    """
     inner = indent + "    "
     if isinstance(value, dict):
         items = cast("dict[object, object]", value).items()
-        return "{\n" + "".join(f"{inner}{_quoted(key)}: {_literal(item, inner)},\n" for key, item in items) + indent + "}"
+        return (
+            "{\n" + "".join(f"{inner}{_quoted(key)}: {_literal(item, inner)},\n" for key, item in items) + indent + "}"
+        )
     if isinstance(value, tuple):
         shown = [_quoted(item) for item in cast("tuple[object, ...]", value)]
         if len(", ".join(shown)) < _WIDTH - len(indent) - 20:

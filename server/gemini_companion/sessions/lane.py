@@ -42,6 +42,7 @@ class Job(Generic[T]):
         self._abandon = abandon
         self._waiters = 0
         self._task: asyncio.Task[None] | None = None
+        self._has_begun = False
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
 
     @property
@@ -51,7 +52,7 @@ class Job(Generic[T]):
 
     def start(self) -> None:
         """Run it now, in its own task."""
-        self._task = asyncio.create_task(self._settle(self._run(self)), name=f"{self.kind}:{self.job_id}")
+        self._task = asyncio.create_task(self._settle(), name=f"{self.kind}:{self.job_id}")
 
     def cancel(self, by: str) -> None:
         """Ask it to end. One that has not begun ends without having run."""
@@ -59,9 +60,9 @@ class Job(Generic[T]):
             return
         self.cancelled_by = by
         if self._task is None:
-            self._task = asyncio.create_task(self._settle(self._give_up()), name=f"abandon:{self.job_id}")
-        else:
-            self._task.cancel()
+            self._task = asyncio.create_task(self._settle(), name=f"abandon:{self.job_id}")
+        elif self._has_begun:
+            self._task.cancel()  # a task cancelled before its first step never takes one, and nobody would settle the future
 
     async def wait(self, client: str = "") -> T:
         """Wait for the result. Cancelling the last waiter cancels the job; what it had committed already is still returned."""
@@ -89,9 +90,10 @@ class Job(Generic[T]):
             await self._abandon(self.cancelled_by)
         raise asyncio.CancelledError
 
-    async def _settle(self, work: Awaitable[T]) -> None:
+    async def _settle(self) -> None:
+        self._has_begun = True
         try:
-            result = await work
+            result = await (self._give_up() if self.cancelled_by else self._run(self))
         except asyncio.CancelledError:
             self._fail(Cancelled("The request was cancelled."))
         except Exception as error:  # the waiter decides what it is

@@ -15,7 +15,7 @@ from gemini_companion.engine.compression.prompt import (
     SYSTEM_INSTRUCTION,
     VERIFY_REQUEST,
     follow_up,
-    quote,
+    quoted_texts,
     summary_contents,
 )
 from gemini_companion.engine.facts.extract import FactSource
@@ -101,7 +101,7 @@ class Summariser:
         """The contents of a block's first request. Quoted when it is its turn, so that no more than one block's text is held at a time."""
 
         def contents() -> tuple[Content, ...]:
-            quoted = quote(block.items, nonce=self._nonce, first_index=block.first_index, limit=block.limit)
+            quoted = quoted_texts(block.items, nonce=self._nonce, first_index=block.first_index, limit=block.limit)
             return summary_contents(quoted, previous_snapshot=snapshot, guidance=guidance, nonce=self._nonce)
 
         return await off_loop(len(block.items), contents)

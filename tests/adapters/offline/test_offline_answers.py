@@ -9,6 +9,7 @@ from tests.adapters.offline.offline_requests import DOCUMENTS, SERVER, answer_to
 
 from gemini_companion.adapters.offline.answer import compose_answer
 from gemini_companion.adapters.offline.conversation import read_conversation
+from gemini_companion.adapters.offline.remembering import Memory
 from gemini_companion.adapters.offline.wording import ENGLISH, JAPANESE
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.ports import OpenDocument
@@ -99,7 +100,7 @@ async def test_what_was_said_earlier_is_found(prompt: str):
 async def test_a_rule_and_the_file_that_it_is_about_are_found_together():
     answer = await answer_to(RULE, "ok", "Which rule did I give you about retries, and in which file is the retry code?")
     assert f"> {RULE}" in answer
-    assert "RETRIES = 3" in answer
+    assert "for attempt in range(retries):" in answer
     assert "`/w/app/server.py`" in answer
 
 
@@ -181,7 +182,14 @@ async def test_a_japanese_question_is_answered_in_japanese():
 async def test_own_answers_are_not_quoted_again():
     first = await answer_to("Where is open_socket?")
     answer = await answer_to("Where is open_socket?", first, "What did you say about open_socket?", documents=())
-    assert first[:40] not in answer.removeprefix(ENGLISH.note)
+    assert "is defined in" in first
+    assert "is defined in" not in answer
+    assert "Where is open_socket?" in answer
+
+
+def test_memory_holds_no_own_answers():
+    conversation = read_conversation([user_text("Hi"), model_text(f"{ENGLISH.note}\n\nHello."), model_text("Said by Gemini."), user_text("And?")])
+    assert [turn.text for turn in Memory(conversation, ENGLISH).turns] == ["Hi", "Said by Gemini."]
 
 
 async def test_quoted_code_cannot_close_its_fence():

@@ -167,10 +167,18 @@ async def test_media_are_not_counted_as_text():
 
 
 async def test_a_compressor_gets_a_scratchpad_and_a_snapshot_and_on_verifying_the_same_again():
-    model = client()
+    counted: list[str] = []
+
+    def count(text: str) -> float:
+        counted.append(text)
+        return len(text) / 4
+
+    model = OfflineModelClient(count_text=count)
     asked = request("Write it.", role="utility_compressor", summary_task=task_of("Never push to main.", "I fixed src/parser.py."))
     first = await model.generate(asked)
+    counted.clear()
     second = await model.generate(asked)
+    assert counted == ["", second.parts[0]["text"]], "the snapshot was written again"
     text = first.parts[0]["text"]
     assert text.startswith("<scratchpad>")
     assert second.parts == first.parts
@@ -179,6 +187,13 @@ async def test_a_compressor_gets_a_scratchpad_and_a_snapshot_and_on_verifying_th
     assert "- Never push to main." in snapshot
     assert "src/parser.py" in snapshot
     assert "scratchpad" not in snapshot
+
+
+async def test_the_note_of_who_answers_is_no_knowledge_for_a_snapshot():
+    task = task_of("Where is open_socket?", f"{ENGLISH.first_note}\n\nIt is in src/sockets.py.", "Thanks", f"{ENGLISH.note}\n\nYou are welcome.")
+    chunk = await client().generate(request("Write it.", role="utility_compressor", summary_task=task))
+    assert "src/sockets.py" in chunk.parts[0]["text"]
+    assert "offline model" not in chunk.parts[0]["text"]
 
 
 async def test_an_earlier_snapshots_rules_are_paid_for_on_top_of_the_budget():

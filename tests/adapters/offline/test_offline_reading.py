@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.adapters.offline.offline_requests import SERVER
 
-from gemini_companion.adapters.offline.conversation import read_conversation
+from gemini_companion.adapters.offline.conversation import Turn, read_conversation
 from gemini_companion.adapters.offline.intent import Intent, read_question
 from gemini_companion.adapters.offline.ranking import Passage, file_passages, rank, terms_of, turn_passages
 from gemini_companion.adapters.offline.symbols import definitions_in, documentation_of
 from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.history.view import PINS_INTRODUCTION
 from gemini_companion.engine.prompts.environment import environment_content
 from gemini_companion.sessions.ports import OpenDocument
 
@@ -35,6 +36,12 @@ def test_environment_editor_state_and_acknowledgement_are_no_turns():
     assert conversation.editor.cursor is not None
     assert conversation.editor.cursor.line == 9
     assert not conversation.is_first
+
+
+def test_pins_are_remembered_as_such():
+    contents = [Content(role="user", parts=({"text": PINS_INTRODUCTION}, {"text": "Never push."})), model_text("ok"), user_text("What now?")]
+    conversation = read_conversation(contents)
+    assert conversation.turns[0] == Turn("snapshot", "Never push.", 0, "pins")
 
 
 def test_the_editors_state_may_stand_behind_the_prompt():
@@ -109,10 +116,16 @@ def test_terms_take_identifiers_apart_and_drop_endings():
     assert terms_of("東京タワー") == ["東京", "京タ", "タワ", "ワー"]
 
 
+def test_of_two_alike_the_one_in_the_better_place_comes_first():
+    heavy = Passage(text="the cache", weight=1.2)
+    assert rank(terms_of("cache"), [Passage(text="the cache"), heavy])[0][1] is heavy
+
+
 def test_the_rarer_term_decides():
     passages = [Passage(text="the cache is here"), Passage(text="the cache of the socket"), Passage(text="the cache again")]
-    assert [passage.text for _, passage in rank(terms_of("socket cache"), passages)][0] == "the cache of the socket"
-    assert rank([], passages) == []
+    assert rank(terms_of("socket cache"), passages)[0][1] is passages[1]
+    assert rank(terms_of("cache"), passages, hints=terms_of("again"))[0][1] is passages[2]
+    assert rank([], passages, hints=terms_of("cache")) == []
     assert rank(terms_of("nothing"), []) == []
 
 

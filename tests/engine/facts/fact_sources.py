@@ -12,7 +12,16 @@ from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.history.content import Content, model_text, user_text
 
 _SCRAPS = (
-    *("src/app/server.py", "/etc/hosts", "C:\\work\\a.txt", "`npm test -- -w`", "$ make all", "Never push to main.", "必ず書いてください。"),
+    *(
+        "src/app/server.py",
+        "start/end",
+        "/etc/hosts",
+        "C:\\work\\a.txt",
+        "`npm test -- -w`",
+        "$ make all",
+        "Never push to main.",
+        "必ず書いてください。",
+    ),
     *("ValueError: no", "error: expected ';'", "port 3000", "v1.2.3", "- [ ] write docs", "TODO: fix", "https://example.com/a.py?b=1", "e.g. this"),
     *("<state_snapshot>", "</key_knowledge>", "[1:56 pm on 8 May, 2023] Ann: ", "```sh", "```", "> quoted", "\n", "\n\n", " ", ". ", "? ", "! "),
     *("。", "- ", "1. ", "\t", "\ud800", "\x00"),

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from tests.engine.facts.fact_sources import call, result, sources, sources_of, tool
 
-from gemini_companion.engine.facts.extract import command_of, extract_facts, facts_of
+from gemini_companion.engine.facts.commands import command_of
+from gemini_companion.engine.facts.extract import extract_facts, facts_of
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.history.content import Content, model_text, user_text
 
@@ -106,6 +107,10 @@ def test_numbers_tasks_and_addresses():
     assert {"Port 3000", "v1.2.3"} <= set(texts_of("number", model_text(text)))
     assert texts_of("url", model_text(text)) == ["https://a.example/x"]
     assert texts_of("task", model_text(text)) == ["Next, I will run the tests.", "[ ] write docs"]
+
+
+def test_a_question_is_no_task():
+    assert texts_of("task", user_text("What is left to do? The docs are still missing.")) == ["The docs are still missing."]
 
 
 def test_a_fact_knows_its_content():

@@ -25,6 +25,12 @@ def test_every_stretch_of_a_long_conversation_is_heard():
     assert all(any(start <= index < start + 10 for index in first) for start in range(0, 200, 10))
 
 
+def test_chatter_is_left_out_even_where_there_is_room():
+    turns = ["Wow, that's great!", "I moved to Lisbon on May 3 with Ann.", "Cool, sounds good!", "Bob bought a boat in Porto yesterday."] * 5
+    found = {sentence.text for sentence in key_sentences(chat(*turns))}
+    assert found == {"I moved to Lisbon on May 3 with Ann.", "Bob bought a boat in Porto yesterday."}
+
+
 def test_guidance_comes_before_all_else():
     items = chat(
         "I bought a red car in Paris on May 3, 2024 for $9,000.", "The cache is small.", "My database runs on Postgres.", "We met Ann in Rome."

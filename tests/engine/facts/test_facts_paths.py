@@ -71,6 +71,11 @@ def test_an_address_is_not_looked_into():
     assert certain("see https://example.com/a/b.py?x=/etc/hosts and src/c.py") == {"src/c.py"}
 
 
+def test_what_is_too_long_is_no_path():
+    assert certain(f"/{'a/' * (LONGEST // 2)}b.py") == set()
+    assert list(paths_of_argument("path", "a" * (LONGEST + 1))) == []
+
+
 def test_a_word_with_a_slash_may_be_a_path():
     assert list(paths_in("the start/end markers")) == [("start/end", False)]
 

@@ -95,8 +95,40 @@ def test_a_command_of_many_lines_stands_whole_or_by_its_first_line_and_a_count()
 
 def test_one_giant_command_does_not_push_the_rules_out():
     items = sources_of([user_text("Never push to main."), call("cat > a.txt\n" + "x " * 600), result("ok")])
-    snapshot = snapshot_of(items, budget=320)
+    snapshot = snapshot_of(items, budget=306)
     assert "- Never push to main." in snapshot
+    assert "$ cat > a.txt … (+1 line)" in snapshot
+    assert "x x x x" in snapshot_of(items, budget=340)
+
+
+def test_what_only_may_be_a_path_stands_apart_from_those_that_are():
+    filler = "nothing to see here\n" * 100
+    items = sources_of([call("./run"), result(f"{filler}the start/end of src/app.py\n{filler}")])
+    state = section(snapshot_of(items), "file_system_state")
+    assert "- NAMED: src/app.py\n- NAMED, perhaps no files: start/end" in state
+
+
+def test_paths_that_do_not_fit_are_counted():
+    items = sources_of([call("ls"), result("\n".join(f"/work/src/module_{number}.py" for number in range(300)))])
+    snapshot = snapshot_of(items, budget=200)
+    standing = len(re.findall(r"/work/src/module_\d+\.py", section(snapshot, "file_system_state")))
+    assert 5 < standing < 100
+    assert f"… and {300 - standing} more paths" in snapshot
+
+
+def test_no_kind_of_line_starves_the_others():
+    turns = [f"Never touch module_{number}.py." if number % 2 == 0 else f"I moved item {number} to Boston on May 3." for number in range(200)]
+    snapshot = snapshot_of(chat(*turns), budget=700)
+    assert len(section(snapshot, "active_constraints").split("\n")) > 12
+    assert len(section(snapshot, "key_knowledge").split("\n")) > 3
+
+
+def test_guidance_brings_an_old_rule_that_speaks_of_it_first():
+    turns = [f"Never touch module_{number}.py." if number % 2 == 0 else "ok" for number in range(200)]
+    turns[20] = "Never drop the database."
+    plain, guided = (snapshot_of(chat(*turns), budget=300, guidance=guidance) for guidance in ("", "all about the database"))
+    assert "Never drop the database." not in plain
+    assert "Never drop the database." in section(guided, "active_constraints")
 
 
 def test_a_command_that_is_repeated_stands_in_full_once_and_every_time_by_its_first_line():

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.engine.tokens.counters import IMAGE_TOKENS, PDF_TOKENS, UNKNOWN_DOCUMENT_TOKENS, count_content, count_part
+from gemini_companion.engine.tokens.counters import (
+    IMAGE_TOKENS,
+    PDF_TOKENS,
+    UNKNOWN_DOCUMENT_TOKENS,
+    count_content,
+    count_part,
+)
 from gemini_companion.engine.tokens.json_text import json_text
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
 
@@ -18,11 +24,17 @@ COUNTER = LexicalTokenCounter()
 BASE64 = "iVBORw0KGgoA" * 5000
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(), max_size=10), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(), max_size=10), inner, max_size=4)
+    ),
     max_leaves=20,
 )
-FIELDS = st.sampled_from(["text", "thought", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "parts", "x"])
-PARTS = JSON | st.dictionaries(FIELDS, JSON | st.dictionaries(st.sampled_from(["parts", "mimeType", "data", "response"]), JSON), max_size=4)
+FIELDS = st.sampled_from(
+    ["text", "thought", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "parts", "x"]
+)
+PARTS = JSON | st.dictionaries(
+    FIELDS, JSON | st.dictionaries(st.sampled_from(["parts", "mimeType", "data", "response"]), JSON), max_size=4
+)
 
 
 class Characters:
@@ -42,7 +54,10 @@ def texts_counted(part: object) -> list[str]:
     return counter.texts
 
 
-@pytest.mark.parametrize("part", [{"text": "so be it"}, {"text": "so be it", "thought": True}, {"text": "so be it", "thoughtSignature": BASE64}])
+@pytest.mark.parametrize(
+    "part",
+    [{"text": "so be it"}, {"text": "so be it", "thought": True}, {"text": "so be it", "thoughtSignature": BASE64}],
+)
 def test_text_and_thoughts_count_as_they_are_and_signatures_do_not(part: dict[str, Any]) -> None:
     assert texts_counted(part) == ["so be it"]
 
@@ -71,7 +86,13 @@ def test_media_inside_a_response_count_as_media_and_are_not_in_its_json() -> Non
 @pytest.mark.parametrize("field", ["inlineData", "fileData"])
 @pytest.mark.parametrize(
     ("mime_type", "tokens"),
-    [("image/png", 3000), ("image/jpeg; q=1", 3000), ("IMAGE/WEBP", 3000), ("application/pdf", 25_800), ("application/pdf; v=2", 25_800)],
+    [
+        ("image/png", 3000),
+        ("image/jpeg; q=1", 3000),
+        ("IMAGE/WEBP", 3000),
+        ("application/pdf", 25_800),
+        ("application/pdf; v=2", 25_800),
+    ],
 )
 def test_images_and_pdfs_have_flat_prices(field: str, mime_type: str, tokens: int) -> None:
     part = {field: {"mimeType": mime_type, "data": BASE64, "fileUri": "files/x"}}
@@ -94,13 +115,17 @@ def test_other_media_cost_by_their_bytes(mime_type: str, size: int, tokens: int)
     assert count_part(part, COUNTER) == pytest.approx(tokens, rel=0.001)
 
 
-@pytest.mark.parametrize(("mime_type", "tokens"), [("audio/ogg", 32 * 60), ("video/mp4", 295 * 60), ("text/plain", UNKNOWN_DOCUMENT_TOKENS)])
+@pytest.mark.parametrize(
+    ("mime_type", "tokens"), [("audio/ogg", 32 * 60), ("video/mp4", 295 * 60), ("text/plain", UNKNOWN_DOCUMENT_TOKENS)]
+)
 def test_a_file_of_unknown_size_costs_a_minute_or_a_page(mime_type: str, tokens: int) -> None:
     assert count_part({"fileData": {"mimeType": mime_type, "fileUri": "files/x"}}, COUNTER) == tokens
 
 
 def test_an_unknown_part_counts_as_json() -> None:
-    assert texts_counted({"executableCode": {"language": "PYTHON", "code": "1"}}) == ['{"executableCode": {"language": "PYTHON", "code": "1"}}']
+    assert texts_counted({"executableCode": {"language": "PYTHON", "code": "1"}}) == [
+        '{"executableCode": {"language": "PYTHON", "code": "1"}}'
+    ]
     assert texts_counted({"thought": True}) == []
     assert count_part({}, COUNTER) == 0
 

@@ -5,26 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gemini_companion.adapters.offline.conversation import Conversation, Turn
+from gemini_companion.adapters.offline.conversation import Conversation
 from gemini_companion.adapters.offline.intent import Intent, read_question
-from gemini_companion.adapters.offline.quoting import QUOTED_LINES, Quoter, definition_around
+from gemini_companion.adapters.offline.quoting import QUOTED_LINES, Quoter, as_quotation, definition_around, listed
 from gemini_companion.adapters.offline.ranking import Passage, file_passages, line_passages, rank, terms_of, turn_passages
-from gemini_companion.adapters.offline.wording import is_own_answer, wording_for
-from gemini_companion.engine.facts.extract import facts_of
-from gemini_companion.engine.facts.fact import FactSource
-from gemini_companion.engine.facts.key_sentences import key_sentences
+from gemini_companion.adapters.offline.remembering import Memory
+from gemini_companion.adapters.offline.wording import wording_for
 from gemini_companion.engine.facts.paths import paths_in
-from gemini_companion.engine.facts.patterns import binding_rule
-from gemini_companion.engine.facts.sentences import sentences
-from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.sessions.ports import OpenDocument
 
-_QUOTED_CHARACTERS: Final = 600
-"""Of one quotation from the conversation."""
-_WEAK: Final = 0.5
+_WEAK: Final = 0.6
 """Share of the best score below which a passage is left out."""
 _PASSAGES: Final = 3
-_LISTED: Final = 8
 _SEARCHED: Final = {"user": 0.9, "model": 0.7, "snapshot": 0.8, "tool": 0.5}
 _REMEMBERED: Final = {"user": 1.3, "snapshot": 1.2, "model": 0.9, "tool": 0.5}
 """What a passage is worth by who said it, where anything may be meant, and where the conversation is."""
@@ -43,8 +35,7 @@ class _Answer:
         self._say = wording_for(self._prompt)
         self._documents = self._shown(documents)
         self._quoter = Quoter(self._documents, self._say)
-        self._earlier = [turn for turn in conversation.turns if not (turn.speaker == "model" and is_own_answer(turn.text))]
-        """What was said before but for own answers, which are quotations already."""
+        self._memory = Memory(conversation, self._say)
 
     def write(self) -> str:
         note = self._say.first_note if self._conversation.is_first else self._say.note
@@ -66,13 +57,13 @@ class _Answer:
             case Intent.OPEN_FILES:
                 yield from self._open_files()
             case Intent.REQUESTS:
-                yield from self._requests()
+                yield from self._memory.requests(self._question.text)
             case Intent.TASKS:
-                yield from self._tasks()
+                yield self._memory.tasks()
             case Intent.SUMMARY:
                 yield from self._summary()
             case Intent.MEMORY:
-                yield from self._memory()
+                yield from self._remembered()
             case Intent.TOLD:
                 yield from self._noted()
             case Intent.THIS:
@@ -131,8 +122,9 @@ class _Answer:
 
     def _selected_lines(self, document: OpenDocument) -> tuple[int, int] | None:
         if document.selection is not None:
-            first, last = document.selection
-            return max(1, first), max(1, first, last)
+            count = document.text.count("\n") + 1
+            first = min(max(1, document.selection[0]), count)
+            return first, min(max(first, document.selection[1]), count)
         editor = self._conversation.editor
         if editor is None or editor.active != document.path or not editor.selected_text:
             return None
@@ -155,7 +147,7 @@ class _Answer:
             yield from blocks
             return
         passages = [passage for document in self._documents for passage in file_passages(document)]
-        passages.extend(turn_passages(self._earlier, _SEARCHED))
+        passages.extend(turn_passages(self._memory.turns, _SEARCHED))
         if self._question.brings_text:
             passages.extend(line_passages(self._prompt, self._question.text))
         yield from self._best(terms_of(self._question.text), passages)
@@ -175,20 +167,26 @@ class _Answer:
         for document, definition in self._quoter.find_definitions(self._question.names)[:2]:
             yield from self._quoter.definition(definition, document)
 
-    def _best(self, terms: Sequence[str], passages: Sequence[Passage], most: int = _PASSAGES) -> Iterator[str]:
-        found = rank(terms, passages)
-        seen: set[str] = set()
+    def _best(self, terms: Sequence[str], passages: Sequence[Passage], most: int = _PASSAGES, hints: Sequence[str] = ()) -> Iterator[str]:
+        for passage in self._best_passages(terms, passages, most, hints):
+            yield from self._passage(passage)
+
+    def _best_passages(self, terms: Sequence[str], passages: Sequence[Passage], most: int = _PASSAGES, hints: Sequence[str] = ()) -> list[Passage]:
+        """The best ones, without those that say the same again."""
+        found = rank(terms, passages, hints)
+        chosen: dict[str, Passage] = {}
         for score, passage in found:
-            if len(seen) >= most or score < _WEAK * found[0][0]:
-                return
-            if passage.text not in seen:
-                seen.add(passage.text)
-                yield from self._passage(passage)
+            if len(chosen) >= most or score < _WEAK * found[0][0]:
+                break
+            text = passage.text.strip("-*> \n")
+            if not any(text in other or other in text for other in chosen):
+                chosen[text] = passage
+        return list(chosen.values())
 
     def _passage(self, passage: Passage) -> Iterator[str]:
         if passage.turn is not None:
-            yield self._said(passage.turn)
-            yield _as_quotation(passage.text)
+            yield self._memory.said(passage.turn)
+            yield as_quotation(passage.text)
             return
         path = passage.path or self._say.your_message
         yield self._say.passage.format(where=self._quoter.where(path, passage.first, passage.last))
@@ -196,86 +194,33 @@ class _Answer:
 
     # --- Remembering -------------------------------------------------------------------------------------------------------------
 
-    def _memory(self) -> Iterator[str]:
+    def _remembered(self) -> Iterator[str]:
         """What was said that speaks of the question; else every rule; with the file, where that is asked for too."""
         every = terms_of(self._question.text)
         terms = [term for term in every if term not in _ABOUT_MEMORY]
-        blocks = list(self._best(terms, list(turn_passages(self._earlier, _REMEMBERED))))
+        remembered = self._best_passages(terms, list(turn_passages(self._memory.turns, _REMEMBERED)))
+        blocks = [block for passage in remembered for block in self._passage(passage)]
         if any(word in self._question.text.lower() for word in ("file", "where", "code", "line", "ファイル", "どこ", "コード")):
-            blocks.extend(self._best(terms, [passage for document in self._documents for passage in file_passages(document)], most=1))
-        if not blocks and (rules := list(self._rules())):
-            blocks = [_listed(self._say.rules, rules)]
+            files = [passage for document in self._documents for passage in file_passages(document)]
+            hints = [term for passage in remembered[:1] for term in terms_of(passage.text)]
+            blocks.extend(self._best(terms, files, most=1, hints=hints))
+        if not blocks and (rules := list(self._memory.rules())):
+            blocks = [listed(self._say.rules, rules)]
         yield from blocks or self._find()
-
-    def _rules(self) -> Iterator[str]:
-        for turn in self._earlier:
-            if turn.section == "active_constraints":
-                yield turn.text.removeprefix("- ")
-            elif turn.speaker == "user":
-                yield from (sentence for sentence in sentences(turn.text[:8_000]) if binding_rule().search(sentence) or "decided" in sentence)
-
-    def _requests(self) -> Iterator[str]:
-        requests = self._conversation.requests
-        goal = next((turn for turn in self._conversation.turns if turn.section == "overall_goal"), None)
-        asked = self._question.text.lower()
-        if goal is None and not requests:
-            yield self._say.no_requests
-        elif "first" in asked or "最初" in asked:
-            yield self._said(goal) if goal else self._say.first_request
-            yield _as_quotation((goal or requests[0]).text)
-        elif not requests:
-            for turn in [turn for turn in self._conversation.turns if turn.section in ("overall_goal", "task_state")][:2]:
-                yield self._said(turn)
-                yield _as_quotation(turn.text)
-        elif any(word in asked for word in ("last", "just", "previous", "直前", "さっき", "前の")):
-            yield self._say.last_request.format(number=requests[-1].number)
-            yield _as_quotation(requests[-1].text)
-        else:
-            lines = [f"{turn.number}. {_first_line(turn.text)}" for turn in requests[-_LISTED:]]
-            if len(requests) > _LISTED:
-                lines.insert(0, self._say.earlier.format(count=len(requests) - _LISTED))
-            yield "\n".join((self._say.requests.format(count=len(requests)), *lines))
-
-    def _tasks(self) -> Iterator[str]:
-        """What was called a task, or open, by anybody; the newest last."""
-        found = [turn.text.removeprefix("- ") for turn in self._earlier if turn.section == "task_state"]
-        told = [turn for turn in self._earlier if turn.speaker in ("user", "model")]
-        for number, turn in enumerate((*told[-200:], Turn("user", self._prompt, 0))):
-            facts = facts_of(FactSource(number, _content_of(turn), number))
-            found.extend(fact.text for fact in facts if fact.kind == "task" and not fact.text.endswith(("?", "？")))
-        tasks = list(dict.fromkeys(found))
-        yield _listed(self._say.tasks, tasks[-2 * _LISTED :]) if tasks else self._say.no_tasks
 
     def _summary(self) -> Iterator[str]:
         about_file = any(word in self._question.text.lower() for word in ("file", "code", "module", "ファイル", "コード"))
-        if self._documents and (about_file or not self._earlier):
+        if self._documents and (about_file or not self._memory.turns):
             yield from list(self._named_files()) or self._quoter.outline(self._documents[0])
             return
-        said = [turn for turn in self._earlier if turn.speaker != "tool"]
-        sources = [FactSource(number, _content_of(turn), number) for number, turn in enumerate(said)]
-        telling = [sentence for sentence in key_sentences(sources) if not sentence.text.endswith(("?", "？"))][:_LISTED]
-        if telling:
-            telling.sort(key=lambda sentence: (sentence.index, sentence.order))
-            yield _listed(self._say.summary, [sentence.text for sentence in telling])
-        else:
-            yield from self._requests()
+        telling = self._memory.telling_sentences()
+        yield from [listed(self._say.summary, telling)] if telling else self._memory.requests(self._question.text)
 
     def _noted(self) -> Iterator[str]:
         yield self._say.noted
-        yield _as_quotation("\n".join(self._question.rules))
+        yield as_quotation("\n".join(self._question.rules))
 
     # --- Words -------------------------------------------------------------------------------------------------------------------
-
-    def _said(self, turn: Turn) -> str:
-        match turn.speaker:
-            case "user":
-                return self._say.you_said.format(number=turn.number)
-            case "model":
-                return self._say.was_answered.format(number=turn.number)
-            case "tool":
-                return self._say.tool_said.format(number=turn.number)
-            case "snapshot":
-                return self._say.remembered.format(section=turn.section)
 
     def _nothing(self) -> str:
         names = self._question.names
@@ -285,24 +230,6 @@ class _Answer:
 
 def _base_name(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2]
-
-
-def _content_of(turn: Turn) -> Content:
-    return Content(role="model", parts=({"text": turn.text},)) if turn.speaker == "model" else user_text(turn.text)
-
-
-def _listed(heading: str, entries: Sequence[str]) -> str:
-    return "\n".join((heading, *(f"- {entry}" for entry in entries)))
-
-
-def _as_quotation(text: str) -> str:
-    shown = text if len(text) <= _QUOTED_CHARACTERS else f"{text[:_QUOTED_CHARACTERS].rstrip()} …"
-    return "\n".join(f"> {line}" for line in shown.split("\n"))
-
-
-def _first_line(text: str) -> str:
-    line = next((line.strip() for line in text.split("\n") if line.strip()), "")
-    return line if len(line) <= 160 else f"{line[:159]}…"
 
 
 _ABOUT_MEMORY: Final = frozenset(

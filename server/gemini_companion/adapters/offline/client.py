@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import cache
 from typing import Final, Literal, TypeVar
+
+import msgspec
 
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, Part
@@ -52,7 +54,7 @@ class OfflineModelClient:
         """Always `offline`."""
         return "offline"
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """The answer in groups of words; the last chunk has the finish reason and the usage. Raises nothing of its own."""
         documents = tuple(request.documents())
         text = await _in_thread(lambda checkpoint: _answer(request.contents, documents))
@@ -96,7 +98,7 @@ class OfflineModelClient:
         if written is not None and written[0] is task:
             return written[1]
         snapshot = extractive_snapshot(
-            task.sources,
+            [_without_notes(source) for source in task.sources],
             previous=task.previous_snapshot,
             budget_tokens=task.budget_tokens + carried_tokens(task, self._count_text),
             count_text=self._count_text,
@@ -180,6 +182,17 @@ def _answer(contents: Sequence[Content], documents: Sequence[OpenDocument]) -> s
     from gemini_companion.adapters.offline.conversation import read_conversation
 
     return compose_answer(read_conversation(contents), documents)
+
+
+def _without_notes(source: FactSource) -> FactSource:
+    """An own answer without the note of who answers: that is no knowledge."""
+    from gemini_companion.adapters.offline.wording import is_own_answer, without_note
+
+    parts = source.content.parts
+    if source.content.role != "model" or not parts or not is_own_answer(str(parts[0].get("text") or "")):
+        return source
+    content = Content(role="model", parts=({**parts[0], "text": without_note(parts[0]["text"])}, *parts[1:]))
+    return msgspec.structs.replace(source, content=content)
 
 
 def _load() -> None:

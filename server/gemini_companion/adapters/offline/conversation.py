@@ -16,6 +16,7 @@ from gemini_companion.engine.facts.extract import result_text
 from gemini_companion.engine.facts.neutralise import SNAPSHOT_TAG
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import is_thought, response_of, text_of
+from gemini_companion.engine.history.view import PINS_INTRODUCTION
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.replay import apply_text
 from gemini_companion.engine.prompts.environment import ENVIRONMENT_TAG
@@ -34,7 +35,7 @@ class Turn(msgspec.Struct, frozen=True):
     number: int
     """Of the user's messages so far, from 1; that of the message that it follows for what the user did not say."""
     section: str = ""
-    """Of the snapshot that it stands in."""
+    """Of the snapshot that it stands in; `pins` for what stands beside it."""
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,16 +68,22 @@ def read_conversation(contents: Sequence[Content]) -> Conversation:
     for place, content in enumerate(contents):
         if place == last and content.role == "user":
             prompt_from = len(turns)
+        pinned = False
         for part in content.parts:
             if is_thought(part):
                 continue
             if (response := response_of(part)) is not None:
-                turns.append(Turn("tool", result_text(response)[:_LONGEST_RESULT], number))
+                if output := result_text(response)[:_LONGEST_RESULT]:
+                    turns.append(Turn("tool", output, number))
                 continue
             text = text_of(part)
             if not text or not text.strip() or text.strip() == ACKNOWLEDGEMENT or _environment().match(text):
                 continue
-            if content.role == "model":
+            if text == PINS_INTRODUCTION:
+                pinned = True
+            elif pinned:
+                turns.append(Turn("snapshot", text, number, "pins"))
+            elif content.role == "model":
                 turns.append(Turn("model", text, number))
             elif (told := _editor_state(editor, text)) is not None:
                 editor = told

@@ -105,7 +105,7 @@ def _patterns() -> tuple[tuple[Intent, re.Pattern[str]], ...]:
         ),
         Intent.OPEN_FILES: (
             r"\b(?:what|which) (?:files?|documents?|tabs?|buffers?) .{0,20}\b(?:open|see|visible|active|shown)\b"
-            r"|\b(?:list|show) .{0,12}\bopen files\b|開いている?ファイル"
+            r"|\b(?:list|show) .{0,12}\bopen files\b|ファイルが?開いて|開いている?ファイル"
         ),
         Intent.REQUESTS: (
             r"\bwhat (?:did|have) i (?:just |last |first )?(?:ask|asked|say|said|write|written|wrote)(?: you)?"

@@ -1,4 +1,4 @@
-"""Quotations from the open files, each with its path and lines."""
+"""Quotations: from the open files with path and lines, and from what was said."""
 
 from __future__ import annotations
 
@@ -127,6 +127,17 @@ class Quoter:
         listed = [f"- {self._say.defines.format(kind=found.kind, name=found.name, line=found.first)}" for found in definitions[: 2 * _LISTED]]
         more = len(definitions) - 2 * _LISTED
         return [*listed, f"- {self._say.more.format(count=more)}"] if more > 0 else listed
+
+
+def as_quotation(text: str) -> str:
+    """`text` with a quotation mark of Markdown before every line; of a long one the beginning."""
+    shown = text if len(text) <= _QUOTED_CHARACTERS else f"{text[:_QUOTED_CHARACTERS].rstrip()} …"
+    return "\n".join(f"> {line}" for line in shown.split("\n"))
+
+
+def listed(heading: str, entries: Sequence[str]) -> str:
+    """A heading and a list."""
+    return "\n".join((heading, *(f"- {entry}" for entry in entries)))
 
 
 def definition_around(document: OpenDocument, line: int) -> Definition | None:

@@ -18,6 +18,8 @@ from gemini_companion.sessions.ports import OpenDocument
 
 _SATURATION, _LENGTH_SHARE = 1.4, 0.6
 """BM25's k1 and b."""
+_HINT: Final = 0.25
+"""What a hint counts beside a term of the question."""
 _FEWEST_LINES, _MOST_LINES = 3, 14
 """Of a passage of a file."""
 _LONGEST_TURN: Final = 320
@@ -49,32 +51,40 @@ def terms_of(text: str) -> list[str]:
     return terms
 
 
-def rank(question: Sequence[str], passages: Sequence[Passage]) -> list[tuple[float, Passage]]:
-    """The passages that hold a term of the question, best first, with their scores. Ties keep their order."""
+def rank(question: Sequence[str], passages: Sequence[Passage], hints: Sequence[str] = ()) -> list[tuple[float, Passage]]:
+    """The passages that hold a term of the question, best first, with their scores. Ties keep their order.
+
+    `hints` are terms that count a little, and only in passages that hold one of the question's.
+    """
     wanted = set(question)
     if not wanted or not passages:
         return []
     counted = [Counter(terms_of(passage.text + " " + passage.path.rpartition("/")[2])) for passage in passages]
     lengths = [sum(counts.values()) or 1 for counts in counted]
     average = sum(lengths) / len(lengths)
-    holding = {term: sum(term in counts for counts in counted) for term in wanted}
+    holding = {term: sum(term in counts for counts in counted) for term in wanted.union(hints)}
     rarity = {term: math.log(1 + (len(passages) - held + 0.5) / (held + 0.5)) for term, held in holding.items() if held}
+    rarity = {term: worth if term in wanted else _HINT * worth for term, worth in rarity.items()}
     scored: list[tuple[float, Passage]] = []
     for passage, counts, length in zip(passages, counted, lengths, strict=True):
         norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / average)
         score = sum(worth * counts[term] * (_SATURATION + 1) / (counts[term] + norm) for term, worth in rarity.items() if counts[term])
-        if score > 0:
+        if score > 0 and not wanted.isdisjoint(counts):
             scored.append((score * passage.weight, passage))
     scored.sort(key=lambda pair: -pair[0])
     return scored
 
 
 def file_passages(document: OpenDocument) -> Iterator[Passage]:
-    """A file in stretches that end at blank lines where they can."""
+    """A file in stretches that end at blank lines where they can, and before the headings of a Markdown file."""
     lines = document.text.split("\n")
+    headed = document.path.endswith((".md", ".markdown"))
     start = 0
     weight = 1.15 if document.is_active else 1.0
     for number, line in enumerate(lines):
+        if headed and line.startswith("#") and number > start:
+            yield from _file_passage(document.path, lines, start, number - 1, weight)
+            start = number
         length = number - start + 1
         if (not line.strip() and length > _FEWEST_LINES) or length >= _MOST_LINES:
             yield from _file_passage(document.path, lines, start, number, weight)

@@ -161,6 +161,12 @@ def is_own_answer(text: str) -> bool:
     return text.startswith(_MARKS)
 
 
+def without_note(text: str) -> str:
+    """An own answer without the note in front of it; any other text as it is."""
+    mark = next((mark for mark in _MARKS if text.startswith(mark)), "")
+    return text.removeprefix(mark).lstrip("\n") if mark else text
+
+
 @cache
 def _kana() -> re.Pattern[str]:
     return re.compile("[぀-ヿ]")

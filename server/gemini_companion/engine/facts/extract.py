@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
+from gemini_companion.engine.facts.commands import command_of, fenced_commands
 from gemini_companion.engine.facts.fact import Fact as Fact
 from gemini_companion.engine.facts.fact import FactKind
 from gemini_companion.engine.facts.fact import FactSource as FactSource
@@ -19,7 +20,6 @@ from gemini_companion.engine.facts.patterns import (
     ERROR_HINTS,
     ERRORS,
     PLAN_HINTS,
-    SHELL_FENCE,
     TASK_HINTS,
     TASKS,
     URLS,
@@ -30,28 +30,15 @@ from gemini_companion.engine.facts.patterns import (
     number,
     plan_cue,
 )
-from gemini_companion.engine.facts.sentences import fenced_spans, pieces, prose_lines, sentence_spans
+from gemini_companion.engine.facts.sentences import pieces, prose_lines, sentence_spans
 from gemini_companion.engine.history.part import call_of, is_plain_user, is_thought, response_of, response_text, text_of
 
-_COMMAND_KEYS: Final = ("command", "cmd", "shell_command", "bash_command", "commands", "script", "code", "input")
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_COMMAND_COMPANIONS: Final = _words(
-    "description dir_path directory cwd workdir working_directory timeout timeout_ms timeout_seconds is_background background explanation "
-    "shell env restart run_in_background login"
-)
 _LONGEST_LINE: Final = 400
 """Characters of an error's line; what is longer is data."""
 _LONGEST_SENTENCE: Final = 240
 """Characters of a line in somebody's words that reports an error rather than talks about one."""
 _BEFORE_DIGIT: Final = 64
 """Characters before a number that can belong to it: `version `, `gift_card_`."""
-_SHORT_BLOCK: Final = 2
-"""Lines of a fenced block without a language that may be commands."""
 _SHORT_HEADING: Final = 40
 """Characters below which what ends in a colon is a heading."""
 _DEEPEST: Final = 32
@@ -80,21 +67,6 @@ def facts_of(source: FactSource) -> list[Fact]:
             if text and (certain or (kind, text) not in found):
                 found[kind, text] = certain
     return [Fact(kind, text, source.index, source.seq, certain) for (kind, text), certain in found.items()]
-
-
-def command_of(call: dict[str, Any]) -> str | None:
-    """The whole command string of a call to something like a shell, without the line break at its end; `None` for other calls."""
-    args: object = call.get("args")
-    if not isinstance(args, dict):
-        return None
-    arguments = cast("dict[str, Any]", args)
-    shell = _shell_name().search(str(call.get("name") or "")) is not None
-    for key in _COMMAND_KEYS:
-        if key in arguments and (shell or (key in _COMMAND_KEYS[:4] and _COMMAND_COMPANIONS.issuperset(arguments.keys() - {key}))):
-            command = _joined(arguments[key])
-            if command:
-                return command
-    return None
 
 
 def result_text(response: dict[str, Any]) -> str:
@@ -177,7 +149,8 @@ def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> 
             for start, end in directives_in(text):
                 yield "directive", text[start:end], sure.search(text, start, end) is not None and not is_code(text, start, end)
         for start, end in _sentences_with(plan_cue(), PLAN_HINTS, text):
-            yield "task", text[start:end], True
+            if text[end - 1] not in "?？":
+                yield "task", text[start:end], True
         yield from _facts_of_text(text, longest_error=_LONGEST_SENTENCE)
     elif (call := call_of(part)) is not None:
         command = command_of(call)
@@ -210,7 +183,7 @@ def _facts_of_text(text: str, longest_error: int = sys.maxsize) -> Iterator[_Fou
             yield from _surely("task", find(TASKS, piece))
         yield from _surely("url", _addresses(piece))
     if "```" in text or "~~~" in text:
-        for command, certain in _fenced_commands(text):
+        for command, certain in fenced_commands(text):
             yield "command", command, certain
 
 
@@ -230,37 +203,6 @@ def _addresses(text: str) -> Iterator[str]:
             yield url.rstrip(".,;:!?*_")
 
 
-def _fenced_commands(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines of fenced shell blocks; where some have a prompt, only those, without it. A line continued with a backslash is one.
-
-    A block of a line or two without a language may be one: its lines are not certain.
-    """
-    for start, end, language in fenced_spans(text):
-        body = text[start:end].split("\n")[1:]
-        if body and body[-1].lstrip().startswith(("```", "~~~")):
-            body.pop()
-        if _shell_fence().fullmatch(language):
-            yield from ((command, True) for command in _command_lines(body))
-        elif not language and len(body) <= _SHORT_BLOCK:
-            yield from ((line, False) for line in body if len(line) <= _LONGEST_LINE and _plain_command().fullmatch(line))
-
-
-def _command_lines(body: Sequence[str]) -> Iterator[str]:
-    prompts = any(line.lstrip().startswith("$ ") for line in body)
-    held: list[str] = []
-    for line in body:
-        if not held and prompts and not line.lstrip().startswith("$ "):
-            continue
-        held.append(line if held else line.lstrip().removeprefix("$ "))
-        if not line.endswith("\\"):
-            command = "\n".join(held).rstrip()
-            held.clear()
-            if command and not command.startswith("#"):
-                yield command
-    if held:
-        yield "\n".join(held).rstrip()
-
-
 def _strings(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     """Every string in a JSON value with the name of the field that it stands in."""
     if isinstance(value, str):
@@ -274,32 +216,9 @@ def _strings(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str
                 yield from _strings(inner, key, depth + 1)
 
 
-def _joined(value: object) -> str:
-    if isinstance(value, str):
-        return value.rstrip()
-    if isinstance(value, list) and all(isinstance(word, str) for word in cast("list[Any]", value)):
-        return " ".join(cast("list[str]", value)).rstrip()
-    return ""
-
-
 @cache
 def _digit() -> re.Pattern[str]:
     return re.compile(r"\d")
-
-
-@cache
-def _shell_name() -> re.Pattern[str]:
-    return re.compile(r"(?i)shell|bash|terminal|command|powershell|console|(?<![a-z])(?:exec|execute|run|sh|zsh|cmd|process)(?![a-z])")
-
-
-@cache
-def _shell_fence() -> re.Pattern[str]:
-    return re.compile(SHELL_FENCE)
-
-
-@cache
-def _plain_command() -> re.Pattern[str]:
-    return re.compile(r"[a-z./][\w./-]*+(?: [^(){};=]*)?")
 
 
 @cache

@@ -159,7 +159,7 @@ def _worth(sentence: str, words: frozenset[str], *, answer: bool, listed: bool) 
     if sentence.endswith(("?", "？")):
         worth -= 1.2
     elif sentence.endswith((":", "：")):
-        worth -= 2.0
+        worth -= 6.0  # what follows it is what it says
     if listed:
         worth -= 1.2
     if sentence.endswith(("!", "！")):

@@ -141,7 +141,7 @@ def _token() -> re.Pattern[str]:
 
 @cache
 def _substitution() -> re.Pattern[str]:
-    """`s/old/new/g`"""
+    """What `sed` is told: `s/old/new/g`."""
     return re.compile(r"[sy]/[^/]*+/[^/]*+/[a-zA-Z0-9]{0,4}")
 
 

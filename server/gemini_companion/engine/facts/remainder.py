@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final, TypeAlias
 
-from gemini_companion.engine.facts.actions import Outcome, call_name, cleaned_output, working_directory
+from gemini_companion.engine.facts.actions import call_name, cleaned_output, working_directory
 from gemini_companion.engine.facts.earlier import shortened
 from gemini_companion.engine.facts.key_sentences import key_sentences, words_of
+from gemini_companion.engine.facts.outcomes import Outcome
 from gemini_companion.engine.facts.page import Page, Place, bulleted, head, tail
 from gemini_companion.engine.facts.patterns import binding_rule
 from gemini_companion.engine.facts.recent import RecentFacts, action_place, outcome_place
@@ -33,6 +34,8 @@ _PATIENCE: Final = 8
 """Lines of a pool that may turn out too long before it is left for this round."""
 _MOST_FILES: Final = 200
 _MOST_ERRORS: Final = 100
+_MOST_NUMBERS: Final = 16
+"""Of one content: a log may hold thousands."""
 _LONGEST_OUTPUT: Final = 700
 """Characters of a result that is quoted at length."""
 _LAST_WORDS: Final = 700
@@ -188,7 +191,7 @@ class Remainder:
             for source in self._span.sources[-6:]:
                 said = visible_text(source.content).strip()
                 if said and not source.ide_context:
-                    yield "recent_actions", Place(1, source.index), f"- {source.content.role}: {head(said, 160)}"
+                    yield "recent_actions", Place(1, source.index), f"- {source.content.role}: {head(' '.join(said[:2_000].split()), 160)}"
 
     # --- Files -------------------------------------------------------------------------------------------------------------------
 
@@ -258,9 +261,9 @@ class Remainder:
 
     def _numbers(self) -> Iterator[Line]:
         for place in self._span.newest_first(_OLD_CONTENTS):
-            for number, fact in enumerate(self._span.facts(place)):
-                if fact.kind in ("number", "url"):
-                    yield "key_knowledge", Place(3, fact.index, number), fact.text
+            named = [(number, fact) for number, fact in enumerate(self._span.facts(place)) if fact.kind in ("number", "url")]
+            for number, fact in named[:_MOST_NUMBERS]:
+                yield "key_knowledge", Place(3, fact.index, number), fact.text
 
 
 def goal(span: Span, limit: int) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from gemini_companion.engine.facts.actions import Action, Outcome, Touch, outcome_of, read_actions, touches
+from gemini_companion.engine.facts.actions import Action, read_actions
 from gemini_companion.engine.facts.earlier import read_earlier
 from gemini_companion.engine.facts.extract import directives_in, facts_of, is_code
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.facts.key_sentences import heading_time
+from gemini_companion.engine.facts.outcomes import Outcome, Touch, outcome_of, touches
 from gemini_companion.engine.facts.patterns import directive_cue
 from gemini_companion.engine.facts.sentences import prose_lines
 from gemini_companion.engine.history.part import is_plain_user, text_of, visible_text

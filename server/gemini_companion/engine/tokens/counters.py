@@ -1,7 +1,8 @@
 """Tokens of parts and contents: which of their fields count, and what media cost.
 
-A part is a plain JSON object in Gemini form. What counts, per part, is its text (thoughts included), its function call or its
-function response; a part's thought signature does not. Contents cost nothing beyond their parts. Nothing here raises.
+A part is a plain JSON object in Gemini form. What counts, per part, is its text (thoughts included), its function call
+or its function response; a part's thought signature does not. Contents cost nothing beyond their parts. Nothing here
+raises.
 """
 
 from __future__ import annotations
@@ -70,9 +71,9 @@ def count_content(content_parts: Iterable[object], counter: TokenCounter) -> int
 def count_part(part: object, counter: TokenCounter) -> float:
     """Tokens of one part, at least 0, whatever its JSON is.
 
-    Text counts as it is. A function call or response counts as its JSON with `, ` and `: `, every field included, but for a
-    response's own `parts`, which are counted as parts. Media cost by type: see the constants of this module. Any other object
-    counts as JSON, and so does anything that is no object; a bare string counts as text.
+    Text counts as it is. A function call or response counts as its JSON with `, ` and `: `, every field included, but
+    for a response's own `parts`, which are counted as parts. Media cost by type: see the constants of this module. Any
+    other object counts as JSON, and so does anything that is no object; a bare string counts as text.
     """
     return _count(part, counter, 0)
 
@@ -101,11 +102,10 @@ def _count(part: object, counter: TokenCounter, depth: int) -> float:
 
 def _count_response(response: dict[object, object], counter: TokenCounter, depth: int) -> float:
     nested = response.get("parts")
-    if not isinstance(nested, list) or depth >= _MAX_NESTED_PARTS_DEPTH:
+    if not _is_list(nested) or depth >= _MAX_NESTED_PARTS_DEPTH:
         return counter.count_text(json_text(response))
     own = counter.count_text(json_text({key: value for key, value in response.items() if key != "parts"}))
-    parts: list[object] = nested
-    return own + sum(_count(part, counter, depth + 1) for part in parts)
+    return own + sum(_count(part, counter, depth + 1) for part in nested)
 
 
 def _count_media(media: dict[object, object]) -> float:
@@ -128,3 +128,7 @@ def _count_media(media: dict[object, object]) -> float:
 
 def _is_object(value: object) -> TypeGuard[dict[object, object]]:
     return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)

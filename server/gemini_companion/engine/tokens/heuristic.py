@@ -14,11 +14,14 @@ OTHER_TOKENS: Final = 1.3
 class HeuristicTokenCounter:
     """Tokens by characters alone, for comparison and for texts the lexical model must not be trusted with.
 
-    It errs by about a quarter on chats full of tool calls and by more than half on Japanese; `LexicalTokenCounter` is the default.
+    It errs by about a quarter on chats full of tool calls and by more than half on Japanese; `LexicalTokenCounter` is
+    the default.
     """
 
     def count_text(self, text: str) -> float:
-        """Estimate the tokens of `text`, at least 0. Any string will do, lone surrogates included; linear in its length."""
+        """Estimate the tokens of `text`, at least 0. Any string will do, lone surrogates included; linear in its
+        length.
+        """
         if text.isascii():
             return len(text) * ASCII_TOKENS
         ascii_characters = len(text.encode("ascii", "ignore"))

@@ -12,9 +12,9 @@ _encode_plain: Final = json.JSONEncoder(ensure_ascii=False).encode
 def json_text(value: object) -> str:
     """Return `value` as JSON text. Never raises.
 
-    Values that the standard encoder refuses (nested too deep for its recursion, numbers too long to print, keys or leaves that
-    JSON does not know, a container inside itself) are written by a loop that needs no stack: such keys and leaves as their `str`,
-    and the inner occurrence of a container that contains itself as `null`.
+    Values that the standard encoder refuses (nested too deep for its recursion, numbers too long to print, keys or
+    leaves that JSON does not know, a container inside itself) are written by a loop that needs no stack: such keys and
+    leaves as their `str`, and the inner occurrence of a container that contains itself as `null`.
     """
     try:
         return _encode_plain(value)

@@ -1,7 +1,8 @@
-"""The default estimate: a text is cut into lexical pieces, and each piece has a price fitted against the real tokenizer.
+"""The default estimate: a text is cut into lexical pieces, each with a price fitted against the real tokenizer.
 
-Gemini's tokenizer never merges across a change of script, so a text's tokens are those of its pieces, and only the price of a
-word, of a run of punctuation or of a run of CJK has to be estimated. Cutting is one pass of one pattern; prices are remembered.
+Gemini's tokenizer never merges across a change of script, so a text's tokens are those of its pieces, and only the
+price of a word, of a run of punctuation or of a run of CJK has to be estimated. Cutting is one pass of one pattern;
+prices are remembered.
 """
 
 from __future__ import annotations
@@ -35,12 +36,13 @@ _ONE_TOKEN: Final = "\x7f"
 
 
 def cut(text: str) -> list[str]:
-    """Return the pieces of `text`, in order; joined they are `text` again, but that each HTML tag with a token of its own is one U+007F.
+    """Return the pieces of `text`, in order; joined they are `text`, but each HTML tag with its own token is U+007F.
 
-    A piece is a word, a number of up to three digits or a run of punctuation, each with the one space before it; a run of one CJK
-    script, of other symbols, of spaces or tabs; newlines with the indentation after them; or one control character.
+    A piece is a word, a number of up to three digits or a run of punctuation, each with the one space before it; a run
+    of one CJK script, of other symbols, of spaces or tabs; newlines with the indentation after them; or one control
+    character.
     """
-    if "</" in text:
+    if "<" in text:
         text = _TAG.sub(_ONE_TOKEN, text)
     return (_CUT_ASCII if text.isascii() else _CUT).findall(text)
 
@@ -57,8 +59,8 @@ class LexicalTokenCounter:
     def count_text(self, text: str) -> float:
         """Estimate the tokens of `text`, at least 0. Any string will do, lone surrogates included.
 
-        Linear in the length up to `SAMPLED_PAST` characters, constant past it: there, evenly spaced windows are counted, and
-        their sum is scaled to the whole length.
+        Linear in the length up to `SAMPLED_PAST` characters, constant past it: there, evenly spaced windows are
+        counted, and their sum is scaled to the whole length.
         """
         if len(text) <= SAMPLED_PAST:
             return self._count(text)

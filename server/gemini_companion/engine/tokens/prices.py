@@ -1,9 +1,9 @@
 """What one lexical piece costs in tokens: sums of fitted coefficients, remembered per piece.
 
-The model, per kind of piece. The commonest pieces cost what they are known to. A word costs a base by its length and letter case, plus the likelihood of a token boundary between
-each two neighbouring letters, with separate terms at its start and end. Punctuation works the same way. Digits cost one each.
-White space costs what the tokenizer makes of it exactly. Runs of CJK cost by character; words in other scripts by length; other
-symbols by their block.
+The model, per kind of piece. The commonest pieces cost what they are known to. A word costs a base by its length and
+letter case, plus the likelihood of a token boundary between each two neighbouring letters, with separate terms at its
+start and end. Punctuation works the same way. Digits cost one each. White space costs what the tokenizer makes of it
+exactly. Runs of CJK cost by character; words in other scripts by length; other symbols by their block.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from gemini_companion.engine.tokens import coefficients
 LATIN: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 """Inside of a character class: letters that words of the Latin script are made of."""
 
-SCRIPTS: Final = (
-    "\u0250-\u1dff\u1f00-\u1fff\u2c00-\u2dff\ua000-\uabff\uac00-\ud7ff\ufb1d-\ufdff\ufe70-\ufefc"
-)
+SCRIPTS: Final = "\u0250-\u1dff\u1f00-\u1fff\u2c00-\u2dff\ua000-\uabff\uac00-\ud7ff\ufb1d-\ufdff\ufe70-\ufefc"
 """Inside of a character class: letters of the other alphabets, syllables (Hangul among them), and combining signs."""
 
 CJK_CLASSES: Final = ("\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff", "\u3041-\u309f", "\u30a0-\u30ff")
@@ -28,16 +26,17 @@ CJK_CLASSES: Final = ("\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff", "\u3041-\
 
 BLOCKS: Final = (
     (0x0000, "latin"), (0x0250, "letters"), (0x0370, "greek"), (0x0400, "cyrillic_rare"), (0x0410, "cyrillic"),
-    (0x0450, "cyrillic_rare"), (0x0530, "armenian"), (0x0590, "hebrew"),
-    (0x0600, "arabic"), (0x0900, "devanagari"), (0x0980, "bengali"), (0x0A00, "indic"), (0x0B80, "tamil"), (0x0C00, "telugu"),
-    (0x0C80, "indic"), (0x0E00, "thai"), (0x0E80, "southeast"), (0x10A0, "georgian"), (0x1100, "hangul"), (0x1200, "letters"),
-    (0x1780, "southeast"), (0x1800, "letters"), (0x1E00, "latin"), (0x1F00, "greek"), (0x2000, "punctuation"), (0x200B, "joiners"),
-    (0x2010, "punctuation"), (0x2060, "joiners"), (0x2070, "signs"), (0x2500, "boxes"), (0x25A0, "signs"), (0x2C00, "letters"),
-    (0x2E00, "signs"), (0x3000, "cjk_signs"), (0x3005, "han"), (0x3006, "cjk_signs"), (0x3041, "hiragana"), (0x30A0, "katakana"),
-    (0x3100, "cjk_signs"), (0x3400, "han"), (0xA000, "letters"), (0xAC00, "hangul"), (0xD800, "private"), (0xF900, "han"),
-    (0xFB00, "signs"), (0xFB1D, "arabic"), (0xFE00, "joiners"), (0xFE10, "cjk_signs"), (0xFE70, "arabic"), (0xFEFF, "joiners"),
-    (0xFF00, "full_width"), (0xFFF0, "private"), (0x10000, "rare"), (0x1D400, "signs"), (0x1D800, "rare"), (0x1F000, "emoji"),
-    (0x1FB00, "rare"),
+    (0x0450, "cyrillic_rare"), (0x0530, "armenian"), (0x0590, "hebrew"), (0x0600, "arabic"), (0x0900, "devanagari"),
+    (0x0980, "bengali"), (0x0A00, "indic"), (0x0B80, "tamil"), (0x0C00, "telugu"), (0x0C80, "indic"),
+    (0x0E00, "thai"), (0x0E80, "southeast"), (0x10A0, "georgian"), (0x1100, "hangul"), (0x1200, "letters"),
+    (0x1780, "southeast"), (0x1800, "letters"), (0x1E00, "latin"), (0x1F00, "greek"), (0x2000, "punctuation"),
+    (0x200B, "joiners"), (0x2010, "punctuation"), (0x2060, "joiners"), (0x2070, "signs"), (0x2500, "boxes"),
+    (0x25A0, "signs"), (0x2C00, "letters"), (0x2E00, "signs"), (0x3000, "cjk_signs"), (0x3005, "han"),
+    (0x3006, "cjk_signs"), (0x3041, "hiragana"), (0x30A0, "katakana"), (0x3100, "cjk_signs"), (0x3400, "han"),
+    (0xA000, "letters"), (0xAC00, "hangul"), (0xD800, "private"), (0xF900, "han"), (0xFB00, "signs"),
+    (0xFB1D, "arabic"), (0xFE00, "joiners"), (0xFE10, "cjk_signs"), (0xFE70, "arabic"), (0xFEFF, "joiners"),
+    (0xFF00, "full_width"), (0xFFF0, "private"), (0x10000, "rare"), (0x1D400, "signs"), (0x1D800, "rare"),
+    (0x1F000, "emoji"), (0x1FB00, "rare"),
 )  # fmt: skip
 """First code point and name of each block that is priced alike, ascending."""
 
@@ -69,7 +68,9 @@ def block_of(character: str) -> str:
 
 
 def letter_row(letter: str) -> int:
-    """Where a Latin letter stands in the tables of letter pairs: 0 to 25 for a to z in either case, 26 for all others."""
+    """Where a Latin letter stands in the tables of letter pairs: 0 to 25 for a to z in either case, 26 for all
+    others.
+    """
     row = (ord(letter) | 0x20) - 0x61
     return row if 0 <= row < _ACCENTED else _ACCENTED
 
@@ -96,7 +97,9 @@ class PriceTable(dict[str, float]):
 
 
 def price_of(piece: str) -> float:
-    """Tokens that one piece, as `lexical.cut` makes them, is expected to cost; more than 0. Raises on an empty piece."""
+    """Tokens that one piece, as `lexical.cut` makes them, is expected to cost; more than 0. Raises on an empty
+    piece.
+    """
     known = _KNOWN_PIECES.get(piece)
     if known is not None:
         return known
@@ -111,10 +114,12 @@ def price_of(piece: str) -> float:
     if block == "latin" and first.isalpha():
         return _word_price(body, spaced)
     if block in coefficients.SCRIPT_RUNS:
-        bases = coefficients.SCRIPT_RUNS[block][spaced]
+        without_space, with_space, _ = coefficients.SCRIPT_RUNS[block]
+        bases = with_space if spaced else without_space
         return max(1.0, bases[min(len(body), len(bases)) - 1] + sum(map(_CHARACTERS.__getitem__, body)))
     if block in coefficients.CJK_RUNS:
-        return max(_LEAST, coefficients.CJK_RUNS[block][0] + sum(map(_CHARACTERS.__getitem__, body)))
+        bases = coefficients.CJK_RUNS[block][0]
+        return max(_LEAST, bases[min(len(body), len(bases)) - 1] + sum(map(_CHARACTERS.__getitem__, body)))
     symbols = coefficients.SYMBOLS[block][0] + sum(map(_SYMBOL_PAIRS.__getitem__, pairwise("\0" + body)))
     return max(_LEAST, symbols)
 
@@ -150,7 +155,9 @@ def _word_price(word: str, spaced: bool) -> float:
 def _punctuation_price(run: str, spaced: bool) -> float:
     if len(run) == 1:
         return 1.0
-    price = _PUNCTUATION_FIRSTS[spaced][_PUNCTUATION.index(run[0])] + sum(map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run)))
+    price = _PUNCTUATION_FIRSTS[spaced][_PUNCTUATION.index(run[0])] + sum(
+        map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run))
+    )
     return min(max(price, 1.0), float(len(run) + spaced))
 
 
@@ -182,7 +189,9 @@ def _inner_pairs() -> Callable[[_Pair], float]:
 
     def cost(pair: _Pair) -> float:
         left, right = pair[0].isupper(), pair[1].isupper()
-        return in_any_case(pair) + coefficients.CASE_PAIRS[left][right] + (in_upper_case(pair) if left and right else 0.0)
+        return (
+            in_any_case(pair) + coefficients.CASE_PAIRS[left][right] + (in_upper_case(pair) if left and right else 0.0)
+        )
 
     return cost
 
@@ -193,7 +202,9 @@ def _by_punctuation(table: str) -> Callable[[_Pair], float]:
 
 
 def _character(deviations: dict[str, float]) -> Callable[[str], float]:
-    ordinary = {block: run[-1] for block, run in coefficients.SCRIPT_RUNS.items()} | {block: run[-1] for block, run in coefficients.CJK_RUNS.items()}
+    ordinary = {block: run[-1] for block, run in coefficients.SCRIPT_RUNS.items()} | {
+        block: run[-1] for block, run in coefficients.CJK_RUNS.items()
+    }
     return lambda character: ordinary.get(block_of(character), 1.0) + deviations.get(character, 0.0)
 
 
@@ -206,8 +217,15 @@ _INNER_PAIRS: Final = _Costs(_inner_pairs())
 _FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.FIRST_PAIRS))
 _SPACED_FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.SPACED_FIRST_PAIRS))
 _LAST_PAIRS: Final = _Costs(_by_letters(coefficients.LAST_PAIRS))
-_KNOWN_PIECES: Final = {piece: float(tokens) for tokens, pieces in coefficients.KNOWN_PIECES.items() for piece in pieces}
-_PUNCTUATION_FIRSTS: Final = (_hundredths(coefficients.PUNCTUATION_FIRST), _hundredths(coefficients.PUNCTUATION_SPACED_FIRST))
+_KNOWN_PIECES: Final = {
+    piece: float(tokens) for tokens, pieces in coefficients.KNOWN_PIECES.items() for piece in pieces
+}
+_PUNCTUATION_FIRSTS: Final = (
+    _hundredths(coefficients.PUNCTUATION_FIRST),
+    _hundredths(coefficients.PUNCTUATION_SPACED_FIRST),
+)
 _PUNCTUATION_PAIRS: Final = _Costs(_by_punctuation(coefficients.PUNCTUATION_PAIRS))
-_CHARACTERS: Final = _Costs(_character({c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group}))
+_CHARACTERS: Final = _Costs(
+    _character({c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group})
+)
 _SYMBOL_PAIRS: Final = _Costs(_symbol)

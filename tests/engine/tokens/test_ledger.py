@@ -1,0 +1,185 @@
+"""The one place that token numbers come from: what it counts, what it learns, what it promises."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gemini_companion.engine.history.content import Content, user_text
+from gemini_companion.engine.history.view import Totals
+from gemini_companion.engine.tokens.ledger import FACTOR_RANGE, LEARNING_TOKENS, RequestParts, TokenLedger, totals_of
+from tests.support.logs import QuarterCounter, call, item_of, model, result, user
+
+MODEL = "gemini-2.5-pro"
+
+
+def ledger() -> TokenLedger:
+    return TokenLedger(QuarterCounter())
+
+
+def parts(text: int, surroundings: int = 1_000) -> RequestParts:
+    return RequestParts(system_instruction=surroundings, messages=text)
+
+
+def taught(*observations: tuple[int, int], surroundings: int = 1_000) -> TokenLedger:
+    book = ledger()
+    for text, measured in observations:
+        book.observe(MODEL, 1, parts(text, surroundings), measured)
+    return book
+
+
+# --- counting ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_contents_tokens_are_told_apart_into_tool_outputs_and_the_rest() -> None:
+    mixed = ledger().measure(user({"text": "x" * 400}, result(output="y" * 400)))
+    alone = ledger().measure(user(result(output="y" * 400)))
+    assert mixed.tool_tokens == alone.tool_tokens == alone.tokens
+    assert mixed.tokens - mixed.tool_tokens == 100
+    assert ledger().measure(model(call(text="x" * 400))).tool_tokens == 0
+    assert ledger().measure(Content(role="user")) == (0, 0)
+
+
+def test_totals_of_contents_and_of_items_are_sums() -> None:
+    contents = [user_text("x" * 40), model({"text": "y" * 80}), user(result(output="z" * 400))]
+    totals = ledger().totals(contents)
+    assert totals.messages == 30
+    assert totals.tool_outputs == ledger().measure(contents[2]).tokens
+    assert totals.all == sum(ledger().measure(content).tokens for content in contents)
+    assert totals_of([item_of(contents[0], 1, "ide"), item_of(contents[1], 2, "snapshot")]) == Totals(ide_context=10, snapshot=20)
+
+
+def test_a_request_is_surroundings_and_text() -> None:
+    request = RequestParts(system_instruction=1, tools=2, environment=3, memory=4, ide_context=5, snapshot=6, messages=7, tool_outputs=8)
+    assert (request.surroundings, request.text, request.total) == (10, 26, 36)
+    assert request.with_totals(Totals(1, 1, 1, 1)).total == 14
+
+
+def test_json_values_are_counted_as_their_text() -> None:
+    assert ledger().count_json([{"name": "run"}, {}]) == round((len('{"name":"run"}') + 2) / 4)
+
+
+# --- calibration -------------------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_count_the_estimate_is_the_sum() -> None:
+    assert ledger().estimate(MODEL, parts(500)) == 1_500
+    assert ledger().estimate_text(MODEL, 70) == 70
+
+
+def test_a_short_request_teaches_the_constant_alone() -> None:
+    book = taught((LEARNING_TOKENS - 1, 6_000))
+    assert book.estimate(MODEL, parts(LEARNING_TOKENS - 1)) == 6_000
+    assert book.estimate(MODEL, parts(10_000)) == 6_000 + 10_000 - (LEARNING_TOKENS - 1)
+    assert book.estimate_text(MODEL, 1_000) == 1_000
+
+
+def test_a_long_one_teaches_the_factor_too() -> None:
+    book = taught((10, 1_010), (10_000, 12_000))
+    assert book.estimate_text(MODEL, 1_000) == pytest.approx(1_100, abs=2)
+    assert book.estimate(MODEL, parts(20_000)) == pytest.approx(23_000, abs=20)
+
+
+def test_two_counts_far_apart_tell_constant_and_factor_apart() -> None:
+    book = taught((10_000, 1_000 + 5_000 + 11_000), (30_000, 1_000 + 5_000 + 33_000))
+    assert book.estimate(MODEL, parts(3_000)) == pytest.approx(1_000 + 5_000 + 3_300, abs=5)
+
+
+@pytest.mark.parametrize("measured", [1, 50_000_000])
+def test_the_factor_stays_within_its_bounds_whatever_is_counted(measured: int) -> None:
+    book = taught((100_000, measured))
+    low, high = FACTOR_RANGE
+    assert 1_000 * low <= book.estimate_text(MODEL, 1_000) <= 1_000 * high
+    assert (low, high) == (0.8, 1.25)
+
+
+def test_a_constant_is_never_less_than_nothing() -> None:
+    book = taught((100, 1), surroundings=500)
+    assert book.estimate(MODEL, parts(0, 500)) == 0
+    assert book.estimate(MODEL, parts(100, 500)) == 100
+
+
+def test_counts_of_nothing_teach_nothing() -> None:
+    book = taught((5_000, 0), (5_000, -3))
+    assert book.estimate(MODEL, parts(5_000)) == 6_000
+    assert book.read(MODEL, 1, parts(5_000)).source == "estimate"
+
+
+def test_each_model_is_calibrated_by_itself() -> None:
+    book = taught((10_000, 12_000))
+    assert book.estimate("another", parts(10_000)) == 11_000
+
+
+@given(st.lists(st.tuples(st.integers(0, 200_000), st.integers(0, 400_000)), max_size=8), st.integers(0, 20_000), st.integers(0, 300_000))
+@settings(max_examples=100, deadline=None)
+def test_no_counts_make_an_estimate_absurd(observations: list[tuple[int, int]], surroundings: int, text: int) -> None:
+    book = taught(*observations, surroundings=surroundings)
+    estimate = book.estimate(MODEL, parts(text, surroundings))
+    assert estimate >= round(text * FACTOR_RANGE[0])
+    assert book.estimate(MODEL, parts(text + 1_000, surroundings)) >= estimate
+
+
+# --- reading -----------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_reading_is_the_last_count_plus_an_estimate_of_what_came_since() -> None:
+    book = taught((1_500, 3_100))
+    assert book.read(MODEL, 1, parts(1_500)) == (3_100, "api")
+    assert book.read(MODEL, 1, parts(1_700)) == (3_300, "api")
+    assert book.read(MODEL, 1, parts(0)) == (1_600, "api")
+
+
+def test_after_a_change_of_epoch_or_of_model_a_reading_is_an_estimate() -> None:
+    book = taught((1_500, 3_100))
+    assert book.read(MODEL, 2, parts(1_500)) == (3_100, "estimate")
+    assert book.read("another", 1, parts(1_500)) == (2_500, "estimate")
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=8, max_size=8), st.integers(-5, 10**12))
+@settings(max_examples=100, deadline=None)
+def test_the_parts_always_sum_to_the_total(values: list[int], total: int) -> None:
+    names = RequestParts.__struct_fields__
+    estimated = RequestParts(**dict(zip(names, values, strict=True)))
+    scaled = ledger().scaled(estimated, total)
+    assert scaled.total == max(0, total)
+    if sum(values):
+        for name, value in zip(names, values, strict=True):
+            share = getattr(scaled, name)
+            assert abs(share * sum(values) - value * max(0, total)) < sum(values)
+
+
+# --- on real conversations ---------------------------------------------------------------------------------------------------------
+
+
+def errors(conversation: dict[str, Any], truth: Callable[[RequestParts], int]) -> list[tuple[float, float]]:
+    """For each request of a conversation the error of the estimate alone, and after calibration by the requests before it."""
+    book = ledger()
+    instruction = round(book.count_text(conversation.get("systemInstruction") or ""))
+    found: list[tuple[float, float]] = []
+    text = 0
+    for content in msgspec.convert(conversation["history"], list[Content]):
+        text += book.measure(content).tokens
+        if content.role == "user":
+            request = parts(text, instruction)
+            measured = truth(request)
+            found.append((abs(request.total - measured) / measured, abs(book.estimate(MODEL, request) - measured) / measured))
+            book.observe(MODEL, 1, request, measured)
+    return found
+
+
+@pytest.mark.parametrize(("factor", "constant"), [*itertools.product([0.7, 0.85, 0.95, 1.0, 1.1, 1.25, 1.4], [0, 500, 5_000])])
+def test_after_calibration_no_conversation_of_the_corpus_is_off_by_a_point_more_than_before(
+    corpus: dict[str, dict[str, Any]], factor: float, constant: int
+) -> None:
+    for name, conversation in corpus.items():
+        found = errors(conversation, lambda request: max(1, round(request.text * factor) + request.surroundings + constant))
+        before, after = (sum(column) / len(found) for column in zip(*found, strict=True))
+        assert after <= before + 0.01, name
+        if FACTOR_RANGE[0] <= factor <= FACTOR_RANGE[1]:  # past these a factor and a constant can cancel out by chance
+            assert found[-1][1] <= found[-1][0] + 0.01, name

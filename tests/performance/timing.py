@@ -1,0 +1,62 @@
+"""Time and memory."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long one call takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def interleaved(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """Each contender's figures, taken in turns so that a busy moment of the machine meets all of them."""
+    figures: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, measure in contenders.items():
+            figures[name].append(measure())
+    return figures
+
+
+def medians(figures: Mapping[str, list[float]]) -> dict[str, float]:
+    """The median of each."""
+    return {name: median(values) for name, values in figures.items()}
+
+
+def settled(work: Callable[[], T]) -> T:
+    """Do something that builds much, and have the garbage of it collected before anything is measured."""
+    built = work()
+    gc.collect()
+    return built
+
+
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process in MiB. Raises `OSError` where the system does not tell."""
+    status = Path(f"/proc/{pid}/status")
+    if status.exists():
+        line = next(line for line in status.read_text("utf-8").splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) / 1024
+    told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    if not told.stdout.strip():
+        raise OSError(f"no resident memory is known of process {pid}")
+    return int(told.stdout) / 1024
+
+
+def descendants(pid: int) -> list[int]:
+    """Process ids of children and their children; none where the system does not tell."""
+    try:
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()]
+    except OSError:
+        return []
+    return children + [below for child in children for below in descendants(child)]
