@@ -30,12 +30,12 @@ FOLDS = 4
 WRITTEN = Path(__file__).parents[1] / "gemini_companion" / "engine" / "tokens" / "coefficients.py"
 COMMENTS = {
     "KNOWN_PIECES": "The commonest pieces, by how many tokens they are: facts, not fitted.",
-    "WORD_BASES": "By letter case, without and with a space: tokens of words of 2, 3, … 14 letters, before their pairs.",
+    "WORD_BASES": "By letter case, without and with a space: tokens of words of 2 to 14 letters, before their pairs.",
     "LONG_WORD_LETTER": "Tokens per letter past the 14th.",
     "ACCENTED_LETTER": "Tokens per letter of a word that is not ASCII.",
     "CASE_PAIRS": "Tokens per two neighbouring letters, by whether the left and the right are upper case.",
     "CARRIAGE_RETURN": "Tokens per carriage return.",
-    "SCRIPT_RUNS": "By block: tokens of words by length (the last for longer), without and with a space; tokens a letter.",
+    "SCRIPT_RUNS": "By block: tokens of words by length (the last for longer), without and with a space, and a letter.",
     "CJK_RUNS": "By block: tokens of runs by length (the last for longer ones), and tokens a character.",
     "SYMBOLS": "By block: tokens of a run, of each symbol in it, and of one that repeats the symbol before it.",
     "LETTER_PAIRS": "Hundredths of a token per two neighbouring letters: rows and columns a to z, then all others.",

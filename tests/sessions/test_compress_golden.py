@@ -15,21 +15,20 @@ import msgspec
 import pytest
 
 from gemini_companion.engine.compression.conclude import ACKNOWLEDGEMENT
-from gemini_companion.engine.compression.truncate import whole_text
 from gemini_companion.engine.errors import CompanionError, InvalidInput, ModelUnavailable, StorageFault, TokenCountFailed
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.decode import decode_contents
-from gemini_companion.engine.history.item import Item, Measure
+from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.json_length import json_length
 from gemini_companion.engine.history.log import AttemptEntry, PromptEntry, ReplyEntry, ToolResultEntry
 from gemini_companion.engine.history.part import response_of, text_of
 from gemini_companion.engine.history.view import History
-from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.compressing import compress_automatically
 from gemini_companion.sessions.ports import ModelChunk, ModelRequest
 from gemini_companion.sessions.session import Session
 from tests.support.golden import digested, expand, golden_cases
 from tests.support.logs import outcome_of
+from tests.support.peer_counting import PeerCounter, PeerLedger
 from tests.support.sessions import Studio
 
 ENVIRONMENT_TOKENS: Final = 69.5
@@ -64,27 +63,6 @@ class Outcome(msgspec.Struct, kw_only=True):
     """What the history became after snapshot and acknowledgement, or all of it where outputs were cut alone."""
     files: Any = ()
     """The whole outputs that were written."""
-
-
-class PeerCounter:
-    """Gemini CLI's rule: a quarter for ASCII and one and a half for anything else, past 100,000 units a quarter for all."""
-
-    def count_text(self, text: str) -> float:
-        units = len(text.encode("utf-16-le", "surrogatepass")) // 2
-        ascii_units = units if units > 100_000 else len(text.encode("ascii", "ignore"))
-        return ascii_units / 4 + (units - ascii_units) * 1.5
-
-
-class PeerLedger(TokenLedger):
-    """Counts a response by its text alone, as the peer's budget does."""
-
-    def __init__(self) -> None:
-        super().__init__(PeerCounter())
-
-    def measure(self, content: Content) -> Measure:
-        tools = sum(int(self.count_text(whole_text(response))) for part in content.parts if (response := response_of(part)) is not None)
-        others = Content(role="model", parts=tuple(part for part in content.parts if response_of(part) is None))
-        return Measure(tools + super().measure(others).tokens, tools)
 
 
 def peer_estimate(contents: tuple[Content, ...], given_ids: set[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -10,11 +11,11 @@ from gemini_companion.engine.compression.answer import edited_snapshot
 from gemini_companion.engine.compression.conclude import message_for
 from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.undo import plan_undo
-from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput, ModelFault, StaleVersion
+from gemini_companion.engine.errors import CheckpointNotFound, CompanionError, InvalidInput, ModelFault, StaleVersion
 from gemini_companion.engine.history.content import user_text
-from gemini_companion.engine.history.log import CompressionResult, PreviewEntry, UndoEntry
+from gemini_companion.engine.history.log import CompactionEntry, CompressionResult, PreviewEntry, UndoEntry
 from gemini_companion.sessions.counting import count_both
-from gemini_companion.sessions.events import CompactionUndone
+from gemini_companion.sessions.events import CompactionFailed, CompactionUndone
 from gemini_companion.sessions.installing import CompressionRun, ended, failed, install, joinable
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.retry import RetryBudget
@@ -29,10 +30,9 @@ async def apply_preview(session: Session, *, client: str, compaction_id: str, sn
     """
 
     async def run_job(job: Job[CompressionResult]) -> CompressionResult:
-        running = Running(job=job, started=session.services.clock.monotonic())
-        session.compression = running
+        session.compression = running = Running(job=job, started=session.services.clock.monotonic())
         try:
-            return await _apply(session, compaction_id, snapshot, running)
+            return await _apply(session, _find_preview(session, compaction_id), snapshot, running)
         finally:
             ended(session, job)
 
@@ -53,13 +53,12 @@ def _find_preview(session: Session, compaction_id: str) -> PreviewEntry:
     return preview
 
 
-async def _apply(session: Session, compaction_id: str, snapshot: str | None, running: Running) -> CompressionResult:
-    preview = _find_preview(session, compaction_id)
+async def _apply(session: Session, preview: PreviewEntry, snapshot: str | None, running: Running) -> CompressionResult:
     choice = session.choice()
     run = CompressionRun(
         session=session,
         choice=choice,
-        compaction_id=compaction_id,
+        compaction_id=preview.compaction_id,
         trigger="manual",
         forced=True,
         guidance="",
@@ -68,32 +67,50 @@ async def _apply(session: Session, compaction_id: str, snapshot: str | None, run
         reading=session.reading(choice),
         running=running,
     )
-    planned = preview.compaction
-    entry = planned
-    text = planned.result.snapshot
-    if snapshot is not None:
-        text = edited_snapshot(snapshot)
-        if text is None:
-            raise InvalidInput("The edited snapshot is empty.", path="$.snapshot", hint="Leave `snapshot` out to apply the preview as it was.")
-        replacement = list(planned.replacement)
-        replacement[planned.snapshot_at] = user_text(text)
-        entry = msgspec.structs.replace(planned, replacement=tuple(replacement))
+    run.tell_start()
+    try:
+        return await _install_preview(run, preview, snapshot)
+    except asyncio.CancelledError:
+        run.tell_cancelled()
+        raise
+    except Exception as error:  # the caller reports it; the clients must not wait for an end
+        why = error.message if isinstance(error, CompanionError) else "something went wrong inside."
+        run.tell_end(CompactionFailed, run.result("NOOP", message=f"The preview was not applied: {why}"))
+        raise
+
+
+async def _install_preview(run: CompressionRun, preview: PreviewEntry, snapshot: str | None) -> CompressionResult:
+    session = run.session
+    entry, text = _edited(preview.compaction, snapshot)
     if is_stale(session.history, entry, preview.base_seq):
         raise StaleVersion("The history was changed since this preview was made.", hint="Ask for a new preview with gemini/compress.")
     run.report("counting")
     before = session.history.curated()
     retries = RetryBudget(session.services.clock, RETRY_SECONDS)
     try:
-        counts = await count_both(session, choice, before, session.history.view_with(entry), retries)
+        counts = await count_both(session, run.choice, before, session.history.view_with(entry), retries)
     except ModelFault:
         return await failed(run, run.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
     if counts.after >= counts.before:
         return await failed(run, run.result("COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", counts))
     run.report("installing")
+    planned = preview.compaction.result
     base = run.result("COMPRESSED", counts, snapshot=text, with_id=True)
-    result = msgspec.structs.replace(base, split_at=planned.result.split_at, kept_contents=planned.result.kept_contents)
+    result = msgspec.structs.replace(base, split_at=planned.split_at, kept_contents=planned.kept_contents)
     stamp = session.stamp()
     return await install(run, msgspec.structs.replace(entry, result=result, id=stamp["id"], time=stamp["time"]), preview.base_seq)
+
+
+def _edited(planned: CompactionEntry, snapshot: str | None) -> tuple[CompactionEntry, str | None]:
+    """The planned compaction and its text, with the edited one in its place if there is one."""
+    if snapshot is None:
+        return planned, planned.result.snapshot
+    text = edited_snapshot(snapshot)
+    if text is None:
+        raise InvalidInput("The edited snapshot is empty.", path="$.snapshot", hint="Leave `snapshot` out to apply the preview as it was.")
+    replacement = list(planned.replacement)
+    replacement[planned.snapshot_at] = user_text(text)
+    return msgspec.structs.replace(planned, replacement=tuple(replacement)), text
 
 
 async def undo(session: Session, *, client: str, compaction_id: str | None = None) -> CompressionResult:
@@ -102,7 +119,8 @@ async def undo(session: Session, *, client: str, compaction_id: str | None = Non
     async def run(_: Job[CompressionResult]) -> CompressionResult:
         return await _undo(session, compaction_id)
 
-    plan_undo(session.history, compaction_id)
+    if session.compression is None:  # else it may be the one under way that is meant
+        plan_undo(session.history, compaction_id)
     job = Job("compression", session.services.new_id("undo"), run)
     session.lane.submit(job)
     return await job.wait(client)

@@ -24,12 +24,10 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.sessions.counting import Counts, count_both
 from gemini_companion.sessions.environment import refresh_environment
 from gemini_companion.sessions.events import (
-    CompactionCancelled,
     CompactionCompleted,
     CompactionFailed,
-    CompactionStarted,
 )
-from gemini_companion.sessions.installing import CompressionRun, ended, failed, install, joinable, nothing
+from gemini_companion.sessions.installing import CompressionRun, ended, failed, install, joinable, note_attempt, nothing
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.services import ModelChoice
@@ -52,18 +50,28 @@ async def compress(session: Session, *, client: str, instructions: str = "", pre
 async def compress_automatically(session: Session, choice: ModelChoice, *, rescue: bool = False) -> CompressionResult | None:
     """Inside a turn: compress if the count has reached the trigger (or whatever it is, for a `rescue`). `None` if it is not due.
 
-    Model faults never leave here: they end in truncation, or in nothing, and are told.
+    This is a safe point: a compression that somebody asked for during the turn runs here, and is joined. Model faults never leave
+    here: they end in truncation, or in nothing, and are told.
     """
+    if session.compression is not None and not session.compression.job.future.done():
+        return await _join(session, session.compression.job)
     reading = session.reading(choice)
     mark = session.trigger_at(choice)
-    if session.compression is not None and not session.compression.job.future.done():
-        return await session.compression.job.wait("turn")
     if mark is None or (not rescue and (reading.tokens < mark or session.breaker.is_paused(reading.tokens, session.limit(choice)))):
         return None
     if not session.history.items:
         return None
     job = session.lane.run_inside(_job(session, "auto", forced=False, guidance="", choice=choice))
     return await job.wait("turn")
+
+
+async def _join(session: Session, job: Job[CompressionResult]) -> CompressionResult | None:
+    """Wait, in a turn, for somebody else's compression; its failure is theirs."""
+    await session.lane.let_in(job)
+    try:
+        return await job.wait("turn")
+    except CompanionError:
+        return None
 
 
 def _job(session: Session, trigger: Trigger, *, forced: bool, guidance: str, choice: ModelChoice | None = None) -> Job[CompressionResult]:
@@ -122,18 +130,20 @@ async def _run(
         reading=session.reading(choice),
         running=running,
     )
-    session.emit(CompactionStarted(compaction_id=compaction_id, trigger=trigger))
+    run.tell_start()
     try:
-        return await _steps(run)
+        try:
+            return await _steps(run)
+        except CompanionError as fault:
+            return await _after_fault(run, fault)
     except asyncio.CancelledError:
         if trigger == "auto":
             session.breaker.pause(run.reading.tokens)
-        session.emit(CompactionCancelled(compaction_id=compaction_id))
+        run.tell_cancelled()
         raise
-    except CompanionError as fault:
-        return await _after_fault(run, fault)
-    except Exception:  # a defect of ours: the caller reports it, the clients must not wait for an end
-        session.emit(CompactionFailed(result=run.result("NOOP", message="The chat was not compressed: something went wrong inside.")))
+    except Exception as error:  # the caller reports it; the clients must not wait for an end
+        why = error.message if isinstance(error, CompanionError) else "something went wrong inside."
+        run.tell_end(CompactionFailed, run.result("NOOP", message=f"The chat was not compressed: {why}"))
         raise
 
 
@@ -208,14 +218,15 @@ def _entry(run: CompressionRun, plan: Plan, snapshot: str, result: CompressionRe
     return compaction_entry(plan, snapshot, compaction_id=run.compaction_id, entry_id=stamp["id"], seq=0, time=stamp["time"], result=result)
 
 
-async def _truncate_only(run: CompressionRun, trim: Trim) -> CompressionResult:
-    """Step 5: no model call; the cuts alone, if they help."""
+async def _truncate_only(run: CompressionRun, trim: Trim, *, because: str = "") -> CompressionResult:
+    """Step 5: no model call; the cuts alone, if they help. `because` says what a model call came to, if there was one."""
     before, source = run.reading
     counts = Counts(before, max(0, before - trim.tokens_saved), source)
     if not trim.cuts or counts.after >= counts.before:
         return nothing(run)
     run.report("installing")
-    result = run.result("CONTENT_TRUNCATED", counts, with_id=True)
+    message = f"{because} {message_for('CONTENT_TRUNCATED', counts.before, counts.after)}".strip()
+    result = run.result("CONTENT_TRUNCATED", counts, with_id=True, message=message)
     stamp = run.session.stamp()
     entry = truncation_entry(trim, compaction_id=run.compaction_id, entry_id=stamp["id"], seq=0, time=stamp["time"], result=result)
     return await install(run, entry, run.session.history.version)
@@ -226,16 +237,19 @@ async def _after_fault(run: CompressionRun, fault: CompanionError) -> Compressio
     session = run.session
     result = run.result("NOOP", message=f"The chat was not compressed: {fault.message}")
     if not isinstance(fault, ModelFault):
-        session.emit(CompactionFailed(result=result))
+        run.tell_end(CompactionFailed, result)
         if run.trigger == "auto" and isinstance(fault, StaleVersion):
             return result
         raise fault
-    await failed(run, result, type(fault).__name__)
     if run.trigger == "manual":
+        await failed(run, result, type(fault).__name__)
         raise fault
+    await note_attempt(run, result, type(fault).__name__)
     items = session.history.curated()
     trim = await off_loop(len(items), partial(_trim, run, items))
-    return await _truncate_only(run, trim) if trim.cuts else result
+    if trim.cuts and trim.tokens_saved:
+        return await _truncate_only(run, trim, because=f"No summary: {fault.message}")
+    return run.tell_end(CompactionFailed, result)
 
 
 async def _keep_preview(run: CompressionRun, plan: Plan, snapshot: str, counts: Counts) -> CompressionResult:
@@ -253,5 +267,4 @@ async def _keep_preview(run: CompressionRun, plan: Plan, snapshot: str, counts: 
             base_seq=plan.base_version,
         )
     )
-    session.emit(CompactionCompleted(result=result))
-    return result
+    return run.tell_end(CompactionCompleted, result)

@@ -151,14 +151,16 @@ class CompactionProgress(_Event, tag="compactionProgress", frozen=True, kw_only=
 
 
 class CompactionCompleted(_Event, tag="compactionCompleted", frozen=True, kw_only=True):
-    """A compression ended as planned, if only with the insight that there is nothing to do."""
+    """A compression ended as planned, if only with the insight that there is nothing to do. The id is that of its `compactionStarted`."""
 
+    compaction_id: str
     result: CompressionResult
 
 
 class CompactionFailed(_Event, tag="compactionFailed", frozen=True, kw_only=True):
-    """A compression changed nothing, and why."""
+    """A compression changed nothing, and why. The id is that of its `compactionStarted`."""
 
+    compaction_id: str
     result: CompressionResult
 
 

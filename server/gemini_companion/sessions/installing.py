@@ -15,7 +15,15 @@ from gemini_companion.engine.history.log import AttemptEntry, CompactionEntry, C
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.tokens.ledger import TokenReading
 from gemini_companion.sessions.counting import Counts
-from gemini_companion.sessions.events import ChatCompressed, CompactionCompleted, CompactionFailed, CompactionProgress, Phase
+from gemini_companion.sessions.events import (
+    ChatCompressed,
+    CompactionCancelled,
+    CompactionCompleted,
+    CompactionFailed,
+    CompactionProgress,
+    CompactionStarted,
+    Phase,
+)
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.services import ModelChoice
 from gemini_companion.sessions.session import Running, Session
@@ -36,6 +44,8 @@ class CompressionRun:
     reading: TokenReading
     running: Running | None = None
     calls: int = 0
+    has_ended: bool = False
+    """Its last event was told."""
 
     def report(self, phase: Phase, block: int | None = None, blocks: int | None = None) -> None:
         """Tell a phase."""
@@ -45,6 +55,26 @@ class CompressionRun:
         elapsed = session.elapsed_ms(self.started)
         session.emit(CompactionProgress(compaction_id=self.compaction_id, phase=phase, elapsed_ms=elapsed, block=block, blocks=blocks))
         session.tell_status()
+
+    def tell_start(self) -> None:
+        """Tell that it runs. Exactly one end follows, see `tell_end`."""
+        self.session.emit(CompactionStarted(compaction_id=self.compaction_id, trigger=self.trigger))
+
+    def tell_end(self, end: type[CompactionCompleted | CompactionFailed], result: CompressionResult) -> CompressionResult:
+        """Tell what came of it, unless its end was told before; what is read from now on finds it over."""
+        session = self.session
+        if session.compression is self.running:
+            session.compression = None
+        if not self.has_ended:
+            self.has_ended = True
+            session.emit(end(compaction_id=self.compaction_id, result=result))
+        return result
+
+    def tell_cancelled(self) -> None:
+        """Tell that it was stopped, unless its end was told before."""
+        if not self.has_ended:
+            self.has_ended = True
+            self.session.emit(CompactionCancelled(compaction_id=self.compaction_id))
 
     def result(
         self,
@@ -75,9 +105,11 @@ class CompressionRun:
 
 
 def joinable(session: Session, job: Job[CompressionResult]) -> Job[CompressionResult]:
-    """Others may join it from now on, until it has ended."""
+    """Others may join it from now on, until it has ended. One that waits behind another is shown when its time comes."""
     job.future.add_done_callback(lambda _: ended(session, job))  # one that is cancelled while it waits never runs
-    session.compression = Running(job=job, started=session.services.clock.monotonic())
+    if session.compression is None:
+        session.compression = Running(job=job, started=session.services.clock.monotonic())
+        session.tell_status()
     return job
 
 
@@ -85,26 +117,30 @@ def ended(session: Session, job: Job[CompressionResult]) -> None:
     """The session's compression is over, if it was this one."""
     if session.compression is not None and session.compression.job is job:
         session.compression = None
-        session.tell_status()
+    session.tell_status()
 
 
 def nothing(run: CompressionRun) -> CompressionResult:
     """There is nothing to do: NOOP, told and not logged."""
     result = run.result("NOOP")
-    run.session.emit(CompactionCompleted(result=result))
-    return result
+    if not run.preview:
+        run.session.last_result = result
+    return run.tell_end(CompactionCompleted, result)
 
 
 async def failed(run: CompressionRun, result: CompressionResult, fault: str = "") -> CompressionResult:
     """Nothing was installed: write down the attempt, for the status and the failure flag, unless it was a preview."""
-    session = run.session
+    await note_attempt(run, result, fault)
+    return run.tell_end(CompactionFailed, result)
+
+
+async def note_attempt(run: CompressionRun, result: CompressionResult, fault: str = "") -> None:
+    """Write down that nothing was installed, unless it was a preview."""
     if not run.preview:
-        stamp = session.stamp()
-        await session.append(
+        stamp = run.session.stamp()
+        await run.session.append(
             lambda seq: AttemptEntry(**stamp, seq=seq, result=result, forced=run.forced, token_count=run.reading.tokens, fault=fault)
         )
-    session.emit(CompactionFailed(result=result))
-    return result
 
 
 async def install(run: CompressionRun, entry: CompactionEntry, base_version: int) -> CompressionResult:
@@ -121,7 +157,7 @@ async def install(run: CompressionRun, entry: CompactionEntry, base_version: int
     await session.commit(lambda seq: msgspec.structs.replace(entry, seq=seq))
     if result.token_count_source == "api":
         session.ledger.observe(run.choice.name, session.history.epoch, session.parts(), result.new_token_count)
-    session.emit(CompactionCompleted(result=result))
+    run.tell_end(CompactionCompleted, result)
     session.emit(
         ChatCompressed(tokens_before=result.original_token_count, tokens_after=result.new_token_count, trigger=result.trigger),
     )

@@ -147,6 +147,13 @@ class Lane:
         job.start()
         return job
 
+    async def let_in(self, job: Job[Any]) -> None:
+        """The turn that holds the lane is at a safe point: `job`, if it waits for the turn, runs now and within it, after those before it."""
+        while job in self._compressions:
+            waiting = self.run_inside(self._compressions.popleft())
+            if waiting is not job:
+                await waiting.settled()
+
     def cancel(self, by: str, job_id: str | None = None) -> bool:
         """Cancel the job of this id, or else whatever runs. False if there is none."""
         candidates = [job for job in (self._inner, self._current) if job is not None and not job.future.done()]
@@ -157,10 +164,7 @@ class Lane:
             candidates = [self._current]
         if not candidates:
             return False
-        job = candidates[0]
-        job.cancel(by)
-        if job is self._current and self._inner is not None:
-            self._inner.cancel(by)
+        candidates[0].cancel(by)  # a turn takes the compression within it along, unless somebody else waits for that one
         return True
 
     async def drain(self, by: str) -> None:

@@ -14,7 +14,7 @@ from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import Entry, Usage
 
 if TYPE_CHECKING:
-    from gemini_companion.engine.facts.snapshot import SummaryTask
+    from gemini_companion.engine.facts.fact import SummaryTask
 
 CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title"]
 

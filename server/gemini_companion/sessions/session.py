@@ -17,6 +17,7 @@ from gemini_companion.engine.history.log import (
     CompressionResult,
     Entry,
     IdeContextEntry,
+    ModelChangeEntry,
     PromptEntry,
     ReplyEntry,
     ToolResultEntry,
@@ -64,6 +65,8 @@ class Session:
         self.system_instruction = meta.system_instruction
         self.environment: Content | None = None
         self.environment_epoch = 0
+        self.asked_model: str | None = None
+        """The model that the running turn's request named; the session's own once it has answered."""
         self.last_result: CompressionResult | None = None
         self.turns = 0
         self.open_turns: dict[str, None] = {}
@@ -142,6 +145,8 @@ class Session:
                 self.open_turns.pop(entry.turn_id, None)
             case CompactionEntry() | UndoEntry() | AttemptEntry():
                 self.last_result = entry.result
+            case ModelChangeEntry():
+                self.meta = msgspec.structs.replace(self.meta, model=entry.model)
             case _:
                 pass
 
@@ -170,9 +175,9 @@ class Session:
 
     # --- numbers -----------------------------------------------------------------------------------------------------------------
 
-    def choice(self, asked: str | None = None) -> ModelChoice:
+    def choice(self) -> ModelChoice:
         """Which model answers."""
-        return self.services.models.choose(self.services.settings(), asked=asked, session_model=self.meta.model)
+        return self.services.models.choose(self.services.settings(), asked=self.asked_model, session_model=self.meta.model)
 
     def limit(self, choice: ModelChoice) -> int:
         """Tokens that the model takes in one request."""

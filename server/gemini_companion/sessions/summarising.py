@@ -18,8 +18,7 @@ from gemini_companion.engine.compression.prompt import (
     quoted_texts,
     summary_contents,
 )
-from gemini_companion.engine.facts.extract import FactSource
-from gemini_companion.engine.facts.snapshot import SummaryTask
+from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.tokens.ledger import TokenLedger

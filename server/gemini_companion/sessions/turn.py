@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.engine.errors import CompanionError, ContextOverflow, InternalFault
+from gemini_companion.engine.errors import Cancelled, CompanionError, ContextOverflow, InternalFault
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import (
     CompressionResult,
@@ -41,6 +41,8 @@ from gemini_companion.sessions.services import ModelChoice
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.streaming import RETRY_SECONDS, Answer, stream_answer
 
+_CHANGED: Final = ("COMPRESSED", "CONTENT_TRUNCATED")
+
 OVERFLOW_SHARE: Final = 0.95
 """Share of what is left of the window that a prompt with its IDE context may take (seeds: the 95 % rule)."""
 
@@ -55,10 +57,9 @@ class Turn:
     prompt: tuple[Part, ...]
     asked_model: str | None
     started: float = 0.0
-    logged: bool = False
-    """The prompt is in the log."""
     compression: CompressionResult | None = None
     choice: ModelChoice = field(init=False)
+    job: Job[ChatResult] = field(init=False)
 
     def emit(self, event: Event) -> None:
         """Tell an event of this turn."""
@@ -66,24 +67,28 @@ class Turn:
 
     async def run(self, job: Job[ChatResult]) -> ChatResult:
         """Answer the prompt. Raises `CompanionError`s, after the turn was rolled back and told of."""
-        self.started = self.session.services.clock.monotonic()
-        self.choice = self.session.choice(self.asked_model)
+        session = self.session
+        self.job = job
+        self.started = session.services.clock.monotonic()
+        session.asked_model = self.asked_model
+        self.choice = session.choice()
+        self.emit(TurnStarted(prompt=self.prompt, model=self.choice.name))
         try:
             return await self._answer()
         except asyncio.CancelledError:
             await self._end("cancelled", by=job.cancelled_by)
-            self.emit(TurnCancelled(by=job.cancelled_by))
-            self.session.tell_usage(self.turn_id)
+            self._tell_end(TurnCancelled(by=job.cancelled_by))
             raise
         except CompanionError as fault:
             await self._end("failed", reason=fault.message)
-            self.emit(TurnFailed(error=self.session.services.describe_fault(fault)))
-            self.session.tell_usage(self.turn_id)
+            self._tell_end(TurnFailed(error=session.services.describe_fault(fault)))
             raise
         except Exception as defect:  # ours; the session must stay usable all the same
             await self._end("failed", reason=type(defect).__name__)
-            self.emit(TurnFailed(error=self.session.services.describe_fault(InternalFault())))
+            self._tell_end(TurnFailed(error=session.services.describe_fault(InternalFault())))
             raise
+        finally:
+            session.asked_model = None
 
     async def abandon(self, by: str) -> None:
         """The prompt was cancelled while it waited."""
@@ -92,19 +97,17 @@ class Turn:
 
     async def _answer(self) -> ChatResult:
         session = self.session
-        await self._note_model()
-        self.emit(TurnStarted(prompt=self.prompt, model=self.choice.name))
         limit = session.services.settings().max_session_turns
         if limit is not None and session.turns >= limit:
             self.emit(MaxTurnsReached(limit=limit))
             return self._stop("maxTurns")
         await refresh_environment(session)
-        self.compression = await compress_automatically(session, self.choice)
+        await self._compress()
         await refresh_environment(session)
         due = await prepare_context(session, self.client)
         overflow = self._overflow(due)
         if overflow is not None and session.trigger_at(self.choice) is not None:
-            self.compression = await compress_automatically(session, self.choice, rescue=True) or self.compression
+            await self._compress(rescue=True)
             await refresh_environment(session)
             due = await prepare_context(session, self.client)
             overflow = self._overflow(due)
@@ -115,13 +118,17 @@ class Turn:
         answer = await self._stream_with_rescue(due)
         return await self._complete(answer)
 
-    async def _note_model(self) -> None:
-        session = self.session
-        if self.asked_model and self.asked_model != session.meta.model:
-            before, stamp, model = session.meta.model, session.stamp(), self.asked_model
-            await session.append(lambda seq: ModelChangeEntry(**stamp, seq=seq, model=model, reason="named in the request"))
-            session.meta = msgspec.structs.replace(session.meta, model=model)
-            self.emit(ModelChanged(from_=before, to=model, reason="named in the request"))
+    async def _compress(self, *, rescue: bool = False) -> CompressionResult | None:
+        """Compress if it is due. What became of it is told with the answer; a run that changed nothing does not hide one that did."""
+        try:
+            result = await compress_automatically(self.session, self.choice, rescue=rescue)
+        except Cancelled:  # the compression was, not the turn: the turn goes on without it
+            result = None
+        if self.job.cancelled_by:  # too late for what was installed meanwhile, but not for the turn
+            raise asyncio.CancelledError
+        if result is not None and (self.compression is None or result.status in _CHANGED):
+            self.compression = result
+        return result
 
     def _overflow(self, due: DueContext) -> ContextWindowWillOverflow | None:
         """The two numbers, if prompt and IDE context exceed 95 % of what the rest leaves of the window."""
@@ -141,7 +148,6 @@ class Turn:
             drafts.append(due.entry(session, self.turn_id))
         drafts.append(self._prompt_draft())
         await session.append(*drafts)
-        self.logged = True
         if due.has_news:
             self.emit(due.receipt())
 
@@ -156,10 +162,9 @@ class Turn:
             return await self._stream()
         except ContextOverflow as overflow:
             session = self.session
-            rescued = await compress_automatically(session, self.choice, rescue=True)
-            if rescued is None or rescued.status not in ("COMPRESSED", "CONTENT_TRUNCATED"):
+            rescued = await self._compress(rescue=True)
+            if rescued is None or rescued.status not in _CHANGED:
                 raise
-            self.compression = rescued
             await refresh_environment(session)
             await self._resend_context()
             try:
@@ -196,15 +201,34 @@ class Turn:
         reply, end = session.stamp(), session.stamp()
         content = Content(role="model", parts=answer.parts)
         model = self.choice.name
+        change, drafts = self._model_change()
         await session.commit(
+            *drafts,
             lambda seq: ReplyEntry(
                 **reply, seq=seq, turn_id=self.turn_id, content=content, model=model, finish_reason=answer.finish_reason, usage=usage
             ),
             lambda seq: TurnEndEntry(**end, seq=seq, turn_id=self.turn_id, outcome="completed", kept_to=seq),
         )
-        session.tell_usage(self.turn_id)
-        self.emit(TurnCompleted(finish_reason=answer.finish_reason, usage=usage, duration_ms=session.elapsed_ms(self.started)))
+        if change is not None:
+            self.emit(change)
+        self._tell_end(TurnCompleted(finish_reason=answer.finish_reason, usage=usage, duration_ms=session.elapsed_ms(self.started)))
         return self._result(visible_text_of(answer.parts), answer.finish_reason, usage)
+
+    def _model_change(self) -> tuple[ModelChanged | None, list[Draft]]:
+        """The model that the request named is the session's from its first answer on: a name that never answered sticks nowhere."""
+        session, asked = self.session, self.asked_model
+        if not asked or asked == session.meta.model:
+            return None, []
+        services, stamp, reason = session.services, session.stamp(), "named in the request"
+        before = services.models.choose(services.settings(), session_model=session.meta.model).asked
+        change = ModelChanged(from_=before, to=asked, reason=reason) if before != asked else None
+        return change, [lambda seq: ModelChangeEntry(**stamp, seq=seq, model=asked, reason=reason)]
+
+    def _tell_end(self, event: Event) -> None:
+        """Tell the meter, then the turn's last event."""
+        self.session.asked_model = None
+        self.session.tell_usage(self.turn_id)
+        self.emit(event)
 
     def _stop(self, reason: StopReason) -> ChatResult:
         """Nothing was sent and nothing is logged: the prompt goes back to whoever wrote it."""
@@ -227,10 +251,9 @@ class Turn:
         """Close the turn in the log: the prompt stays readable, the view is as it was. A store that fails now is caught up with later."""
         session = self.session
         stamp = session.stamp()
-        drafts: list[Draft] = [] if self.logged else [self._prompt_draft()]
+        drafts: list[Draft] = [] if self.turn_id in session.open_turns else [self._prompt_draft()]
         drafts.append(lambda seq: TurnEndEntry(**stamp, seq=seq, turn_id=self.turn_id, outcome=outcome, reason=reason, by=by))
         try:
             await session.commit(*drafts)
         except CompanionError:
             session.write_later(*drafts)
-        self.logged = True

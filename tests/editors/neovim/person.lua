@@ -71,9 +71,8 @@ function M.rendezvous(name)
 end
 
 local function listen()
-  local client = M.client()
-  local show = client.handlers['gemini/event']
-  client.handlers['gemini/event'] = function(err, params, context)
+  local show = vim.lsp.handlers['gemini/event']
+  vim.lsp.handlers['gemini/event'] = function(err, params, context)
     table.insert(M.record.events, vim.tbl_extend('force', params.event, { seq = params.seq }))
     return show(err, params, context)
   end

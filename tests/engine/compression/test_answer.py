@@ -114,14 +114,24 @@ def test_a_megabyte_of_tags_is_read_in_one_pass(piece: str) -> None:
     assert read_snapshot(hostile.replace(">", "") + snapshot("real")) == snapshot("real")
 
 
-@given(st.lists(st.sampled_from(["<state_snapshot>", "</state_snapshot>", "<scratchpad>", "</scratchpad>", "<overall_goal>", "</overall_goal>", "a", " ", "\n"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<state_snapshot>", "</state_snapshot>", "<scratchpad>", "</scratchpad>", "<overall_goal>", "</overall_goal>", "a", " ", "\n"]
+        )
+    )
+)
 @settings(max_examples=100, deadline=None)
 def test_what_is_read_is_one_snapshot_and_reads_as_itself(pieces: list[str]) -> None:
     read = read_snapshot("".join(pieces))
     if read is not None:
         assert read.startswith("<state_snapshot>\n")
         assert read.endswith("\n</state_snapshot>")
-        assert (read.count("<state_snapshot"), read.count("</state_snapshot"), read.count("scratchpad>")) == (1, 1, read.count("‹scratchpad") + read.count("‹/scratchpad"))
+        assert (read.count("<state_snapshot"), read.count("</state_snapshot"), read.count("scratchpad>")) == (
+            1,
+            1,
+            read.count("‹scratchpad") + read.count("‹/scratchpad"),
+        )
         assert read_snapshot(read) == read
 
 
@@ -142,7 +152,9 @@ def test_an_edited_text_is_wrapped_where_it_has_no_tag_and_foreign_tags_are_esca
     assert edited_snapshot(text) == snapshot(body)
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "<state_snapshot></state_snapshot>", "<state_snapshot>\n<overall_goal> </overall_goal>\n</state_snapshot>"])
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "<state_snapshot></state_snapshot>", "<state_snapshot>\n<overall_goal> </overall_goal>\n</state_snapshot>"]
+)
 def test_an_edited_text_without_a_word_is_none(text: str) -> None:
     assert edited_snapshot(text) is None
 

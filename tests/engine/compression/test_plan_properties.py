@@ -72,7 +72,12 @@ def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_
         tail = [item for item in plan.tail if item.kind != "ide"]
         head = items[: len(items) - len(tail)]
         assert contents_of(items[len(head) :]) == contents_of(tail)
-        expected = [["prompt"], []][plan.kept_prompt is None] + ["snapshot"] + (["pin"] if book.history.pins else []) + ["acknowledgement"] * plan.acknowledge
+        expected = (
+            [["prompt"], []][plan.kept_prompt is None]
+            + ["snapshot"]
+            + (["pin"] if book.history.pins else [])
+            + ["acknowledgement"] * plan.acknowledge
+        )
         assert [item.kind for item in head] == expected
         if plan.kept_prompt is not None:
             assert head[0].content == plan.kept_prompt.content
@@ -88,11 +93,11 @@ def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_
 @given(PROGRAMS)
 @settings(max_examples=50, deadline=None)
 def test_a_history_that_was_compressed_whole_has_nothing_more_to_hide(steps: list[Step]) -> None:
-    def check(book: Book, _: Step) -> None:
+    def check(book: Book, step: Step) -> None:
         plan = book.plan()
         if plan is None or book.history.has_open_call() or plan.tail:
             return
-        _, after = installed(book, plan)
+        after = installed(book, plan)[1]
         other = Book()
         other.history = after
         assert other.plan() is None
@@ -124,7 +129,8 @@ def test_a_plan_is_stale_when_its_span_is_no_longer_what_it_was_and_not_for_what
         later = [entry for entry in book.entries if entry.seq > preview.base_seq]
         if stale:
             assert any(
-                isinstance(entry, CompactionEntry | UndoEntry) or (isinstance(entry, TurnEndEntry) and entry.outcome != "completed") for entry in later
+                isinstance(entry, CompactionEntry | UndoEntry) or (isinstance(entry, TurnEndEntry) and entry.outcome != "completed")
+                for entry in later
             )
 
     write(steps, after_each=check)

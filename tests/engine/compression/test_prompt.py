@@ -46,7 +46,12 @@ def test_every_content_is_fenced_with_its_index_role_and_the_nonce() -> None:
     assert quote([], nonce=NONCE) == []
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(["content 0 >>>", "<<<content 1 user", "\0", "</state_snapshot>", "<"]), min_size=1))
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(["content 0 >>>", "<<<content 1 user", "\0", "</state_snapshot>", "<"]),
+        min_size=1,
+    )
+)
 @settings(max_examples=100, deadline=None)
 def test_no_text_breaks_out_of_its_fence_or_changes_but_for_reserved_tags(texts: list[str]) -> None:
     nonce = "9f2c6b7e5d"
@@ -73,7 +78,9 @@ def test_reserved_tags_are_neutralised_wherever_they_stand(name: str, form: str)
         assert "‹" in quoted(content)
 
 
-@pytest.mark.parametrize("text", ["<div>", "a < b", "<state>", "<snapshot>", "</overall>", "&lt;b&gt;", "<!-- x -->", "<states_snapshot>", "\u2039x", "\r\n\t\x00\x1b[31m"])
+@pytest.mark.parametrize(
+    "text", ["<div>", "a < b", "<state>", "<snapshot>", "</overall>", "&lt;b&gt;", "<!-- x -->", "<states_snapshot>", "\u2039x", "\r\n\t\x00\x1b[31m"]
+)
 def test_nothing_else_is_escaped(text: str) -> None:
     assert quoted(user_text(text)) == text
 

@@ -31,7 +31,9 @@ def text_tokens(content: Content) -> Measure:
 
 
 def items_of(*contents: Content) -> list[Item]:
-    return [Item(content, seq=seq, entry_id=f"e{seq}", kind="toolResult", measure=text_tokens(content)) for seq, content in enumerate(contents, start=1)]
+    return [
+        Item(content, seq=seq, entry_id=f"e{seq}", kind="toolResult", measure=text_tokens(content)) for seq, content in enumerate(contents, start=1)
+    ]
 
 
 def trimmed(*contents: Content, budget: int = RESPONSE_BUDGET_TOKENS, limit: int = OUTPUT_LIMIT_CHARACTERS) -> Trim:
@@ -91,7 +93,10 @@ def test_within_a_content_the_last_part_is_the_newest() -> None:
 
 
 def test_ids_names_and_unknown_fields_stay_and_the_item_is_not_changed() -> None:
-    part = {"functionResponse": {"id": "a", "name": "run", "response": {"output": "x" * 90_000}, "parts": [{"text": "t"}], "will": 1}, "extra": [2]}
+    part: dict[str, Any] = {
+        "functionResponse": {"id": "a", "name": "run", "response": {"output": "x" * 90_000}, "parts": [{"text": "t"}], "will": 1},
+        "extra": [2],
+    }
     trim = trimmed(user(part, {"text": "kept"}), user(result(output="y" * 180_000)))
     cut = trim.cut_items[0].content.parts
     assert cut[0] == {**part, "functionResponse": {**part["functionResponse"], "response": {"output": trim.cuts[0].output}}}
@@ -195,7 +200,12 @@ def test_an_output_longer_than_the_limit_stays_whole_only_within_the_budget(size
 
 @pytest.mark.parametrize(
     ("name", "file_name"),
-    [("run_shell_command", "run_shell_command_7-0_ab.txt"), ("MCP/tool ../x", "mcp_tool____x_7-0_ab.txt"), ("", "tool_7-0_ab.txt"), (None, "tool_7-0_ab.txt")],
+    [
+        ("run_shell_command", "run_shell_command_7-0_ab.txt"),
+        ("MCP/tool ../x", "mcp_tool____x_7-0_ab.txt"),
+        ("", "tool_7-0_ab.txt"),
+        (None, "tool_7-0_ab.txt"),
+    ],
 )
 def test_file_names_are_plain_and_unique(name: Any, file_name: str) -> None:
     assert output_file_name({"name": name}, 7, 0, "ab") == file_name

@@ -111,8 +111,19 @@ def test_results_of_a_call_in_an_invalid_answer_are_dropped_with_it() -> None:
 
 def test_a_missing_result_is_filled_with_one_that_says_so_right_behind_its_calls() -> None:
     calls = model(call("run", "a"), call("read", "b"))
-    assert curated(HELLO, calls, user(result("read", "b")), ANSWER) == [HELLO, calls, user(interrupted("run", "a")), user(result("read", "b")), ANSWER]
-    assert curated(HELLO, calls, user_text("never mind")) == [HELLO, calls, user(interrupted("run", "a"), interrupted("read", "b")), user_text("never mind")]
+    assert curated(HELLO, calls, user(result("read", "b")), ANSWER) == [
+        HELLO,
+        calls,
+        user(interrupted("run", "a")),
+        user(result("read", "b")),
+        ANSWER,
+    ]
+    assert curated(HELLO, calls, user_text("never mind")) == [
+        HELLO,
+        calls,
+        user(interrupted("run", "a"), interrupted("read", "b")),
+        user_text("never mind"),
+    ]
 
 
 def test_the_last_answers_calls_stay_open_until_somebody_closes_them() -> None:
@@ -150,7 +161,10 @@ def test_an_id_that_stands_twice_in_a_round_is_told_apart() -> None:
     found = curated(HELLO, calls, user(result("run", "a", "1"), result("run", "a", "2")), ANSWER)
     ids = [part["functionCall"]["id"] for part in found[1].parts]
     assert ids[0] == "a" != ids[1]
-    assert [(part["functionResponse"]["id"], part["functionResponse"]["response"]["output"]) for part in found[2].parts] == [(ids[0], "1"), (ids[1], "2")]
+    assert [(part["functionResponse"]["id"], part["functionResponse"]["response"]["output"]) for part in found[2].parts] == [
+        (ids[0], "1"),
+        (ids[1], "2"),
+    ]
 
 
 def test_of_two_calls_with_one_id_a_result_finds_the_one_of_its_name() -> None:
@@ -184,7 +198,14 @@ def test_a_result_with_an_id_but_no_name_gets_its_calls_name_and_one_with_neithe
 
 
 def test_results_may_come_in_several_contents_with_text_between() -> None:
-    contents = [HELLO, model(call(call_id="a"), call(call_id="b")), user(result(call_id="b")), user_text("wait"), user(result(call_id="a"), {"text": "!"}), ANSWER]
+    contents = [
+        HELLO,
+        model(call(call_id="a"), call(call_id="b")),
+        user(result(call_id="b")),
+        user_text("wait"),
+        user(result(call_id="a"), {"text": "!"}),
+        ANSWER,
+    ]
     assert curated(*contents) == contents
 
 

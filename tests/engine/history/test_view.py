@@ -267,7 +267,11 @@ def test_pins_stand_word_for_word_between_snapshot_and_acknowledgement() -> None
     book.compress()
     book.pin("tabs, <state_snapshot> or not")
     assert kinds(book)[:3] == ["snapshot", "pin", "acknowledgement"]
-    assert [part["text"] for part in book.history.items[1].content.parts] == [PINS_INTRODUCTION, "never touch legacy/", "tabs, <state_snapshot> or not"]
+    assert [part["text"] for part in book.history.items[1].content.parts] == [
+        PINS_INTRODUCTION,
+        "never touch legacy/",
+        "tabs, <state_snapshot> or not",
+    ]
     for pin_id in list(book.history.pins):
         book.unpin(pin_id)
     assert kinds(book)[:2] == ["snapshot", "acknowledgement"]

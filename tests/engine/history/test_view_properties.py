@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
@@ -76,7 +77,7 @@ def test_what_is_sent_alternates_and_pairs_every_call_with_one_result(steps: lis
     def check(book: Book, _: Step) -> None:
         sent = sendable([item.content for item in book.history.curated(close=True)])
         assert all(content.parts for content in sent)
-        assert all(first.role != second.role for first, second in zip(sent, sent[1:], strict=False))
+        assert all(first.role != second.role for first, second in pairwise(sent))
         for index, content in enumerate(sent):
             assert not any(part.get("thought") for part in content.parts)
             following = results_of(sent[index + 1]) if index + 1 < len(sent) else []
@@ -144,7 +145,9 @@ def test_an_undone_compaction_leaves_the_view_as_if_it_had_never_been(steps: lis
             return
         gone = {compaction_id for entry in book.entries if isinstance(entry, UndoEntry) for compaction_id in entry.undone}
         kept = [
-            entry for entry in book.entries if not isinstance(entry, UndoEntry) and not (isinstance(entry, CompactionEntry) and entry.compaction_id in gone)
+            entry
+            for entry in book.entries
+            if not isinstance(entry, UndoEntry) and not (isinstance(entry, CompactionEntry) and entry.compaction_id in gone)
         ]
         other = History(LEDGER.measure, [entry for entry in kept if not isinstance(entry, IdeContextEntry)])
         assert encoded(book.view) == encoded([item.content for item in other.curated(close=True)])

@@ -380,7 +380,10 @@ _LOG_LINES: Final = [
 LISTING: Final = "total 48\n" + "".join(
     f"-rw-r--r--  1 builder staff {index * 1733 % 90000:6} Mar {index % 28 + 1:2} {index % 24:02}:{index * 11 % 60:02} {name}\n"
     for index, name in enumerate(
-        ["README.md", "setup.cfg", "main.py", "test_main.py", "utils.py", "index.html", "style.css", "app.js", "package.json", "Dockerfile", "Makefile", "LICENSE", "notes.txt"]
+        [
+            *("README.md", "setup.cfg", "main.py", "test_main.py", "utils.py", "index.html", "style.css"),
+            *("app.js", "package.json", "Dockerfile", "Makefile", "LICENSE", "notes.txt"),
+        ]
     )
 )
 

@@ -81,7 +81,7 @@ class Item:
             measure=measure,
             compaction_id=self.compaction_id,
         )
-        item.original, item.numbers = self.original, numbers
+        item.numbers = numbers
         return item
 
     def filled(self, content: Content, measure: Measure) -> Item:
