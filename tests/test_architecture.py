@@ -18,7 +18,8 @@ PACKAGE = ROOT / "server" / "gemini_companion"
 
 def test_every_import_goes_in_the_direction_drawn() -> None:
     program = "import sys; from importlinter.cli import lint_imports_command; sys.argv = ['lint-imports', '--no-cache']; lint_imports_command()"
-    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=100, env={"PYTHONPATH": str(PACKAGE.parent)})
+    environment = {"PYTHONPATH": str(PACKAGE.parent)}
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=100, env=environment)
     assert run.returncode == 0, run.stdout + run.stderr
 
 

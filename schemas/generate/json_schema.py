@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+
 from schemas.generate import docstrings, reachable
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from schemas.generate import docstrings
-from schemas.generate.json_schema import NOTICE, components
 
 from gemini_companion.engine.errors import Cancelled, CompanionError, InvalidInput
 from gemini_companion.protocol import errors
 from gemini_companion.protocol.methods import Method, Notification, Request, ServerNotification, ServerRequest
+from schemas.generate import docstrings
+from schemas.generate.json_schema import NOTICE, components
 
 OPENRPC = "1.3.2"
 _SCHEMAS = "#/components/schemas/"

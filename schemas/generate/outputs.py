@@ -7,10 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from schemas.generate.json_schema import document
-from schemas.generate.openrpc import openrpc_document
-from schemas.generate.typescript import typescript_module
-
 from gemini_companion import __version__
 from gemini_companion.protocol.commands import COMMANDS
 from gemini_companion.protocol.events import EVENTS
@@ -18,6 +14,9 @@ from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.table import METHODS
 from gemini_companion.sessions.interchange import SessionExport
 from gemini_companion.settings.schema import SettingsFile
+from schemas.generate.json_schema import document
+from schemas.generate.openrpc import openrpc_document
+from schemas.generate.typescript import typescript_module
 
 ROOT: Final = Path(__file__).parents[2]
 

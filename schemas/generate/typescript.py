@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 from msgspec import inspect as mi
-from schemas.generate import docstrings, reachable
-from schemas.generate.json_schema import NOTICE
 
 from gemini_companion.protocol import errors
 from gemini_companion.protocol.methods import Method, Notification, Request, ServerNotification, ServerRequest
+from schemas.generate import docstrings, reachable
+from schemas.generate.json_schema import NOTICE
 
 _SCALARS: Mapping[type[mi.Type], str] = {
     mi.AnyType: "unknown",

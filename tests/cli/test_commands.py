@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import subprocess
@@ -11,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.emulator import Emulator, Summariser
 
 from gemini_companion.cli.main import run
 from gemini_companion.engine.history.content import ABSENT, Content
 from gemini_companion.sessions.session import sendable
+from tests.support.emulator import Emulator, Summariser
 
 SECTIONS = ("overall_goal", "active_constraints", "key_knowledge", "artifact_trail", "file_system_state", "recent_actions", "task_state")
 
@@ -107,7 +108,8 @@ def test_a_file_that_cannot_be_read_exits_with_2_and_says_where(
 
 
 def test_a_missing_file_a_folder_and_bad_usage_exit_with_2(tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["compress", str(tmp_path / "nowhere")], ["tokens", str(tmp_path)], ["compress"], ["compress", "x", "--threshold", "7"], ["fly"]):
+    usage = (["compress"], ["compress", "x", "--threshold", "7"], ["fly"])
+    for arguments in (["compress", str(tmp_path / "nowhere")], ["tokens", str(tmp_path)], *usage):
         assert run(arguments, environment) == 2
         assert "Traceback" not in capsys.readouterr().err
 
@@ -217,7 +219,7 @@ def check_compressed(printed: dict[str, Any], before: list[dict[str, Any]]) -> N
     contents = [Content(role=content["role"], parts=tuple(content.get("parts", ABSENT))) for content in after]
     roles = [content.role for content in sendable(contents)]
     assert roles[0] == "user"
-    assert all(first != second for first, second in zip(roles, roles[1:], strict=False))
+    assert all(first != second for first, second in itertools.pairwise(roles))
     called: list[str] = []
     for content in contents:
         for part in content.parts:
@@ -231,7 +233,12 @@ def check_compressed(printed: dict[str, Any], before: list[dict[str, Any]]) -> N
 
 @pytest.mark.parametrize("model", ["offline", "emulator"])
 def test_every_conversation_of_the_corpus_compresses_to_a_valid_history(
-    corpus: dict[str, dict[str, Any]], corpus_folder: Path, environment: dict[str, str], emulator: Emulator, model: str, monkeypatch: pytest.MonkeyPatch
+    corpus: dict[str, dict[str, Any]],
+    corpus_folder: Path,
+    environment: dict[str, str],
+    emulator: Emulator,
+    model: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if model == "emulator":
         environment |= {"GEMINI_API_KEY": "key", "GOOGLE_GEMINI_BASE_URL": emulator.base_url}

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, answer, faults, slow
 
@@ -113,9 +115,9 @@ async def test_cancel_by_all_three_routes_answers_within_the_bound_and_the_sessi
             online.client.window_work_done_progress_cancel(lsp.WorkDoneProgressCancelParams(token=f"bar-{number}"))
         else:
             assert (await online.ask("gemini/cancel"))["cancelled"] is True
-        with pytest.raises(Exception) as error:
+        with pytest.raises(JsonRpcException) as error:
             await chat
-        assert getattr(error.value, "code", None) == -32800
+        assert error.value.code == -32800
         await online.wait_for("turnCancelled", number)
     emulator.release()
     transcript = await online.ask("gemini/session/history", {"view": "transcript"})
@@ -135,9 +137,7 @@ async def test_cancel_by_all_three_routes_answers_within_the_bound_and_the_sessi
         (faults.stopped, 1010),
     ],
 )
-async def test_a_fault_of_the_service_is_a_typed_error_and_nothing_is_half_written(
-    online: Editor, emulator: Emulator, fault: Any, code: int
-) -> None:
+async def test_a_fault_of_the_service_is_a_typed_error_and_nothing_is_half_written(online: Editor, emulator: Emulator, fault: Any, code: int) -> None:
     emulator.script(fault(), method="streamGenerateContent")
     error = await online.fails("gemini/chat", {"prompt": "go"})
     assert error.code == code
@@ -148,7 +148,10 @@ async def test_a_fault_of_the_service_is_a_typed_error_and_nothing_is_half_writt
     assert (await online.ask("gemini/chat", {"prompt": "again"}))["text"] == "Fine."
 
 
-@pytest.mark.parametrize("fault", [faults.internal, faults.unavailable, faults.drop_mid_stream, faults.malformed_event, faults.error_event, faults.empty])
+PASSING = [faults.internal, faults.unavailable, faults.drop_mid_stream, faults.malformed_event, faults.error_event, faults.empty]
+
+
+@pytest.mark.parametrize("fault", PASSING)
 async def test_a_fault_that_passes_is_retried_and_told(online: Editor, emulator: Emulator, fault: Any) -> None:
     emulator.script(fault(), answer("After all."), method="streamGenerateContent")
     result = await online.ask("gemini/chat", {"prompt": "go"})

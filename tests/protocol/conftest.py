@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+
 from tests.support.sample_server import SampleApp, create_sample_server
 from tests.support.wire import InMemoryClient
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.support.sample_server import SampleApp
-from tests.support.wire import InMemoryClient
 
 from gemini_companion.protocol import calls as calls_module
+from tests.support.sample_server import SampleApp
+from tests.support.wire import InMemoryClient
 
 
 async def test_a_cancelled_request_is_answered_so_and_its_handler_cleans_up(client: InMemoryClient, app: SampleApp):

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.wire import InMemoryClient
 
 from gemini_companion.wiring import Daemon
+from tests.support.wire import InMemoryClient
 
 TEXT = "def parse(text):\n    return text.split()\n\n\nWIDTH = 80\n"
 

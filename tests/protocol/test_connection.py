@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.support.sample_server import Question, Reply, SampleApp
-from tests.support.wire import InMemoryClient
 
 from gemini_companion.protocol.connection import ClientFault
+from tests.support.sample_server import Question, Reply, SampleApp
+from tests.support.wire import InMemoryClient
 
 
 async def test_a_notification_arrives_as_its_struct_says_and_before_the_response_that_follows(client: InMemoryClient):

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
-from tests.support.sample_server import SAMPLE_METHODS, SampleApp, create_sample_server
-from tests.support.wire import InMemoryClient
 
 from gemini_companion.protocol import server as server_module
 from gemini_companion.protocol.codec import MAX_DEPTH
+from tests.support.sample_server import SAMPLE_METHODS, SampleApp, create_sample_server
+from tests.support.wire import InMemoryClient
 
 ECHO: dict[str, Any] = {"sessionId": "s", "parts": [{"text": "hi"}]}
 

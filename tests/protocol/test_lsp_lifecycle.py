@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.support.sample_server import SampleApp, create_sample_server
-from tests.support.wire import InMemoryClient
 
 from gemini_companion.engine.errors import UntrustedWorkspace
 from gemini_companion.protocol import server as server_module
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.lsp import InitializeParams
 from gemini_companion.protocol.server import Hooks
+from tests.support.sample_server import SampleApp, create_sample_server
+from tests.support.wire import InMemoryClient
 
 
 def client_of(hooks: Hooks) -> InMemoryClient:

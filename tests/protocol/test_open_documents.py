@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.sample_server import SampleApp
-from tests.support.wire import InMemoryClient
 
 from gemini_companion.protocol.documents import Document, Documents, split_lines
 from gemini_companion.protocol.lsp import Position
+from tests.support.sample_server import SampleApp
+from tests.support.wire import InMemoryClient
 
 URI = "file:///w/a%20b.py"
 TEXT = st.text(st.sampled_from("ab\n\r\f\u2028\x85é😀\t"), max_size=14)

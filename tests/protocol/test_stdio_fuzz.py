@@ -15,11 +15,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from tests.support import sample_server
-from tests.support.wire import ProcessClient
 
 from gemini_companion.protocol.codec import encodable_text
 from gemini_companion.protocol.frames import frame
+from tests.support import sample_server
+from tests.support.wire import ProcessClient
 
 FRAMES = int(os.environ.get("COMPANION_FUZZ_FRAMES", "3000"))
 SEED = int(os.environ.get("COMPANION_FUZZ_SEED", "20261121"))

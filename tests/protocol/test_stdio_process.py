@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+
 from tests.support import sample_server
 from tests.support.wire import PATIENCE, ProcessClient
 

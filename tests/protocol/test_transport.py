@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
-from tests.support.sample_server import SampleApp, create_sample_server
-from tests.support.wire import PATIENCE
 
 from gemini_companion.protocol import transport as transport_module
 from gemini_companion.protocol.frames import FrameFault, FrameParser, frame
 from gemini_companion.protocol.transport import CHUNK, READ_AHEAD, PipeReader, PipeWriter, serve_connection, serve_stdio
+from tests.support.sample_server import SampleApp, create_sample_server
+from tests.support.wire import PATIENCE
 
 
 @pytest.fixture

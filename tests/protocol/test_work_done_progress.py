@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.support.wire import InMemoryClient
 
 from gemini_companion.protocol import progress as progress_module
 from gemini_companion.protocol.progress import WorkDone, client_progress, server_progress
+from tests.support.wire import InMemoryClient
 
 CAN_SHOW = {"window": {"workDoneProgress": True}}
 

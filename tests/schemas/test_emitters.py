@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 import pytest
 from msgspec import Meta
-from schemas.generate import docstrings, reachable
-from schemas.generate.json_schema import document
-from schemas.generate.typescript import typescript_module
 
 from gemini_companion.engine.errors import SessionNotFound
 from gemini_companion.protocol.methods import Empty, Notification, Request, ServerNotification, ServerRequest
+from schemas.generate import docstrings, reachable
+from schemas.generate.json_schema import document
+from schemas.generate.typescript import typescript_module
 
 
 class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

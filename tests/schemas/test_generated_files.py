@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 from msgspec import inspect as mi
-from schemas.generate import outputs, reachable
-from schemas.generate.outputs import OUTPUTS, ROOT
 
 from gemini_companion.protocol.commands import COMMANDS
 from gemini_companion.protocol.events import EVENTS
@@ -25,6 +23,8 @@ from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.table import METHODS
 from gemini_companion.sessions.interchange import SessionExport
 from gemini_companion.settings.schema import SettingsFile
+from schemas.generate import outputs, reachable
+from schemas.generate.outputs import OUTPUTS, ROOT
 
 
 @pytest.mark.parametrize("path", OUTPUTS)

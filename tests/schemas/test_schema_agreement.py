@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from msgspec import inspect as mi
-from schemas.generate.outputs import OUTPUTS
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.protocol.codec import decode, encode
 from gemini_companion.protocol.events import EVENTS
 from gemini_companion.protocol.methods import Notification, Request, ServerRequest
 from gemini_companion.protocol.table import METHODS
+from schemas.generate.outputs import OUTPUTS
 
 FROM_CLIENT = {method.params.__name__: method.params for method in METHODS if isinstance(method, Request | Notification)} | {
     method.result.__name__: method.result for method in METHODS if isinstance(method, ServerRequest) and method.result is not None

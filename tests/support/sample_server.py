@@ -207,7 +207,7 @@ def main() -> int:
     def create() -> CompanionServer:
         async def on_close(_connection: Connection) -> None:
             if len(sys.argv) > 1:
-                Path(sys.argv[1]).write_text("closed", encoding="utf-8")  # noqa: ASYNC240
+                Path(sys.argv[1]).write_text("closed", encoding="utf-8")
 
         return create_sample_server(hooks=Hooks(on_close=on_close))
 

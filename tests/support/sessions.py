@@ -96,7 +96,13 @@ class Studio:
     """An application with a model, a clock, a store and a first client, ready to be spoken to."""
 
     def __init__(
-        self, tmp_path: Path, *, model: ScriptedModel | None = None, store: SessionStore | None = None, offline: ScriptedModel | None = None, **settings: Any
+        self,
+        tmp_path: Path,
+        *,
+        model: ScriptedModel | None = None,
+        store: SessionStore | None = None,
+        offline: ScriptedModel | None = None,
+        **settings: Any,
     ) -> None:
         self.model = model or ScriptedModel()
         self.offline = offline or ScriptedModel("offline")

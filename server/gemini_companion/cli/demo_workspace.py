@@ -89,9 +89,9 @@ def make_workspace(folder: Path) -> Path:
 def _log_line(number: int) -> str:
     if number == 241:
         return "FAILED tests/test_client.py::test_post_is_not_retried - AssertionError: expected 1 call, got 4"
-    return f"tests/test_client.py::test_case_{number:03d}[{'GET' if number % 2 else 'PUT'}] PASSED in {number % 7 * 0.013:.3f}s (orbit/client.py:{number % 22 + 1})"
+    method, seconds, line = "GET" if number % 2 else "PUT", number % 7 * 0.013, number % 22 + 1
+    return f"tests/test_client.py::test_case_{number:03d}[{method}] PASSED in {seconds:.3f}s (orbit/client.py:{line})"
 
 
-LOG_OUTPUT: Final = (
-    "Here is the log of `pytest -q tests/test_client.py`. Which test failed?\n" + "\n".join(_log_line(number) for number in range(1, 401)) + "\n1 failed, 399 passed\n"
-)
+_LOG: Final = "\n".join(_log_line(number) for number in range(1, 401))
+LOG_OUTPUT: Final = f"Here is the log of `pytest -q tests/test_client.py`. Which test failed?\n{_LOG}\n1 failed, 399 passed\n"

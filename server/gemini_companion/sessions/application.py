@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
+from weakref import WeakValueDictionary
 
 import msgspec
 
-from gemini_companion.engine.errors import InvalidInput, SessionBusy, SessionNotFound, StorageFault
+from gemini_companion.engine.errors import CompanionError, InvalidInput, SessionBusy, SessionNotFound
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import CompressionResult, Entry, ResumeEntry, TurnEndEntry, Usage
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
@@ -17,7 +19,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compressing import compress
 from gemini_companion.sessions.environment import refresh_environment
 from gemini_companion.sessions.events import CompactionCancelled, PromptQueued, SettingsChanged, TrustChanged, TurnCancelled
-from gemini_companion.sessions.importing import entries_of
+from gemini_companion.sessions.importing import ends_of_open_turns, entries_of
 from gemini_companion.sessions.interchange import ExportFormat, decode_session_file, encode_session
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.ports import SessionMeta
@@ -31,6 +33,9 @@ from gemini_companion.sessions.turn import Turn
 IMPORT_LIMIT: Final = 256 * 1024 * 1024
 """Bytes of a session file."""
 
+_SHOWN_PATH: Final = 300
+"""Characters of a path in a message."""
+
 
 class Application:
     """Everything that a connection can ask for, whatever the protocol. One per process."""
@@ -39,7 +44,7 @@ class Application:
         self.services = services
         self.clients: dict[str, Client] = {}
         self._sessions: dict[str, Session] = {}
-        self._opening: dict[str, asyncio.Lock] = {}
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._titles = Titles(services)
 
     # --- clients -----------------------------------------------------------------------------------------------------------------
@@ -85,9 +90,7 @@ class Application:
         wanted = session_id or client.current
         if wanted is None:
             raise SessionNotFound("There is no current session.", hint="Start one with gemini/session/new or by chatting, or name one.")
-        if session_id is not None:
-            client.name_session(session_id)
-        return await self._load(wanted)
+        return await self._named(client, wanted, self._load(wanted))
 
     async def writing(self, client: Client, session_id: str | None) -> Session:
         """The same, held by this process, and made if the client has none. Raises `SessionNotFound`, `SessionBusy`."""
@@ -95,8 +98,18 @@ class Application:
             async with client.making_session:  # two prompts at once make one session
                 if client.current is None:
                     await self.new_session(client)
-        session = await self.reading(client, session_id)
-        return await self._hold(session.session_id)
+        wanted = session_id or client.current or ""
+        return await self._named(client, wanted, self._hold(wanted))
+
+    async def _named(self, client: Client, session_id: str, found: Awaitable[Session]) -> Session:
+        """A session that a request named: from now on the client hears it, also what its opening has to tell."""
+        if session_id != client.current:
+            client.name_session(session_id)
+        try:
+            return await found
+        except SessionNotFound:
+            client.forget(session_id)
+            raise
 
     async def _load(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
@@ -143,23 +156,30 @@ class Application:
             drafts.append(lambda seq: ResumeEntry(**resumed, seq=seq))
         if drafts:
             await session.append(*drafts)
-        for turn_id in interrupted:
+        turns, compactions = await self._without_end(session, first_event)
+        for turn_id in dict.fromkeys((*turns, *interrupted)):
             session.emit(TurnCancelled(by="interrupted"), turn_id)
-        for compaction_id in await self._unfinished_compactions(session, first_event):
+        for compaction_id in compactions:
             session.emit(CompactionCancelled(compaction_id=compaction_id))
 
-    async def _unfinished_compactions(self, session: Session, first_event: int) -> list[str]:
-        kept = await self.services.store.events(session.session_id, max(0, first_event - EVENT_NUMBERS - 1))
-        started: dict[str, None] = {}
-        for stored in kept.events:
-            kind = stored.event.get("type")
-            if kind == "compactionStarted":
-                started[str(stored.event.get("compactionId"))] = None
-            elif kind == "compactionCancelled":
-                started.pop(str(stored.event.get("compactionId")), None)
-            elif kind in ("compactionCompleted", "compactionFailed"):
-                started.clear()  # one job at a time; a result of nothing done carries no id
-        return list(started)
+    async def _without_end(self, session: Session, first_event: int) -> tuple[list[str], list[str]]:
+        """The turns and the compactions of the last holder whose beginning was told, but whose end was not."""
+        turns: dict[str, None] = {}
+        compactions: dict[str, None] = {}
+        after = max(0, first_event - EVENT_NUMBERS - 1)
+        while events := (await self.services.store.events(session.session_id, after)).events:
+            after = events[-1].seq
+            for stored in events:
+                kind, compaction_id = stored.event.get("type"), str(stored.event.get("compactionId"))
+                if kind in ("turnStarted", "promptQueued"):
+                    turns[stored.turn_id or ""] = None
+                elif kind in ("turnCompleted", "turnFailed", "turnCancelled"):
+                    turns.pop(stored.turn_id or "", None)
+                elif kind == "compactionStarted":
+                    compactions[compaction_id] = None
+                elif kind in ("compactionCompleted", "compactionFailed", "compactionCancelled"):
+                    compactions.pop(compaction_id, None)
+        return list(turns), list(compactions)
 
     # --- the sessions ------------------------------------------------------------------------------------------------------------
 
@@ -207,7 +227,7 @@ class Application:
     async def open_session(self, client: Client, session_id: str, *, take_over: bool = False) -> SessionInfo:
         """Make a session the client's current one; held for writing unless another process has it."""
         try:
-            session = await self._hold(session_id, take_over=take_over)
+            session = await self._named(client, session_id, self._hold(session_id, take_over=take_over))
         except SessionBusy:
             session = await self._load(session_id)
         client.current = session_id
@@ -222,12 +242,7 @@ class Application:
     async def fork(self, client: Client, session_id: str, at_turn: str | int | None) -> SessionInfo:
         """A new session that begins as the old one was after `at_turn` (a turn's id or its number from 1), or as it is now."""
         source = await self.reading(client, session_id)
-        entries = _until(source, at_turn)
-        stamp = source.stamp()
-        last = entries[-1].seq if entries else 0
-        copied = (*entries, *(_ends_of_open_turns(source, entries, last)))
-        last = copied[-1].seq if copied else 0
-        resumed = ResumeEntry(**stamp, seq=last + 1, reason="fork")
+        entries = self._copied(_until(source, at_turn), "fork")
         title = f"{source.meta.title} (fork)" if source.meta.title else ""
         session = await self.create(
             client,
@@ -235,15 +250,21 @@ class Application:
             title=title,
             system_instruction=source.meta.system_instruction,
             parent=source.session_id,
-            entries=(*copied, resumed),
+            entries=entries,
         )
         await self._save_meta(session)
         return self.info(session)
 
+    def _copied(self, entries: tuple[Entry, ...], why: Literal["fork", "import"]) -> tuple[Entry, ...]:
+        """A log as it goes on elsewhere: nothing under way, and a new epoch."""
+        services = self.services
+        closed = (*entries, *ends_of_open_turns(entries, services, reason=why))
+        last = closed[-1].seq if closed else 0
+        return (*closed, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
+
     async def rename(self, client: Client, session_id: str, title: str) -> SessionInfo:
         """Give a session another title."""
-        client.name_session(session_id)
-        session = await self._hold(session_id)
+        session = await self.writing(client, session_id)
         session.meta = msgspec.structs.replace(session.meta, title=title)
         await self._save_meta(session)
         return self.info(session)
@@ -252,7 +273,7 @@ class Application:
         """Forget a session and its files, ending what runs in it."""
         session = self._sessions.get(session_id)
         if session is not None:
-            await session.lane.drain("delete")
+            await _stop(session, "delete")
         await self.services.store.delete(session_id)
         self._sessions.pop(session_id, None)
         for client in self.clients.values():
@@ -268,9 +289,7 @@ class Application:
         """Read a session file. Raises `InvalidInput` that says what is wrong with it, and where."""
         data = await asyncio.to_thread(_read_file, path)
         imported = await asyncio.to_thread(decode_session_file, data, Path(path).name)
-        entries = imported.entries or entries_of(imported.contents, self.services)
-        last = entries[-1].seq if entries else 0
-        entries = (*entries, ResumeEntry(id=self.services.new_id("entry"), time=self.services.clock.now(), seq=last + 1, reason="import"))
+        entries = self._copied(imported.entries or entries_of(imported.contents, self.services), "import")
         session = await self.create(
             client,
             model=imported.model or "",
@@ -310,8 +329,8 @@ class Application:
 
     async def chat(self, client: Client, prompt: tuple[Part, ...], *, session_id: str | None = None, model: str | None = None) -> ChatResult:
         """Answer a prompt, in its order. A prompt that is just a slash command for compression runs that."""
-        if not prompt:
-            raise InvalidInput("The prompt is empty.", path="$.prompt")
+        if not any(map(_says_something, prompt)):
+            raise InvalidInput("The prompt is empty.", path="$.prompt", hint="Write something, or attach a file.")
         session = await self.writing(client, session_id)
         guidance = slash_compression(prompt)
         if guidance is not None:
@@ -328,9 +347,10 @@ class Application:
         position = session.lane.submit(job)
         if position:
             session.emit(PromptQueued(position=position, because=busy_with), turn.turn_id)
-        result = await job.wait(client.client_id)
-        await self._after_turn(session)
-        return result
+        try:
+            return await job.wait(client.client_id)
+        finally:
+            await self._after_turn(session)
 
     async def _compress_by_prompt(self, session: Session, client: Client, guidance: str) -> ChatResult:
         result = await compress(session, client=client.client_id, instructions=guidance)
@@ -347,25 +367,17 @@ class Application:
 
     async def _after_turn(self, session: Session) -> None:
         """Keep the listing true, and find a title. Neither may cost the answer."""
-        try:
+        self._titles.begin(session, self._save_meta)
+        with suppress(CompanionError):
             await self._save_meta(session)
-        except StorageFault:
-            return
-        if not session.meta.title:
-            self._titles.begin(session, self._save_meta)
 
     async def compress(self, client: Client, session_id: str | None, *, instructions: str = "", preview: bool = False) -> CompressionResult:
         """Compress a session by hand."""
         session = await self.writing(client, session_id)
         result = await compress(session, client=client.client_id, instructions=instructions, preview=preview)
-        await self._after_compression(session)
-        return result
-
-    async def _after_compression(self, session: Session) -> None:
-        try:
+        with suppress(CompanionError):
             await self._save_meta(session)
-        except StorageFault:
-            return
+        return result
 
     async def cancel(self, client: Client, session_id: str | None, *, turn_id: str | None = None, compaction_id: str | None = None) -> CancelResult:
         """Stop the job with this id, or else whatever runs in the session."""
@@ -386,10 +398,7 @@ class Application:
     async def close(self) -> None:
         """End every job, let go of every session."""
         for session in self._sessions.values():
-            await session.lane.drain("shutdown")
-            for preview in list(session.previews.values()):
-                preview.job.cancel("shutdown")
-                await preview.job.settled()
+            await _stop(session, "shutdown")
             session.channel.keep_deltas()
         await self._titles.close()
         await self.services.store.close()
@@ -413,22 +422,29 @@ def _until(session: Session, at_turn: str | int | None) -> tuple[Entry, ...]:
     return tuple(entry for entry in entries if entry.seq <= end.seq)
 
 
-def _ends_of_open_turns(session: Session, entries: tuple[Entry, ...], last: int) -> list[Entry]:
-    """A fork taken while a turn runs does not take that turn along."""
-    held = {getattr(entry, "turn_id", None) for entry in entries}
-    ended = {entry.turn_id for entry in entries if isinstance(entry, TurnEndEntry)}
-    stillborn = [turn_id for turn_id in session.open_turns if turn_id in held and turn_id not in ended]
-    return [
-        TurnEndEntry(**session.stamp(), seq=last + number, turn_id=turn_id, outcome="interrupted", reason="forked")
-        for number, turn_id in enumerate(stillborn, start=1)
-    ]
+async def _stop(session: Session, by: str) -> None:
+    """End everything that runs in a session."""
+    previews = [preview.job for preview in session.previews.values()]
+    for job in previews:
+        job.cancel(by)
+    await session.lane.drain(by)
+    for job in previews:
+        await job.settled()
+
+
+def _says_something(part: Part) -> bool:
+    text = part.get("text")
+    return bool(text.strip() if isinstance(text, str) else text) or any(part[key] for key in part if key not in ("text", "thought"))
 
 
 def _read_file(path: str) -> bytes:
-    file = Path(path)
+    file, path = Path(path), path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…"
     try:
+        if not file.is_absolute():
+            raise InvalidInput(f"{path} is not an absolute path.", path="$.path", hint="Give the whole path, from the root on.")
         if not file.is_file():
-            raise InvalidInput(f"{path} is no regular file.", path="$.path")
+            what = "is not a regular file" if file.exists() else "does not exist"
+            raise InvalidInput(f"{path} {what}.", path="$.path")
         if file.stat().st_size > IMPORT_LIMIT:
             raise InvalidInput(f"{path} is larger than {IMPORT_LIMIT // 1024**2} MiB.", path="$.path")
         return file.read_bytes()

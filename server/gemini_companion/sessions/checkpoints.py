@@ -94,9 +94,9 @@ async def _install_preview(run: CompressionRun, preview: PreviewEntry, snapshot:
     if counts.after >= counts.before:
         return await failed(run, run.result("COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", counts))
     run.report("installing")
-    planned = preview.compaction.result
     base = run.result("COMPRESSED", counts, snapshot=text, with_id=True)
-    result = msgspec.structs.replace(base, split_at=planned.split_at, kept_contents=planned.kept_contents)
+    split_at = sum(1 for item in before if entry.hides is not None and item.seq <= entry.hides[1])
+    result = msgspec.structs.replace(base, split_at=split_at, kept_contents=len(before) - split_at)
     stamp = session.stamp()
     return await install(run, msgspec.structs.replace(entry, result=result, id=stamp["id"], time=stamp["time"]), preview.base_seq)
 

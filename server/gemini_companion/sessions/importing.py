@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry
+from gemini_companion.engine.history.log import Entry, IdeContextEntry, PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.part import has_response
 from gemini_companion.sessions.services import Services
 
@@ -36,3 +36,14 @@ def entries_of(contents: Sequence[Content], services: Services) -> tuple[Entry, 
             entries.append(PromptEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
     end_turn()
     return tuple(entries)
+
+
+def ends_of_open_turns(entries: Sequence[Entry], services: Services, *, reason: str) -> tuple[TurnEndEntry, ...]:
+    """What closes a copied log: a turn that was under way when it was copied does not go on in the copy."""
+    said = (entry.turn_id for entry in entries if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry))
+    ended = {entry.turn_id for entry in entries if isinstance(entry, TurnEndEntry)}
+    last, now = entries[-1].seq if entries else 0, services.clock.now()
+    return tuple(
+        TurnEndEntry(id=services.new_id("entry"), seq=last + number, time=now, turn_id=turn_id, outcome="interrupted", reason=reason)
+        for number, turn_id in enumerate((turn_id for turn_id in dict.fromkeys(said) if turn_id not in ended), start=1)
+    )

@@ -37,8 +37,8 @@ class Titles:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, session: Session, save: Callable[[Session], Awaitable[None]]) -> None:
-        """Take the first prompt's beginning at once, and ask a model for better."""
-        beginning = _beginning(session)
+        """Take the first prompt's beginning at once, and ask a model for better, which `save` then keeps. Nothing for a session with a title."""
+        beginning = "" if session.meta.title else _beginning(session)
         if not beginning:
             return
         session.meta = msgspec.structs.replace(session.meta, title=beginning)

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
+
 from tests.support.emulator import (
     SECTIONS,
     Emulator,

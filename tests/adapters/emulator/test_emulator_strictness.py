@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.support.emulator.errors import ApiError
 from tests.support.emulator.validation import check_count, check_generate
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.emulator import Emulator, Gate, Summariser, answer, call, faults, recordings_folder, responses, slow, thought, token_count
 
 from gemini_companion.adapters.gemini import GeminiModelClient, GeminiOptions
 from gemini_companion.engine.errors import ContextOverflow, ModelUnavailable, TokenCountFailed, Unauthenticated
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.ports import ModelChunk, ModelClient, ModelRequest, TokenCount
+from tests.support.emulator import Emulator, Gate, Summariser, answer, call, faults, recordings_folder, responses, slow, thought, token_count
 
 HI = ModelRequest(model="gemini-2.5-pro", contents=(user_text("Hi"),))
 SYSTEM = ModelRequest(

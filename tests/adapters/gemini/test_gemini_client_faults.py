@@ -12,13 +12,13 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.support.emulator import ApiError, Emulator, Reply, answer, call, failure, faults, responses
-from tests.support.emulator.faults import FAULTS
 
 from gemini_companion.adapters.gemini import GeminiModelClient, GeminiOptions
 from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, TokenCountFailed, Unauthenticated
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.sessions.ports import ModelChunk, ModelRequest
+from tests.support.emulator import ApiError, Emulator, Reply, answer, call, failure, faults, responses
+from tests.support.emulator.faults import FAULTS
 
 HI = ModelRequest(model="gemini-2.5-pro", contents=(user_text("Hi"),))
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.emulator.validation import check_count
 
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body, wire_contents
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.ports import ModelRequest
+from tests.support.emulator.validation import check_count
 
 Json = dict[str, Any]
 

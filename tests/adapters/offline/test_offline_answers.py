@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.adapters.offline.offline_requests import DOCUMENTS, SERVER, answer_to
 
 from gemini_companion.adapters.offline.answer import compose_answer
 from gemini_companion.adapters.offline.conversation import read_conversation
@@ -13,6 +12,7 @@ from gemini_companion.adapters.offline.remembering import Memory
 from gemini_companion.adapters.offline.wording import ENGLISH, JAPANESE
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.ports import OpenDocument
+from tests.adapters.offline.offline_requests import DOCUMENTS, SERVER, answer_to
 
 SNAPSHOT = """<state_snapshot>
 <overall_goal>

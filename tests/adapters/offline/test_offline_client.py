@@ -10,7 +10,6 @@ from contextlib import aclosing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.adapters.offline.offline_requests import DOCUMENTS, chunks_of, client, count_words, request, text_of
 
 from gemini_companion.adapters.offline import client as offline
 from gemini_companion.adapters.offline.client import OfflineModelClient, title_of, word_groups
@@ -19,6 +18,7 @@ from gemini_companion.engine.compression.answer import read_snapshot
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.ports import ModelClient
+from tests.adapters.offline.offline_requests import DOCUMENTS, chunks_of, client, count_words, request, text_of
 
 
 def task_of(*turns: str, **fields: object) -> SummaryTask:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.adapters.offline.offline_requests import SERVER
 
 from gemini_companion.adapters.offline.conversation import Turn, read_conversation
 from gemini_companion.adapters.offline.intent import Intent, read_question
@@ -15,6 +14,7 @@ from gemini_companion.engine.history.content import Content, model_text, user_te
 from gemini_companion.engine.history.view import PINS_INTRODUCTION
 from gemini_companion.engine.prompts.environment import environment_content
 from gemini_companion.sessions.ports import OpenDocument
+from tests.adapters.offline.offline_requests import SERVER
 
 FULL = 'Now.\n```json\n{"activeFile": {"path": "/w/a.py", "cursor": {"line": 3, "character": 1}}, "otherOpenFiles": ["/w/b.py"]}\n```'
 DELTA = 'Changed.\n```json\n{"changes": {"filesClosed": ["/w/b.py"], "cursorMoved": {"path": "/w/a.py", "cursor": {"line": 9, "character": 1}}}}\n```'

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.adapters.storage.stores import FakeProcesses, MakeStore, ManualClock
 
 from gemini_companion.adapters.storage import SqliteStore, open_store
+from tests.adapters.storage.stores import FakeProcesses, MakeStore, ManualClock
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt, read, seqs, write
 
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage import database as database_module
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate, version_of
 from gemini_companion.engine.errors import StaleVersion, StorageFault
 from gemini_companion.engine.history.log import encode_entry
+from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt, read, seqs, write
 
 
 async def test_a_damaged_row_is_left_out_and_the_rest_is_read(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:

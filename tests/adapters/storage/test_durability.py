@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, seqs, write
 
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.process import SystemProcesses
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound, StaleVersion, StorageFault
+from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, seqs, write
 
 CHILD = """
 import asyncio, sys, time

@@ -7,11 +7,11 @@ import logging
 import threading
 
 import pytest
-from tests.adapters.storage.stores import MakeStore, event, execute, meta
 
 from gemini_companion.adapters.storage import SqliteStore, event_log
 from gemini_companion.adapters.storage import store as store_module
 from gemini_companion.sessions.ports import StoredEvents
+from tests.adapters.storage.stores import MakeStore, event, execute, meta
 
 
 async def test_events_come_back_equal_and_in_order(store: SqliteStore) -> None:

@@ -10,12 +10,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.adapters.storage.stores import START, FakeProcesses, MakeStore, ManualClock, execute, meta, prompt, seqs
 
 from gemini_companion.adapters.storage import SqliteStore, open_store
 from gemini_companion.adapters.storage.leases import STALE_MS
 from gemini_companion.adapters.storage.process import ProcessIdentity, SystemProcesses
 from gemini_companion.engine.errors import SessionBusy
+from tests.adapters.storage.stores import START, FakeProcesses, MakeStore, ManualClock, execute, meta, prompt, seqs
 
 HOLDER, OTHER = 100, 200
 

@@ -11,7 +11,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.adapters.storage.stores import START, meta, prompt
 
 from gemini_companion.adapters.storage import SqliteStore, search
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
@@ -19,6 +18,7 @@ from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.log import Entry, IdeContextEntry, PinEntry, PromptEntry, ReplyEntry, ToolResultEntry
+from tests.adapters.storage.stores import START, meta, prompt
 
 
 async def found(store: SqliteStore, query: str) -> list[str]:

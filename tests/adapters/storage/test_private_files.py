@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.adapters.storage.stores import meta, read
 
 from gemini_companion.adapters.storage import SqliteStore, private_files
 from gemini_companion.adapters.storage.private_files import safe_name
 from gemini_companion.engine.errors import StorageFault
+from tests.adapters.storage.stores import meta, read
 
 _HOSTILE = ["..", ".", "", "../../etc/passwd", "a/b", "a\\b", "CON", "nul.txt", "a.", ".hidden", "x" * 300 + ".json"]
 _names = st.text(max_size=200) | st.sampled_from(_HOSTILE)

@@ -12,13 +12,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, mode, prompt, seqs, write
-from tests.sessions.interchange.session_strategies import logs, metas
 
 from gemini_companion.adapters.storage import SqliteStore, open_store, project_key
 from gemini_companion.engine.errors import InvalidInput, SessionNotFound, StaleVersion, StorageFault
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.ports import SessionMeta, SessionStore
+from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, mode, prompt, seqs, write
+from tests.sessions.interchange.session_strategies import logs, metas
 
 _numbers = count()
 

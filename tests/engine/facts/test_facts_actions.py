@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from tests.engine.facts.fact_sources import call, result, sources, sources_of, tool
 
 from gemini_companion.engine.facts.actions import call_name, call_text, read_actions, working_directory
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.outcomes import outcome_of, touches
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.part import call_of
+from tests.engine.facts.fact_sources import call, result, sources, sources_of, tool
 
 
 def only(*contents: Content):

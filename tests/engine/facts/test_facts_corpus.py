@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.facts.fact_sources import count_words
 
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.facts.span import RECENT
 from gemini_companion.engine.history.content import Content
+from tests.engine.facts.fact_sources import count_words
 
 PATHS = (
     re.compile(r"(?<![\w./:<-])(?:\.{0,2}/)?(?:[\w.@-]+/)*[\w.@-]+\.(?:py|js|ts|json|md|rst|toml|cfg|ini|yml|sh|c|h|html|png|so|in)\b"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hypothesis import given
-from tests.engine.facts.fact_sources import a_run, count_words, texts
 
 from gemini_companion.engine.facts.earlier import read_earlier, shortened
 from gemini_companion.engine.facts.neutralise import SECTIONS
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
+from tests.engine.facts.fact_sources import a_run, count_words, texts
 
 WRITTEN_BY_A_MODEL = """<state_snapshot>
   <overall_goal>

@@ -6,12 +6,12 @@ import json
 
 import pytest
 from hypothesis import given
-from tests.engine.facts.fact_sources import call, result, sources, sources_of, tool
 
 from gemini_companion.engine.facts.commands import command_of
 from gemini_companion.engine.facts.extract import extract_facts, facts_of
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.history.content import Content, model_text, user_text
+from tests.engine.facts.fact_sources import call, result, sources, sources_of, tool
 
 
 def texts_of(kind: str, *contents: Content, certain: bool = False) -> list[str]:

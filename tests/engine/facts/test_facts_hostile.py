@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from tests.engine.facts.fact_sources import call, count_words, result, sources_of
 
 from gemini_companion.engine.facts.extract import extract_facts
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.history.content import user_text
+from tests.engine.facts.fact_sources import call, count_words, result, sources_of
 
 MEGABYTE = 1_000_000
 UNITS = {

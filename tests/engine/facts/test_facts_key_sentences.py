@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hypothesis import given
-from tests.engine.facts.fact_sources import call, chat, result, sources, sources_of
 
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.key_sentences import key_sentences, words_of
+from tests.engine.facts.fact_sources import call, chat, result, sources, sources_of
 
 
 def test_a_dated_fact_beats_a_greeting_and_a_question():

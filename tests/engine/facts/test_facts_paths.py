@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.facts.fact_sources import texts
 
 from gemini_companion.engine.facts.paths import LONGEST, paths_in, paths_of_argument
+from tests.engine.facts.fact_sources import texts
 
 
 def certain(text: str) -> set[str]:

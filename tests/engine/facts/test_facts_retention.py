@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 from hypothesis import given
-from tests.engine.facts.fact_sources import count_words, sources
 
 from gemini_companion.engine.facts.extract import extract_facts
 from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.facts.retention import MissingFact, measure_retention
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
+from tests.engine.facts.fact_sources import count_words, sources
 
 
 def test_the_score_is_the_share_of_distinct_certain_facts_that_stand_there():

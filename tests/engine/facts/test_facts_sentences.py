@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.facts.fact_sources import texts
 
 from gemini_companion.engine.facts.sentences import fenced_spans, pieces, prose_lines, sentence_spans, sentences
+from tests.engine.facts.fact_sources import texts
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.facts.fact_sources import a_run, call, chat, count_words, result, sources, sources_of, texts, tool
 
 from gemini_companion.engine.facts.earlier import read_earlier
 from gemini_companion.engine.facts.extract import extract_facts
@@ -17,6 +16,7 @@ from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
 from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot
 from gemini_companion.engine.facts.span import RECENT
 from gemini_companion.engine.history.content import Content, user_text
+from tests.engine.facts.fact_sources import a_run, call, chat, count_words, result, sources, sources_of, texts, tool
 
 FRAME = 500
 """Tokens that tags, labels, the goal's head and the last words can take."""

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.ide_context.editor_states import editors
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.ide_context import (
@@ -22,6 +21,7 @@ from gemini_companion.engine.ide_context import (
     render_full,
 )
 from gemini_companion.engine.ide_context.render import render_nothing_open
+from tests.engine.ide_context.editor_states import editors
 
 
 def active(path: str = "/w/a.py", **fields: object) -> OpenFile:

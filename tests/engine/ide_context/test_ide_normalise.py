@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.ide_context.editor_states import editors
 
 from gemini_companion.engine.ide_context import MAX_EXTRAS, MAX_SELECTION, TRUNCATED, Cursor, Diagnostic, LineRange, OpenFile, normalise
 from gemini_companion.engine.ide_context.positions import count_line_breaks
+from tests.engine.ide_context.editor_states import editors
 
 
 def active(**fields: object) -> OpenFile:

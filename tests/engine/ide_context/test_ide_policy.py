@@ -4,7 +4,6 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.ide_context.editor_states import editors
 
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import IdeContextEntry
@@ -23,6 +22,7 @@ from gemini_companion.engine.ide_context import (
     normalise,
     replay,
 )
+from tests.engine.ide_context.editor_states import editors
 
 EMPTY = EditorState()
 

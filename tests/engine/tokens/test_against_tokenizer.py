@@ -12,10 +12,10 @@ from statistics import median
 from typing import Any
 
 import pytest
-from tests.engine.tokens.measured_texts import SAMPLES
 
 from gemini_companion.engine.tokens.json_text import json_text
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
+from tests.engine.tokens.measured_texts import SAMPLES
 
 CORPUS = Path(os.environ.get("COMPANION_CORPUS", Path(__file__).resolve().parents[4] / "shared" / "corpus"))
 TOKENIZER = os.environ.get("COMPANION_TOKENIZER", "")
@@ -36,14 +36,10 @@ def true_count() -> Count:
 def texts_of(conversation: dict[str, Any]) -> Iterator[str]:
     """What `tokens` counts: the system instruction and the history, part by part."""
     instruction = conversation.get("systemInstruction")
-    contents = (
-        [{"parts": [{"text": instruction}]} if isinstance(instruction, str) else instruction] if instruction else []
-    )
+    contents = [{"parts": [{"text": instruction}]} if isinstance(instruction, str) else instruction] if instruction else []
     for content in contents + conversation["history"]:
         for part in content["parts"]:
-            yield (
-                part["text"] if "text" in part else json_text(part.get("functionCall") or part.get("functionResponse"))
-            )
+            yield (part["text"] if "text" in part else json_text(part.get("functionCall") or part.get("functionResponse")))
 
 
 def test_conversations_are_estimated_within_two_per_cent_at_the_median_and_six_at_worst(true_count: Count) -> None:
@@ -61,9 +57,7 @@ def test_conversations_are_estimated_within_two_per_cent_at_the_median_and_six_a
 
 
 def test_the_counts_written_beside_our_samples_are_the_tokenizers(true_count: Count) -> None:
-    assert [(sample.kind, true_count(sample.text)) for sample in SAMPLES] == [
-        (sample.kind, sample.tokens) for sample in SAMPLES
-    ]
+    assert [(sample.kind, true_count(sample.text)) for sample in SAMPLES] == [(sample.kind, sample.tokens) for sample in SAMPLES]
 
 
 def test_the_table_of_coefficients_says_where_it_comes_from() -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.sessions.interchange.session_strategies import json_values
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.interchange import decode_session_file, encode_session
 from gemini_companion.sessions.ports import SessionMeta
+from tests.sessions.interchange.session_strategies import json_values
 
 HI: list[Any] = [{"role": "user", "parts": [{"text": "hi"}]}]
 

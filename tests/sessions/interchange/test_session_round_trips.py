@@ -12,12 +12,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.sessions.interchange.session_strategies import contents, logs, metas
 
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, Usage
 from gemini_companion.sessions.interchange import SessionExport, decode_session_file, encode_session
 from gemini_companion.sessions.ports import SessionMeta
+from tests.sessions.interchange.session_strategies import contents, logs, metas
 
 CORPUS = Path(os.environ.get("COMPANION_CORPUS", Path(__file__).parents[3].parent / "shared" / "corpus"))
 

@@ -81,7 +81,7 @@ class Item:
             measure=measure,
             compaction_id=self.compaction_id,
         )
-        item.numbers = numbers
+        item.original, item.numbers = self.original, numbers
         return item
 
     def filled(self, content: Content, measure: Measure) -> Item:
