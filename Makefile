@@ -7,7 +7,6 @@ STAMP := $(VENV)/.stamp
 NODE_STAMP := client-vscode/node_modules/.stamp
 E2E_STAMP := $(VENV)/.e2e-stamp
 WORKERS ?= 2
-export PYTHONWARNDEFAULTENCODING = 0
 
 .PHONY: setup demo test check e2e bench package generate clean
 

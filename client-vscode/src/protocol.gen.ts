@@ -5,7 +5,7 @@ export interface InitializationOptions {
   readonly token?: string | null;
   /** Whether the user trusts the workspace. */
   readonly trusted?: boolean | null;
-  /** Event types that are not sent to this client. */
+  /** Event types that are not sent to this client; `compressionStatus` stands for its notification, `*` for all of them. */
   readonly optOutEvents?: readonly string[];
   /** Requests that it answers: `confirmTool`, `openDiff`. */
   readonly supports?: readonly string[];
@@ -369,9 +369,10 @@ export interface CompactionProgress {
   readonly blocks?: number;
 }
 
-/** A compression ended as planned, if only with the insight that there is nothing to do. */
+/** A compression ended as planned, if only with the insight that there is nothing to do. The id is that of its `compactionStarted`. */
 export interface CompactionCompleted {
   readonly type: "compactionCompleted";
+  readonly compactionId: string;
   readonly result: CompressionResult;
 }
 
@@ -393,9 +394,10 @@ export interface CompressionResult {
   readonly retention?: Readonly<Record<string, unknown>>;
 }
 
-/** A compression changed nothing, and why. */
+/** A compression changed nothing, and why. The id is that of its `compactionStarted`. */
 export interface CompactionFailed {
   readonly type: "compactionFailed";
+  readonly compactionId: string;
   readonly result: CompressionResult;
 }
 
@@ -736,7 +738,7 @@ export interface Requests {
   readonly "gemini/session/export": { readonly params: ExportParams; readonly result: Exported };
   /** Read a session file; the session becomes the current one. */
   readonly "gemini/session/import": { readonly params: ImportParams; readonly result: SessionInfo };
-  /** What the model gets, or everything that was ever said. */
+  /** What the model gets, or everything that was ever said. A page's cursor into the model's view holds until its epoch changes. */
   readonly "gemini/session/history": { readonly params: HistoryParams; readonly result: HistoryPage };
   /** Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order. */
   readonly "gemini/chat": { readonly params: ChatParams; readonly result: ChatResult };

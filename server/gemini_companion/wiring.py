@@ -256,7 +256,7 @@ class Daemon:
             return None
 
     def _tell_user(self, fault: CompanionError) -> None:
-        message = f"{fault.message} {fault.hint}".strip()
+        message = fault.told
         kind = 2 if isinstance(fault, InvalidSettings) else 1
         for connection in self._connections:
             connection.send_notification("window/showMessage", {"type": kind, "message": message[:1_000]})

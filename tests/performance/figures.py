@@ -71,11 +71,14 @@ def table(findings: Sequence[Finding]) -> str:
     lines = [_line(head, widths), "-" * (sum(widths) + 2 * len(widths) - 2)]
     lines += [_line(row, widths) if len(row) > 1 else row[0] for row in rows]
     skipped = [finding for finding in findings if isinstance(finding, Skipped)]
-    notes = dict.fromkeys((finding.name, finding.note) for finding in findings if isinstance(finding, Figure) and finding.note)
+    notes: dict[str, str] = {}
+    for finding in findings:
+        if isinstance(finding, Figure) and finding.note:
+            notes.setdefault(finding.note, finding.name)
     if skipped:
         lines += ["", "Skipped:", *(f"  {finding.bench}, {finding.name}: {finding.reason}" for finding in skipped)]
     if notes:
-        lines += ["", "Notes:", *(f"  {name}: {note}" for name, note in notes)]
+        lines += ["", "Notes:", *(f"  {name}: {note}" for note, name in notes.items())]
     judged = [finding.verdict for finding in findings if isinstance(finding, Figure) and finding.verdict]
     lines += ["", f"{judged.count('pass')} of {len(judged)} targets met."]
     return "\n".join(lines)

@@ -34,7 +34,7 @@ def run(arguments: Sequence[str], env: Mapping[str, str]) -> int:
         _complain("Interrupted.")
         return INTERRUPTED
     except CompanionError as fault:
-        _complain(f"{fault.message} {fault.hint}".strip())
+        _complain(fault.told)
         return NO_CREDENTIALS if isinstance(fault, Unauthenticated) else USAGE if isinstance(fault, _UNREADABLE) else FAILED
     except BrokenPipeError:
         return FAILED

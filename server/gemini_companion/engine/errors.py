@@ -44,6 +44,12 @@ class CompanionError(Exception):
         self.retryable = self.retryable_by_default if retryable is None else retryable
         self.retry_after_ms = retry_after_ms
 
+    @property
+    def told(self) -> str:
+        """What happened and what to do next, as a person reads it."""
+        end = "" if self.message.rstrip().endswith((".", "!", "?", "。")) else "."
+        return f"{self.message.rstrip()}{end} {self.hint}".strip()
+
 
 class InvalidInput(CompanionError):
     """Something that came from outside cannot be decoded; `path` names the place, as in `$.parts[0].text`."""

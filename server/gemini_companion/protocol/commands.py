@@ -70,7 +70,7 @@ def _told(call: Callable[[Connection, Any], Awaitable[Any]]) -> Callable[[Connec
             _show(connection, _INFO, fault.message)
             raise
         except CompanionError as fault:
-            _show(connection, _ERROR, f"{fault.message} {fault.hint}".strip())
+            _show(connection, _ERROR, fault.told)
             raise
         _show(connection, _INFO, sentence_for(result))
         return result
@@ -93,8 +93,10 @@ def sentence_for(result: object) -> str:
             return text
         case ChatResult(stopped="contextWindowWillOverflow"):
             return "The prompt does not fit into what is left of the model's window; nothing was sent. Compress the chat or shorten the prompt."
+        case ChatResult(stopped="maxTurns"):
+            return "This chat has used up its prompts (model.maxSessionTurns); nothing was sent. Start a new chat or raise the limit."
         case ChatResult(stopped=stopped):
-            return f"Nothing was sent ({stopped})."
+            return f"The turn was ended early ({stopped})."
         case CompressionResult(message=message):
             return message
         case CompressionStatusReport(state=state, token_count=count, token_limit=limit, tokens_until_compression=left):

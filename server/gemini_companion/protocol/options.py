@@ -12,7 +12,7 @@ class InitializationOptions(msgspec.Struct, frozen=True, kw_only=True, rename="c
     trusted: bool | None = None
     """Whether the user trusts the workspace."""
     opt_out_events: tuple[str, ...] = ()
-    """Event types that are not sent to this client."""
+    """Event types that are not sent to this client; `compressionStatus` stands for its notification, `*` for all of them."""
     supports: tuple[str, ...] = ()
     """Requests that it answers: `confirmTool`, `openDiff`."""
     client_name: str | None = None

@@ -11,6 +11,7 @@ from gemini_companion.protocol.lsp import Position, Range
 from gemini_companion.sessions.events import Event
 
 Token: TypeAlias = int | str
+Title: TypeAlias = Annotated[str, Meta(max_length=500)]
 Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 
@@ -34,7 +35,7 @@ class NewSessionParams(_Params, frozen=True, kw_only=True):
     """A new session. `systemInstruction` replaces the built-in one."""
 
     model: str | None = None
-    title: str | None = None
+    title: Title | None = None
     system_instruction: str | None = None
 
 
@@ -71,7 +72,7 @@ class RenameParams(_Params, frozen=True, kw_only=True):
     """A session's new title."""
 
     session_id: str
-    title: Annotated[str, Meta(min_length=1, max_length=500)]
+    title: Annotated[Title, Meta(min_length=1)]
 
 
 class ExportParams(_Params, frozen=True, kw_only=True):

@@ -6,35 +6,29 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal
 from weakref import WeakValueDictionary
 
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError, InvalidInput, SessionBusy, SessionNotFound
 from gemini_companion.engine.history.content import Part
-from gemini_companion.engine.history.log import CompressionResult, Entry, ResumeEntry, TurnEndEntry, Usage
+from gemini_companion.engine.history.log import CompressionResult, Entry, Usage
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compressing import compress
 from gemini_companion.sessions.environment import refresh_environment
-from gemini_companion.sessions.events import CompactionCancelled, PromptQueued, SettingsChanged, TrustChanged, TurnCancelled
-from gemini_companion.sessions.importing import ends_of_open_turns, entries_of
+from gemini_companion.sessions.events import PromptQueued, SettingsChanged, TrustChanged
+from gemini_companion.sessions.importing import copied, entries_of, entries_until, read_session_file
 from gemini_companion.sessions.interchange import ExportFormat, decode_session_file, encode_session
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.ports import SessionMeta
+from gemini_companion.sessions.recovery import recover
 from gemini_companion.sessions.results import CancelResult, ChatResult, SessionInfo, SessionList
 from gemini_companion.sessions.services import Services
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.slash import slash_compression
 from gemini_companion.sessions.titles import Titles
 from gemini_companion.sessions.turn import Turn
-
-IMPORT_LIMIT: Final = 256 * 1024 * 1024
-"""Bytes of a session file."""
-
-_SHOWN_PATH: Final = 300
-"""Characters of a path in a message."""
 
 
 class Application:
@@ -90,7 +84,7 @@ class Application:
         wanted = session_id or client.current
         if wanted is None:
             raise SessionNotFound("There is no current session.", hint="Start one with gemini/session/new or by chatting, or name one.")
-        return await self._named(client, wanted, self._load(wanted))
+        return await _found(client, wanted, self._load(wanted), is_named=session_id is not None)
 
     async def writing(self, client: Client, session_id: str | None) -> Session:
         """The same, held by this process, and made if the client has none. Raises `SessionNotFound`, `SessionBusy`."""
@@ -99,17 +93,7 @@ class Application:
                 if client.current is None:
                     await self.new_session(client)
         wanted = session_id or client.current or ""
-        return await self._named(client, wanted, self._hold(wanted))
-
-    async def _named(self, client: Client, session_id: str, found: Awaitable[Session]) -> Session:
-        """A session that a request named: from now on the client hears it, also what its opening has to tell."""
-        if session_id != client.current:
-            client.name_session(session_id)
-        try:
-            return await found
-        except SessionNotFound:
-            client.forget(session_id)
-            raise
+        return await _found(client, wanted, self._hold(wanted), is_named=session_id is not None)
 
     async def _load(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
@@ -135,7 +119,7 @@ class Application:
             meta, entries = await store.load(session_id)
             first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
             session = self._keep(meta, entries, first_event=first)
-            await self._recover(session, first)
+            await recover(session, first)
             return session
 
     def _keep(self, meta: SessionMeta, entries: Iterable[Entry], *, first_event: int) -> Session:
@@ -143,43 +127,6 @@ class Application:
         session = Session(meta, entries, self.services, channel)
         self._sessions[meta.session_id] = session
         return session
-
-    async def _recover(self, session: Session, first_event: int) -> None:
-        """After a resumption: the view's epoch rises, and nothing that was under way is under way any more."""
-        drafts: list[Draft] = []
-        interrupted = list(session.open_turns)
-        for turn_id in interrupted:
-            stamp = session.stamp()
-            drafts.append(lambda seq, stamp=stamp, turn_id=turn_id: TurnEndEntry(**stamp, seq=seq, turn_id=turn_id, outcome="interrupted"))
-        if session.history.entries:
-            resumed = session.stamp()
-            drafts.append(lambda seq: ResumeEntry(**resumed, seq=seq))
-        if drafts:
-            await session.append(*drafts)
-        turns, compactions = await self._without_end(session, first_event)
-        for turn_id in dict.fromkeys((*turns, *interrupted)):
-            session.emit(TurnCancelled(by="interrupted"), turn_id)
-        for compaction_id in compactions:
-            session.emit(CompactionCancelled(compaction_id=compaction_id))
-
-    async def _without_end(self, session: Session, first_event: int) -> tuple[list[str], list[str]]:
-        """The turns and the compactions of the last holder whose beginning was told, but whose end was not."""
-        turns: dict[str, None] = {}
-        compactions: dict[str, None] = {}
-        after = max(0, first_event - EVENT_NUMBERS - 1)
-        while events := (await self.services.store.events(session.session_id, after)).events:
-            after = events[-1].seq
-            for stored in events:
-                kind, compaction_id = stored.event.get("type"), str(stored.event.get("compactionId"))
-                if kind in ("turnStarted", "promptQueued"):
-                    turns[stored.turn_id or ""] = None
-                elif kind in ("turnCompleted", "turnFailed", "turnCancelled"):
-                    turns.pop(stored.turn_id or "", None)
-                elif kind == "compactionStarted":
-                    compactions[compaction_id] = None
-                elif kind in ("compactionCompleted", "compactionFailed", "compactionCancelled"):
-                    compactions.pop(compaction_id, None)
-        return list(turns), list(compactions)
 
     # --- the sessions ------------------------------------------------------------------------------------------------------------
 
@@ -227,7 +174,7 @@ class Application:
     async def open_session(self, client: Client, session_id: str, *, take_over: bool = False) -> SessionInfo:
         """Make a session the client's current one; held for writing unless another process has it."""
         try:
-            session = await self._named(client, session_id, self._hold(session_id, take_over=take_over))
+            session = await _found(client, session_id, self._hold(session_id, take_over=take_over))
         except SessionBusy:
             session = await self._load(session_id)
         client.current = session_id
@@ -242,7 +189,7 @@ class Application:
     async def fork(self, client: Client, session_id: str, at_turn: str | int | None) -> SessionInfo:
         """A new session that begins as the old one was after `at_turn` (a turn's id or its number from 1), or as it is now."""
         source = await self.reading(client, session_id)
-        entries = self._copied(_until(source, at_turn), "fork")
+        entries = copied(entries_until(source.history.entries, at_turn), self.services, "fork")
         title = f"{source.meta.title} (fork)" if source.meta.title else ""
         session = await self.create(
             client,
@@ -254,13 +201,6 @@ class Application:
         )
         await self._save_meta(session)
         return self.info(session)
-
-    def _copied(self, entries: tuple[Entry, ...], why: Literal["fork", "import"]) -> tuple[Entry, ...]:
-        """A log as it goes on elsewhere: nothing under way, and a new epoch."""
-        services = self.services
-        closed = (*entries, *ends_of_open_turns(entries, services, reason=why))
-        last = closed[-1].seq if closed else 0
-        return (*closed, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
 
     async def rename(self, client: Client, session_id: str, title: str) -> SessionInfo:
         """Give a session another title."""
@@ -287,9 +227,9 @@ class Application:
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Read a session file. Raises `InvalidInput` that says what is wrong with it, and where."""
-        data = await asyncio.to_thread(_read_file, path)
+        data = await asyncio.to_thread(read_session_file, path)
         imported = await asyncio.to_thread(decode_session_file, data, Path(path).name)
-        entries = self._copied(imported.entries or entries_of(imported.contents, self.services), "import")
+        entries = copied(imported.entries or entries_of(imported.contents, self.services), self.services, "import")
         session = await self.create(
             client,
             model=imported.model or "",
@@ -405,21 +345,15 @@ class Application:
         await self.services.models.close()
 
 
-def _until(session: Session, at_turn: str | int | None) -> tuple[Entry, ...]:
-    entries = session.history.entries
-    if at_turn is None:
-        return tuple(entries)
-    ends = [entry for entry in entries if isinstance(entry, TurnEndEntry)]
-    if isinstance(at_turn, int):
-        completed = [entry for entry in ends if entry.outcome == "completed"]
-        if not 1 <= at_turn <= len(completed):
-            raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
-        end = completed[at_turn - 1]
-    else:
-        end = next((entry for entry in ends if entry.turn_id == at_turn), None)
-        if end is None:
-            raise InvalidInput(f"There is no finished turn {at_turn}.", path="$.atTurn")
-    return tuple(entry for entry in entries if entry.seq <= end.seq)
+async def _found(client: Client, session_id: str, session: Awaitable[Session], *, is_named: bool = True) -> Session:
+    """The session. A client hears the one that it named from before its opening, which may have something to tell."""
+    if is_named:
+        client.name_session(session_id)
+    try:
+        return await session
+    except SessionNotFound:
+        client.forget(session_id)
+        raise
 
 
 async def _stop(session: Session, by: str) -> None:
@@ -436,17 +370,3 @@ def _says_something(part: Part) -> bool:
     text = part.get("text")
     return bool(text.strip() if isinstance(text, str) else text) or any(part[key] for key in part if key not in ("text", "thought"))
 
-
-def _read_file(path: str) -> bytes:
-    file, path = Path(path), path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…"
-    try:
-        if not file.is_absolute():
-            raise InvalidInput(f"{path} is not an absolute path.", path="$.path", hint="Give the whole path, from the root on.")
-        if not file.is_file():
-            what = "is not a regular file" if file.exists() else "does not exist"
-            raise InvalidInput(f"{path} {what}.", path="$.path")
-        if file.stat().st_size > IMPORT_LIMIT:
-            raise InvalidInput(f"{path} is larger than {IMPORT_LIMIT // 1024**2} MiB.", path="$.path")
-        return file.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.", path="$.path") from None

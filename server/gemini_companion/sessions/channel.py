@@ -50,9 +50,9 @@ class EventChannel:
         else:
             self.keep_deltas()
             self._keep(event, seq, time, turn_id)
-        kind = event.__struct_config__.tag
+        kind = str(event.__struct_config__.tag)
         for client in self.hearers():
-            if kind not in client.opt_out:
+            if client.wants(kind):
                 client.sink.event(self._session_id, seq, time, turn_id, event)
 
     def keep_deltas(self) -> None:
@@ -64,9 +64,15 @@ class EventChannel:
             last = run[-1]
             self._keep(msgspec.structs.replace(last.event, text=text), last.seq, last.time, last.turn_id)
 
+    def pending(self, after_seq: int) -> list[StoredEvent]:
+        """The deltas that are not handed over yet, one by one, past a number."""
+        return [self._stored(*delta) for delta in self._deltas if delta.seq > after_seq]
+
     def _keep(self, event: Event, seq: int, time: int, turn_id: str | None) -> None:
-        stored = StoredEvent(session_id=self._session_id, seq=seq, time=time, event=msgspec.to_builtins(event), turn_id=turn_id)
-        self._store.save_events([stored])
+        self._store.save_events([self._stored(event, seq, time, turn_id)])
+
+    def _stored(self, event: Event, seq: int, time: int, turn_id: str | None) -> StoredEvent:
+        return StoredEvent(session_id=self._session_id, seq=seq, time=time, event=msgspec.to_builtins(event), turn_id=turn_id)
 
     def _number(self) -> int:
         seq = self._seq

@@ -36,7 +36,7 @@ async def apply_preview(session: Session, *, client: str, compaction_id: str, sn
         finally:
             ended(session, job)
 
-    _find_preview(session, compaction_id)
+    _edited(_find_preview(session, compaction_id).compaction, snapshot)  # refused at once, not after what runs
     job = joinable(session, Job("compression", compaction_id, run_job))
     session.lane.submit(job)
     return await job.wait(client)
@@ -92,7 +92,8 @@ async def _install_preview(run: CompressionRun, preview: PreviewEntry, snapshot:
     except ModelFault:
         return await failed(run, run.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
     if counts.after >= counts.before:
-        return await failed(run, run.result("COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", counts))
+        message = f"With this snapshot the chat would not get smaller ({counts.before:,} to {counts.after:,} tokens), so it was not applied."
+        return await failed(run, run.result("COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", counts, message=message))
     run.report("installing")
     base = run.result("COMPRESSED", counts, snapshot=text, with_id=True)
     split_at = sum(1 for item in before if entry.hides is not None and item.seq <= entry.hides[1])

@@ -59,6 +59,10 @@ class Client:
         if self.current == session_id:
             self.current = None
 
+    def wants(self, event_type: str) -> bool:
+        """False for an event that it opted out of; `*` stands for all, reports of the status included."""
+        return event_type not in self.opt_out and "*" not in self.opt_out
+
     def hears(self, session_id: str) -> bool:
         """True if events of this session go to it."""
         return session_id == self.current or session_id in self._named

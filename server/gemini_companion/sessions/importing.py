@@ -1,13 +1,22 @@
-"""From bare contents to a log."""
+"""Where a session's log can come from but a conversation: bare contents, a file, another session."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal
 
+from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.log import Entry, IdeContextEntry, PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry
+from gemini_companion.engine.history.log import Entry, IdeContextEntry, PromptEntry, ReplyEntry, ResumeEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.part import has_response
 from gemini_companion.sessions.services import Services
+
+IMPORT_LIMIT: Final = 256 * 1024 * 1024
+"""Bytes of a session file."""
+
+_SHOWN_PATH: Final = 300
+"""Characters of a path in a message."""
 
 
 def entries_of(contents: Sequence[Content], services: Services) -> tuple[Entry, ...]:
@@ -38,7 +47,51 @@ def entries_of(contents: Sequence[Content], services: Services) -> tuple[Entry, 
     return tuple(entries)
 
 
-def ends_of_open_turns(entries: Sequence[Entry], services: Services, *, reason: str) -> tuple[TurnEndEntry, ...]:
+def copied(entries: Sequence[Entry], services: Services, why: Literal["fork", "import"]) -> tuple[Entry, ...]:
+    """A log as it goes on elsewhere: nothing is under way in it, and its view has a new epoch."""
+    closed = (*entries, *_ends_of_open_turns(entries, services, why))
+    last = closed[-1].seq if closed else 0
+    return (*closed, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
+
+
+def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[Entry, ...]:
+    """The log as it was after `at_turn`, a turn's id or its number among the completed ones from 1; all of it for `None`.
+
+    Raises `InvalidInput`.
+    """
+    if at_turn is None:
+        return tuple(entries)
+    ends = [entry for entry in entries if isinstance(entry, TurnEndEntry)]
+    if isinstance(at_turn, int):
+        completed = [entry for entry in ends if entry.outcome == "completed"]
+        if not 1 <= at_turn <= len(completed):
+            raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
+        end = completed[at_turn - 1]
+    else:
+        found = next((entry for entry in ends if entry.turn_id == at_turn), None)
+        if found is None:
+            raise InvalidInput(f"There is no finished turn {at_turn}.", path="$.atTurn", hint="Turn ids are in gemini/session/history.")
+        end = found
+    return tuple(entry for entry in entries if entry.seq <= end.seq)
+
+
+def read_session_file(path: str) -> bytes:
+    """The bytes of a session file. Raises `InvalidInput`."""
+    file, shown = Path(path), path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…"
+    try:
+        if not file.is_absolute():
+            raise InvalidInput(f"{shown} is not an absolute path.", path="$.path", hint="Give the whole path, from the root on.")
+        if not file.is_file():
+            what = "is not a regular file" if file.exists() else "does not exist"
+            raise InvalidInput(f"{shown} {what}.", path="$.path")
+        if file.stat().st_size > IMPORT_LIMIT:
+            raise InvalidInput(f"{shown} is larger than {IMPORT_LIMIT // 1024**2} MiB.", path="$.path")
+        return file.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{shown} cannot be read: {error.strerror or error}.", path="$.path") from None
+
+
+def _ends_of_open_turns(entries: Sequence[Entry], services: Services, reason: str) -> tuple[TurnEndEntry, ...]:
     """What closes a copied log: a turn that was under way when it was copied does not go on in the copy."""
     said = (entry.turn_id for entry in entries if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry))
     ended = {entry.turn_id for entry in entries if isinstance(entry, TurnEndEntry)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, TypeVar
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.errors import InvalidInput, StaleVersion
 from gemini_companion.engine.history.item import STANDING_IN, Item
 from gemini_companion.engine.history.log import (
     AttemptEntry,
@@ -21,7 +22,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
 )
 from gemini_companion.engine.tokens.limits import KNOWN_MODELS
-from gemini_companion.sessions.ports import StoredEvents
+from gemini_companion.sessions.ports import StoredEvent
 from gemini_companion.sessions.results import (
     CompactionInfo,
     CompactionList,
@@ -38,16 +39,37 @@ from gemini_companion.sessions.results import (
 from gemini_companion.sessions.services import ModelChoice, Services
 from gemini_companion.sessions.session import Session
 
-T = TypeVar("T")
+_CURSOR: Final = re.compile(r"(?P<epoch>[0-9]{1,12})\.(?P<index>[0-9]{1,12})", re.ASCII)
+"""Epoch of the view (0 for the transcript, which has none) and index of the next page's first content."""
+
+_REPLAYED: Final = 10_000
+"""Events that one answer replays at most."""
 
 _KINDS = {PromptEntry: "prompt", ReplyEntry: "reply", ToolResultEntry: "toolResult", IdeContextEntry: "ide"}
 
 
 def history_page(session: Session, view: Literal["model", "transcript"], *, cursor: str | None, limit: int | None) -> HistoryPage:
-    """The curated view, or everything ever said."""
+    """The curated view, or everything ever said.
+
+    The pages of a transcript stay where they are. Those of the model's view are of one epoch: after a compression, an undo or a
+    resumption a cursor into it raises `StaleVersion`, for the contents behind it are others.
+    """
+    epoch = session.history.epoch if view == "model" else 0
+    start = 0 if cursor is None else _index_in(cursor, epoch)
     items = _model_view(session) if view == "model" else _transcript(session)
-    page, following = _page(items, cursor, limit)
-    return HistoryPage(contents=tuple(page), version=session.history.version, epoch=session.history.epoch, next_cursor=following)
+    end = len(items) if limit is None else start + limit
+    following = f"{epoch}.{end}" if end < len(items) else None
+    return HistoryPage(contents=tuple(items[start:end]), version=session.history.version, epoch=session.history.epoch, next_cursor=following)
+
+
+def _index_in(cursor: str, epoch: int) -> int:
+    """Where a page begins. Raises `InvalidInput` for a cursor that is none, `StaleVersion` for one of another epoch."""
+    match = _CURSOR.fullmatch(cursor)
+    if match is None or (int(match["epoch"]) == 0) != (epoch == 0):
+        raise InvalidInput("This cursor did not come with a page of this view.", path="$.cursor", hint="Read again without it.")
+    if int(match["epoch"]) != epoch:
+        raise StaleVersion("The history was compressed, undone or resumed since the last page.", hint="Read it again from the beginning.")
+    return int(match["index"])
 
 
 def _model_view(session: Session) -> list[HistoryItem]:
@@ -96,16 +118,6 @@ def _said(
         outcome=outcome,
         hidden_by=hidden_by,
     )
-
-
-def _page(items: Sequence[T], cursor: str | None, limit: int | None) -> tuple[Sequence[T], str | None]:
-    start = 0
-    if cursor is not None:
-        if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 12):
-            raise InvalidInput("The cursor is none that this method gave out.", path="$.cursor")
-        start = int(cursor)
-    end = len(items) if limit is None else start + limit
-    return items[start:end], str(end) if end < len(items) else None
 
 
 def compaction_list(session: Session) -> CompactionList:
@@ -199,6 +211,31 @@ def stats(session: Session) -> Stats:
     )
 
 
-def event_page(stored: StoredEvents) -> EventPage:
-    """Kept events as clients get them."""
-    return EventPage(events=tuple(msgspec.to_builtins(event) for event in stored.events), truncated=stored.truncated)
+async def event_page(session: Session, after_seq: int) -> EventPage:
+    """The events after a number, as clients get them. The deltas of a turn that has ended come as one, where the last of them stood."""
+    pending = session.channel.pending(after_seq)
+    stored = await session.services.store.events(session.session_id, after_seq, _REPLAYED)
+    last = stored.events[-1].seq if stored.events else after_seq
+    fresh = [] if len(stored.events) == _REPLAYED else [event for event in pending if event.seq > last]
+    events = _with_deltas_joined([*stored.events, *fresh], session.lane.current.job_id if session.lane.current else "")
+    return EventPage(events=tuple(msgspec.to_builtins(event) for event in events), truncated=stored.truncated)
+
+
+def _with_deltas_joined(events: Sequence[StoredEvent], running: str) -> list[StoredEvent]:
+    texts: dict[tuple[Any, ...], str] = {}
+    joined: list[StoredEvent] = []
+    for stored in reversed(events):
+        kind = stored.event.get("type")
+        if kind not in ("messageDelta", "thoughtDelta") or stored.turn_id == running:
+            joined.append(stored)
+            continue
+        run = (stored.turn_id, kind, stored.event.get("attempt"))
+        if run not in texts:
+            joined.append(stored)
+        texts[run] = str(stored.event.get("text", "")) + texts.get(run, "")
+    return [_with_text(stored, texts) for stored in reversed(joined)]
+
+
+def _with_text(stored: StoredEvent, texts: Mapping[tuple[Any, ...], str]) -> StoredEvent:
+    text = texts.get((stored.turn_id, stored.event.get("type"), stored.event.get("attempt")))
+    return stored if text is None else msgspec.structs.replace(stored, event={**stored.event, "text": text})

@@ -159,7 +159,8 @@ class Session:
     def tell_status(self) -> None:
         """Tell every client that hears this session where compression stands."""
         for client in self.channel.hearers():
-            client.sink.status(self.status(client))
+            if client.wants("compressionStatus"):
+                client.sink.status(self.status(client))
 
     def tell_usage(self, turn_id: str | None = None) -> None:
         """Tell the meter and the status."""

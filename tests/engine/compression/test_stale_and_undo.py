@@ -144,6 +144,18 @@ def test_a_truncations_own_plan_is_stale_when_a_cut_of_it_is_hidden_meanwhile() 
     assert is_stale(book.history, draft, base)
 
 
+def test_a_truncations_own_plan_is_stale_when_what_it_cuts_again_is_given_back_meanwhile() -> None:
+    book = Book(budget=10, limit=8_000)
+    agent_run(book, 2, output="line of output\n" * 900)
+    first = book.truncate()
+    assert first is not None
+    book.limit = 3_000
+    draft = CompactionEntry(id="t", seq=0, time=0, compaction_id="t", result=outcome_of("CONTENT_TRUNCATED"), cuts=book.trim().cuts)
+    base = book.history.version
+    book.undo(first.compaction_id)
+    assert is_stale(book.history, draft, base)
+
+
 # --- undo --------------------------------------------------------------------------------------------------------------------------
 
 
@@ -170,6 +182,19 @@ def test_independent_truncations_are_undone_by_themselves() -> None:
     assert second is not None
     assert {(cut.seq, cut.part) for cut in first.cuts}.isdisjoint({(cut.seq, cut.part) for cut in second.cuts})
     assert plan_undo(book.history, first.compaction_id) == (first.compaction_id,)
+
+
+def test_undoing_the_second_cut_of_an_output_leaves_the_first() -> None:
+    book = Book(budget=10, limit=8_000)
+    agent_run(book, 2, output="line of output\n" * 900)
+    book.truncate()
+    once = book.view
+    book.limit = 3_000
+    second = book.truncate()
+    assert second is not None
+    assert plan_undo(book.history, None) == (second.compaction_id,)
+    book.undo()
+    assert book.view == once
 
 
 def test_what_cannot_be_undone_says_why() -> None:

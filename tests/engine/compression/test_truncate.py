@@ -86,6 +86,26 @@ def test_what_is_left_of_a_cut_output_counts_on() -> None:
     assert whole == [1, 2, 3, 4, 5, 6]  # the newest takes 30,000 tokens, each cut one 10,000 more
 
 
+def test_a_cut_output_counts_as_what_is_left_of_it_so_that_older_ones_may_fit_again() -> None:
+    older, huge, newest = (user(result(output="x" * size)) for size in (48_000, 192_000, 20_000))
+    assert [cut.seq for cut in trimmed(older, huge, newest).cuts] == [2]
+
+
+def test_an_output_that_fills_the_budget_exactly_stays_beside_others_of_its_content() -> None:
+    trim = trimmed(user(result(call_id="a", output="a" * 40_004), result(call_id="b", output="b" * 200_000)))
+    assert [(cut.seq, cut.part) for cut in trim.cuts] == [(1, 0)]
+
+
+def test_a_limit_of_nothing_plans_no_cut_of_what_is_short_already() -> None:
+    items = items_of(user(result(output="l" * 2_001)), user(result(output="s" * 2_000)), user(result(output="n" * 200_000)))
+    assert [cut.seq for cut in plan_cuts(items, count_text=lambda text: len(text) / 4, tag="t", limit=0)] == [1]
+
+
+def test_a_path_longer_than_the_output_leaves_the_output() -> None:
+    whole = "w" * 2_500
+    assert shortened(whole, path="/" + "p" * 5_000, limit=2_000) == whole
+
+
 def test_within_a_content_the_last_part_is_the_newest() -> None:
     trim = trimmed(user(result(call_id="a", output="a" * 120_000), {"text": "and"}, result(call_id="b", output="b" * 120_000)))
     assert [(cut.seq, cut.part) for cut in trim.cuts] == [(1, 0)]
@@ -158,15 +178,16 @@ def test_shortening_never_grows_a_text_and_is_done_after_one_time(piece: str, ti
 def test_json_that_only_its_indentation_makes_long_is_left_alone() -> None:
     """Cut, it would be longer than it is in the request."""
     numbers = user({"functionResponse": {"name": "run", "response": {"rows": [[1]] * 9_000}}})
-    assert len(whole_text(numbers.parts[0]["functionResponse"])) > OUTPUT_LIMIT_CHARACTERS
+    assert len(whole_text(numbers.parts[0]["functionResponse"])) > OUTPUT_LIMIT_CHARACTERS > item_of(numbers, 1).weight
     trim = trim_outputs(
-        [item_of(numbers, 1), item_of(user(result(output="y" * 190_000)), 2)],
+        [item_of(user(*numbers.parts, result(output="x" * 20_000)), 1), item_of(user(result(output="y" * 190_000)), 2)],
         measure=LEDGER.measure,
         count_text=LEDGER.count_text,
         tag="t",
         path_of=lambda name: name,
     )
     assert all(cut_item.weight <= item.weight for item, cut_item in zip(trim.items, trim.cut_items, strict=True))
+    assert trim.cuts == ()
 
 
 def test_only_results_are_looked_at() -> None:

@@ -173,6 +173,11 @@ def test_of_two_calls_with_one_id_a_result_finds_the_one_of_its_name() -> None:
     assert [names[part["functionResponse"]["id"]] for part in found[2].parts] == ["read", "run"]
 
 
+def test_a_result_of_a_doubled_id_comes_before_one_that_nobody_asked_for() -> None:
+    found = curated(HELLO, model(call("read", "a"), call("run", "a")), user(result("run", "nobody", "x"), result("run", "a", "y")), ANSWER)
+    assert [part["functionResponse"]["response"] for content in found[2:4] for part in content.parts] == [{"error": INTERRUPTED}, {"output": "y"}]
+
+
 def test_a_second_result_for_a_call_is_dropped() -> None:
     assert curated(HELLO, model(call(call_id="a")), user(result(call_id="a", output="1"), result(call_id="a", output="2")), ANSWER)[2] == user(
         result(call_id="a", output="1")

@@ -105,6 +105,12 @@ def test_a_constant_is_never_less_than_nothing() -> None:
     assert book.estimate(MODEL, parts(100, 500)) == 100
 
 
+def test_what_a_constant_of_less_than_nothing_would_have_to_explain_goes_to_the_factor() -> None:
+    book = taught((10_000, 9_000), (30_000, 33_000))
+    assert book.estimate(MODEL, parts(30_000)) == 33_000
+    assert book.estimate_text(MODEL, 1_000) == 1_100
+
+
 def test_counts_of_nothing_teach_nothing() -> None:
     book = taught((5_000, 0), (5_000, -3))
     assert book.estimate(MODEL, parts(5_000)) == 6_000

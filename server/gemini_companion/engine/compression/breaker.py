@@ -46,7 +46,7 @@ class Breaker:
         status = entry.result.status
         if status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" and not entry.forced:
             self._failed_at = entry.token_count
-        elif (status in _COUNTED or entry.fault):
+        elif entry.result.trigger == "auto" and (status in _COUNTED or entry.fault):
             self._failures += 1
             if self._failures >= FAILURES_IN_A_ROW:
                 self._failed_at = entry.token_count

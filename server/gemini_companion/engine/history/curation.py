@@ -105,10 +105,9 @@ class _Calls:
         call = call_of(part)
         if call is None:
             return None
-        name = str(call.get("name", ""))
-        given = call.get("id")
-        is_given = isinstance(given, str) and given != "" and given not in self.open
-        call_id = given if isinstance(given, str) and is_given else self._invent(f"{name}-{item.seq}-{number}")
+        name, given = _string(call, "name"), _string(call, "id")
+        is_given = given != "" and given not in self.open
+        call_id = given if is_given else self._invent(f"{name}-{item.seq}-{number}")
         self.open[call_id] = self._names[call_id] = name
         for key in (name, ""):
             self._waiting[key, False].append(call_id)
@@ -127,13 +126,14 @@ class _Calls:
         claims: dict[tuple[int, int], str] = {}
         unclaimed: list[tuple[tuple[int, int], dict[str, Any]]] = []
         for place, response in _responses(users):  # what names its call comes first, whatever the order
-            given = response.get("id")
-            if isinstance(given, str) and given in self.open and self._is_meant(given, response):
+            given = _string(response, "id")
+            if given in self.open and self._is_meant(given, response):
                 del self.open[given]
                 claims[place] = given
             else:
                 unclaimed.append((place, response))
-        for place, response in unclaimed:
+        # Of the rest, those with an id that two calls came with go first.
+        for place, response in sorted(unclaimed, key=lambda each: _string(each[1], "id") not in self._names):
             if (call_id := self._claim(response)) is not None:
                 claims[place] = call_id
         return [kept for index, item in enumerate(users) if (kept := self._answered(item, index, claims, measure)) is not None]
@@ -150,8 +150,8 @@ class _Calls:
             if response is not None and call_id is None:
                 changed = True
                 continue
-            if response is not None and call_id is not None and not (response.get("id") == call_id and response.get("name")):
-                part = {**part, "functionResponse": {**response, "id": call_id, "name": response.get("name") or self._names[call_id]}}
+            if response is not None and call_id is not None and not (response.get("id") == call_id and _string(response, "name")):
+                part = {**part, "functionResponse": {**response, "id": call_id, "name": _string(response, "name") or self._names[call_id]}}
                 changed = True
             parts.append(part)
             numbers.append(number)
@@ -164,17 +164,17 @@ class _Calls:
 
     def _claim(self, response: dict[str, Any]) -> str | None:
         """In order: a result with no id takes any open call of its name, one with a strange id only a call that came without one."""
-        name, given = response.get("name"), response.get("id")
-        waiting = self._waiting[name if isinstance(name, str) else "", bool(given)]
+        given = _string(response, "id")
+        waiting = self._waiting[_string(response, "name"), given != ""]
         while waiting:
             call_id = waiting.popleft()
             if self.open.pop(call_id, None) is not None:
                 return call_id
-        return given if isinstance(given, str) and self.open.pop(given, None) is not None else None
+        return given if self.open.pop(given, None) is not None else None
 
     def _is_meant(self, call_id: str, response: dict[str, Any]) -> bool:
         """False where two calls came with this id and the result has the name of the other one."""
-        return not self._has_invented or response.get("name") in (None, "", self._names[call_id])
+        return not self._has_invented or _string(response, "name") in ("", self._names[call_id])
 
     def with_ids(self, measure: MeasureContent) -> list[Item]:
         """The model items, each call with its id."""
@@ -203,6 +203,12 @@ def _responses(users: list[Item]) -> Iterator[tuple[tuple[int, int], dict[str, A
             for number, part in enumerate(item.content.parts):
                 if (response := response_of(part)) is not None:
                     yield (index, number), response
+
+
+def _string(fields: dict[str, Any], name: str) -> str:
+    """A field's string, `""` if it is none."""
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def interrupted_results(calls: dict[str, str], message: str = INTERRUPTED) -> Content:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput, SessionNotFound
+from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput
 from gemini_companion.engine.history.log import PinEntry, PromptEntry, RatingEntry, UnpinEntry
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.protocol.connection import Connection
@@ -97,6 +97,8 @@ async def context_preview(host: Host, connection: Connection, params: SessionPar
 async def pin(host: Host, connection: Connection, params: PinParams) -> Pin:
     if bool(params.text) == bool(params.turn_id):
         raise InvalidInput("Give either `text` or `turnId`.", path="$.text")
+    if params.text and not params.text.strip():
+        raise InvalidInput("The text to pin is empty.", path="$.text")
     session = await host.app.writing(host.client(connection), params.session_id)
     return await pin_text(session, params.text or _prompt_of(session, params.turn_id or ""), params.turn_id)
 
@@ -144,9 +146,7 @@ async def session_stats(host: Host, connection: Connection, params: SessionParam
 
 
 async def replay(host: Host, connection: Connection, params: ReplayParams) -> EventPage:
-    session = await host.app.reading(host.client(connection), params.session_id)
-    session.channel.keep_deltas()
-    return event_page(await host.app.services.store.events(params.session_id, params.after_seq))
+    return await event_page(await _read(host, connection, params.session_id), params.after_seq)
 
 
 async def _read(host: Host, connection: Connection, session_id: str | None) -> Session:
@@ -159,4 +159,4 @@ def _prompt_of(session: Session, turn_id: str) -> str:
             text = visible_text(entry.content)
             if text:
                 return text
-    raise SessionNotFound(f"The session has no turn {turn_id} with a text to pin.", hint="Turn ids are in gemini/session/history.")
+    raise InvalidInput(f"The session has no turn {turn_id} with a text to pin.", path="$.turnId", hint="Turn ids are in gemini/session/history.")
