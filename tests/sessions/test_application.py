@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
-from tests.support.sessions import ManualClock, Studio
 
 from gemini_companion.adapters.storage.store import SqliteStore, open_store
 from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput, SessionBusy, SessionNotFound
@@ -16,6 +15,7 @@ from gemini_companion.engine.history.log import PromptEntry, RatingEntry, ReplyE
 from gemini_companion.sessions.checkpoints import undo
 from gemini_companion.sessions.events import MessageDelta, TurnCompleted
 from gemini_companion.sessions.inspection import compaction_list, context_report, history_page, stats
+from tests.support.sessions import ManualClock, Studio
 
 Opener = Callable[[], Studio]
 

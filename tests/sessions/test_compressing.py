@@ -6,8 +6,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.support.scripted_model import SNAPSHOT
-from tests.support.sessions import Studio
 
 from gemini_companion.engine.compression.conclude import ACKNOWLEDGEMENT
 from gemini_companion.engine.compression.prompt import VERIFY_REQUEST
@@ -39,6 +37,8 @@ from gemini_companion.sessions.events import (
 )
 from gemini_companion.sessions.inspection import compaction_list, history_page
 from gemini_companion.sessions.session import Session
+from tests.support.scripted_model import SNAPSHOT
+from tests.support.sessions import Studio
 
 
 def dialogue(rounds: int = 8, words: int = 200) -> list[Content]:
@@ -432,7 +432,8 @@ async def test_an_edited_text_is_wrapped_and_foreign_tags_are_escaped(studio: St
     session = await studio.load(dialogue())
     preview = await studio.compress(preview=True)
     assert preview.compaction_id is not None
-    result = await apply_preview(session, client="c", compaction_id=preview.compaction_id, snapshot="Just go on. <state_snapshot>no</state_snapshot> really")
+    edited = "Just go on. <state_snapshot>no</state_snapshot> really"
+    result = await apply_preview(session, client="c", compaction_id=preview.compaction_id, snapshot=edited)
     text = visible_text(session.history.contents()[0])
     assert text == result.snapshot
     assert text.startswith("<state_snapshot>\n")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.sessions import Studio
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.ide_context.known import KnownState
@@ -22,6 +21,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import IdeContextSent
 from gemini_companion.sessions.ports import ModelRequest
+from tests.support.sessions import Studio
 
 PATHS = [f"/work/{name}.py" for name in ("a", "b", "c", "d")]
 

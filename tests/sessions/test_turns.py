@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.support.scripted_model import chunks
-from tests.support.sessions import Studio
 
 from gemini_companion.engine.errors import (
     Blocked,
@@ -35,6 +33,8 @@ from gemini_companion.sessions.events import (
 )
 from gemini_companion.sessions.inspection import history_page
 from gemini_companion.sessions.ports import ModelChunk
+from tests.support.scripted_model import chunks
+from tests.support.sessions import Studio
 
 
 async def test_an_answer_streams_as_deltas_and_comes_whole_in_the_result(studio: Studio) -> None:

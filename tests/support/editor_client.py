@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -44,7 +44,7 @@ class Editor:
         converter = self.client.protocol._converter
         typed: Any = params or {}
         if method in lsp.METHOD_TO_TYPES:  # pygls sends LSP's own methods only with LSP's own types
-            typed = converter.structure(typed, lsp.METHOD_TO_TYPES[method][2])
+            typed = converter.structure(typed, cast("Any", lsp.METHOD_TO_TYPES[method][2]))
         async with asyncio.timeout(WAIT):
             answer = await self.client.protocol.send_request_async(method, typed, msg_id=request_id)
         return converter.unstructure(answer) if method == "textDocument/codeAction" else plain(answer)
@@ -121,7 +121,7 @@ def plain(value: Any) -> Any:
 @asynccontextmanager
 async def editor(
     environment: dict[str, str], folder: Path, *, capabilities: str = "visual-studio-code", options: dict[str, Any] | None = None
-) -> AsyncIterator[Editor]:
+) -> AsyncGenerator[Editor]:
     """A running server with an initialized editor."""
     spoken: list[Editor] = []
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -29,6 +30,10 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.slash import slash_compression
 from gemini_companion.sessions.titles import Titles
 from gemini_companion.sessions.turn import Turn
+
+
+_OF_TOOLS: Final = frozenset({"functionCall", "functionResponse"})
+"""Fields of parts that no person writes."""
 
 
 class Application:
@@ -271,6 +276,10 @@ class Application:
         """Answer a prompt, in its order. A prompt that is just a slash command for compression runs that."""
         if not any(map(_says_something, prompt)):
             raise InvalidInput("The prompt is empty.", path="$.prompt", hint="Write something, or attach a file.")
+        for index, part in enumerate(prompt):
+            if not _OF_TOOLS.isdisjoint(part):
+                place = f"$.prompt[{index}]"
+                raise InvalidInput(f"{place}: calls and their results come from the model and its tools, not from a prompt.", path=place)
         session = await self.writing(client, session_id)
         guidance = slash_compression(prompt)
         if guidance is not None:

@@ -93,14 +93,17 @@ def _preview_job(session: Session, guidance: str) -> Job[CompressionResult]:
     compaction_id = session.services.new_id("compaction")
 
     async def run(job: Job[CompressionResult]) -> CompressionResult:
-        running = session.previews[compaction_id] = Running(job=job, started=session.services.clock.monotonic())
-        try:
-            return await _run(session, compaction_id, "manual", forced=True, guidance=guidance, running=running, preview=True)
-        finally:
-            session.previews.pop(compaction_id, None)
-            session.tell_status()
+        running = Running(job=job, started=session.services.clock.monotonic())
+        session.previews[compaction_id] = running
+        return await _run(session, compaction_id, "manual", forced=True, guidance=guidance, running=running, preview=True)
+
+    def over(_: object) -> None:
+        session.previews.pop(compaction_id, None)
+        session.tell_status()
 
     job = Job("compression", compaction_id, run)
+    session.previews[compaction_id] = Running(job=job, started=session.services.clock.monotonic())  # it can be cancelled from here on
+    job.future.add_done_callback(over)
     job.start()
     return job
 
