@@ -14,7 +14,8 @@ from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput, Ses
 from gemini_companion.engine.history.log import PromptEntry, RatingEntry, ReplyEntry, TurnEndEntry
 from gemini_companion.sessions.checkpoints import undo
 from gemini_companion.sessions.events import MessageDelta, TurnCompleted
-from gemini_companion.sessions.inspection import compaction_list, context_report, history_page, stats
+from gemini_companion.sessions.history_pages import history_page
+from gemini_companion.sessions.inspection import compaction_list, context_report, stats
 from tests.support.sessions import ManualClock, Studio
 
 Opener = Callable[[], Studio]
@@ -76,7 +77,7 @@ async def test_a_turn_that_a_crash_interrupted_is_marked_and_the_session_goes_on
     ends = [entry for entry in resumed.history.entries if isinstance(entry, TurnEndEntry)]
     assert ends[-1].outcome == "interrupted"
     assert [content.parts[0]["text"] for content in resumed.history.contents()] == ["one", "Done. "]
-    transcript = history_page(resumed, "transcript", cursor=None, limit=None).contents
+    transcript = (await history_page(resumed, "transcript", cursor=None, limit=None)).contents
     assert transcript[-1].outcome == "interrupted"
     assert (await second.chat("two")).text == "Done. "
 
@@ -251,17 +252,17 @@ async def test_pages_of_the_history_follow_each_other(opened: Opener) -> None:
     for number in range(5):
         await studio.chat(str(number))
     session = await studio.session()
-    whole = history_page(session, "transcript", cursor=None, limit=None)
+    whole = await history_page(session, "transcript", cursor=None, limit=None)
     seen, cursor = [], None
     while True:
-        page = history_page(session, "transcript", cursor=cursor, limit=3)
+        page = await history_page(session, "transcript", cursor=cursor, limit=3)
         seen += page.contents
         cursor = page.next_cursor
         if cursor is None:
             break
     assert tuple(seen) == whole.contents
     with pytest.raises(InvalidInput):
-        history_page(session, "transcript", cursor="nonsense", limit=3)
+        await history_page(session, "transcript", cursor="nonsense", limit=3)
 
 
 async def test_the_transcript_stays_whole_and_says_what_a_compression_hides(opened: Opener) -> None:
@@ -270,11 +271,11 @@ async def test_the_transcript_stays_whole_and_says_what_a_compression_hides(open
         await studio.chat(f"{number} " + "word " * 200)
     result = await studio.compress()
     session = await studio.session()
-    transcript = history_page(session, "transcript", cursor=None, limit=None).contents
+    transcript = (await history_page(session, "transcript", cursor=None, limit=None)).contents
     assert len(transcript) == 10
     hidden = [item for item in transcript if item.hidden_by == result.compaction_id]
     assert hidden
-    model_view = history_page(session, "model", cursor=None, limit=None).contents
+    model_view = (await history_page(session, "model", cursor=None, limit=None)).contents
     assert set(model_view[0].entry_ids) == {item.entry_id for item in hidden}
 
 
@@ -299,6 +300,6 @@ async def test_closing_ends_what_runs_and_a_later_start_finds_it_cancelled(opene
     second = opened()
     await second.app.open_session(second.client, session_id)
     session = await second.session()
-    transcript = history_page(session, "transcript", cursor=None, limit=None).contents
+    transcript = (await history_page(session, "transcript", cursor=None, limit=None)).contents
     assert transcript[-1].outcome == "cancelled"
     assert json.loads(json.dumps([dict(part) for part in transcript[-1].parts])) == [{"text": "two"}]

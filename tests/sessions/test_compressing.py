@@ -35,7 +35,8 @@ from gemini_companion.sessions.events import (
     CompactionUndone,
     PromptQueued,
 )
-from gemini_companion.sessions.inspection import compaction_list, history_page
+from gemini_companion.sessions.history_pages import history_page
+from gemini_companion.sessions.inspection import compaction_list
 from gemini_companion.sessions.session import Session
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
@@ -400,7 +401,7 @@ async def test_status_history_and_previews_never_wait(studio: Studio) -> None:
     async with asyncio.timeout(5):
         await studio.model.called.wait()
     assert session.status(studio.client).state == "idle"
-    assert history_page(session, "model", cursor=None, limit=None).contents
+    assert (await history_page(session, "model", cursor=None, limit=None)).contents
     preview = asyncio.create_task(studio.compress(preview=True))
     await studio.heard.wait_for(CompactionStarted)
     studio.model.gate.set()

@@ -31,7 +31,7 @@ from gemini_companion.sessions.events import (
     TurnStarted,
     UsageUpdated,
 )
-from gemini_companion.sessions.inspection import history_page
+from gemini_companion.sessions.history_pages import history_page
 from gemini_companion.sessions.ports import ModelChunk
 from tests.support.scripted_model import chunks
 from tests.support.sessions import Studio
@@ -111,7 +111,7 @@ async def test_a_cancelled_turn_leaves_the_view_unchanged_and_the_prompt_in_the_
         await task
     await studio.heard.wait_for(TurnCancelled)
     assert session.history.contents() == before
-    transcript = history_page(session, "transcript", cursor=None, limit=None).contents
+    transcript = (await history_page(session, "transcript", cursor=None, limit=None)).contents
     assert (transcript[-1].parts, transcript[-1].outcome) == (({"text": "two"},), "cancelled")
     assert studio.model.cancelled == 1
     studio.model.gate.set()

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gemini_companion.cli.files import read_session, read_text, write_whole
+from gemini_companion.cli.files import check_writable, read_session, read_text, write_whole
 from gemini_companion.cli.progress import PhaseLine
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import CompressionResult
@@ -31,12 +31,15 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
 
     imported = read_session(options.file)
     system = read_text(options.system) if options.system else imported.system_instruction
-    settings = _settings(SettingsLoader(home_directory(env), (), env).reload(trusted=False).settings, options)
+    if options.output:
+        check_writable(options.output)  # before a model is paid for what could not be kept
+    loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
+    settings = _settings(loaded.settings, options)
     store = MemoryStore(str(data_directory(env) / "files" / f"compress-{time.time_ns()}"))
     services = build_services(env, store=store, settings=lambda: settings, with_environment=False)
     app = Application(services)
     progress = PhaseLine(quiet=options.json)
-    for warning in imported.warnings:
+    for warning in (*imported.warnings, *(problem.told for problem in loaded.problems)):
         progress.say(warning)
     client = Client("command-line", progress, name="command line")
     app.attach(client)
@@ -44,10 +47,10 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
         entries = imported.entries or entries_of(imported.contents, services)
         session = await app.create(client, model=options.model or "", system_instruction=system, entries=entries)
         choice = session.choice()
-        if options.model and options.model != "offline" and choice.client.provider == "offline" and not _has_credentials(env):
-            progress.say(f"No API key was found: the built-in offline model stands in for {options.model}.")
+        if choice.asked != choice.name and choice.client.provider == "offline":
+            progress.say(f"The built-in offline model stands in for {choice.asked}: {choice.reason}. Set GEMINI_API_KEY to use Gemini.")
         if options.auto:
-            result = await compress_automatically(session, choice) or _below(session.status(None).token_count)
+            result = await compress_automatically(session, choice) or _not_due(session.reading(choice).tokens, session.trigger_at(choice))
         else:
             result = await compress(session, client=client.client_id, instructions=options.instructions)
         after = session.history.contents()
@@ -55,9 +58,9 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
         progress.done()
         await app.close()
     changed = result.status in ("COMPRESSED", "CONTENT_TRUNCATED")
+    _print(result, after if changed else None, as_json=options.json)
     if options.output:
         write_whole(options.output, _document(after, system, imported.system_instruction is not None or bool(options.system)))
-    _print(result, after if changed else None, as_json=options.json)
     return 1 if result.status in _FAILURES else 0
 
 
@@ -70,8 +73,9 @@ def _settings(settings: Settings, options: argparse.Namespace) -> Settings:
     return msgspec.structs.replace(settings, **changes)
 
 
-def _below(tokens: int) -> CompressionResult:
-    """The result of an automatic run that was not due."""
+def _not_due(tokens: int, mark: int | None) -> CompressionResult:
+    """The result of an automatic run that was not due; `mark` is the count that would have started it."""
+    why = "automatic compression is off" if mark is None else f"{tokens:,} tokens are below the threshold of {mark:,}"
     return CompressionResult(
         status="NOOP",
         trigger="auto",
@@ -80,14 +84,8 @@ def _below(tokens: int) -> CompressionResult:
         token_count_source="estimate",
         model_calls=0,
         duration_ms=0,
-        message=f"Nothing to compress: {tokens:,} tokens are below the threshold.",
+        message=f"Nothing was compressed: {why}.",
     )
-
-
-def _has_credentials(env: Mapping[str, str]) -> bool:
-    from gemini_companion.adapters.gemini.options import from_environment
-
-    return from_environment(env) is not None
 
 
 def _document(history: Sequence[Content], system: str | None, with_system: bool) -> bytes:
@@ -106,10 +104,16 @@ def _print(result: CompressionResult, history: Sequence[Content] | None, *, as_j
         return
     print(result.message)
     print(f"  status    {result.status}")
-    if result.original_token_count != result.new_token_count:
-        saved = 100 - 100 * result.new_token_count / max(1, result.original_token_count)
-        print(f"  tokens    {result.original_token_count:,} → {result.new_token_count:,}  ({saved:.0f} % less, {result.token_count_source})")
-    if result.kept_contents is not None:
-        print(f"  kept      the last {result.kept_contents} contents, from index {result.split_at}")
-    print(f"  took      {result.duration_ms:,} ms, {result.model_calls} model calls")
+    before, after, source = result.original_token_count, result.new_token_count, result.token_count_source
+    if history is None:
+        print(f"  tokens    {before:,}, as before ({source})")
+    else:
+        print(f"  tokens    {before:,} → {after:,}  ({100 - 100 * after / max(1, before):.0f} % less, {source})")
+        if result.kept_contents is not None:
+            print(f"  kept      {_counted(result.kept_contents, 'content')} word for word, from index {result.split_at} of the old history")
+    print(f"  took      {result.duration_ms:,} ms, {_counted(result.model_calls, 'model call')}")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 

@@ -15,7 +15,10 @@ FILE_LIMIT: Final = 256 * 1024 * 1024
 def read_session(name: str) -> ImportedSession:
     """The session in a file, or on stdin for `-`. Raises `InvalidInput`."""
     if name == "-":
-        return decode_session_file(sys.stdin.buffer.read(FILE_LIMIT), "standard input")
+        data = sys.stdin.buffer.read(FILE_LIMIT + 1)
+        if len(data) > FILE_LIMIT:
+            raise InvalidInput(f"standard input is larger than {FILE_LIMIT // 1024**2} MiB.")
+        return decode_session_file(data, "standard input")
     return decode_session_file(read_bytes(name), Path(name).name)
 
 
@@ -38,6 +41,14 @@ def read_text(name: str) -> str:
         return read_bytes(name).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{name} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8.") from None
+
+
+def check_writable(name: str) -> None:
+    """See that a file can be written there, as far as that shows before. Raises `CompanionError`."""
+    path = Path(name)
+    if path.is_dir() or not path.parent.is_dir():
+        why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise CompanionError(f"{name} cannot be written: {why}.", hint="Name a file in a folder that exists.")
 
 
 def write_whole(name: str, data: bytes) -> None:

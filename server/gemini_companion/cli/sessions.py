@@ -11,11 +11,12 @@ from collections.abc import Mapping
 
 import msgspec
 
+from gemini_companion.engine.errors import SessionBusy, SessionNotFound
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.events import Event
-from gemini_companion.sessions.inspection import history_page
+from gemini_companion.sessions.history_pages import history_page
 from gemini_companion.sessions.results import CompressionStatusReport, HistoryItem, SessionInfo, item_content
 from gemini_companion.settings.load import SettingsLoader
 
@@ -37,7 +38,10 @@ async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
     from gemini_companion.wiring import build_services, data_directory, home_directory
 
     folder = os.getcwd()
-    settings = SettingsLoader(home_directory(env), (), env).reload(trusted=False).settings
+    loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
+    for problem in loaded.problems:
+        print(problem.told, file=sys.stderr)
+    settings = loaded.settings
     store = open_store(data_directory(env), project_key([folder]), clock=SystemClock(), notify=lambda said: print(said, file=sys.stderr))
     app = Application(build_services(env, store=store, settings=lambda: settings, with_environment=False))
     client = Client("command-line", _Deaf(), name="command line")
@@ -45,6 +49,11 @@ async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
     app.attach(client)
     try:
         return await _act(app, client, options)
+    except SessionNotFound as fault:
+        hint = "`gemini-companion sessions list` names those of this folder; a session belongs to the folder that it was begun in."
+        raise SessionNotFound(fault.message, hint=hint) from None
+    except SessionBusy as fault:
+        raise SessionBusy(fault.message, hint="Close the editor that uses it, or start a new chat there, then try again.") from None
     finally:
         await app.close()
 
@@ -81,16 +90,17 @@ async def _list(app: Application, options: argparse.Namespace) -> None:
         sys.stdout.write(msgspec.json.encode({"sessions": found}).decode() + "\n")
         return
     if not found:
-        print("No sessions in this folder's project yet.")
+        print("No session of this folder's project holds these words." if options.query else "No sessions in this folder's project yet.")
     for info in found:
         when = datetime.datetime.fromtimestamp(info.updated_at / 1000).strftime("%Y-%m-%d %H:%M")
         held = f"  (held by process {info.held_by})" if info.held_by else ""
-        print(f"{info.session_id}  {when}  {info.turns:>4} turns  {info.token_count:>9,} tokens  {info.title or 'untitled'}{held}")
+        turns = f"{info.turns:>4} turn " if info.turns == 1 else f"{info.turns:>4} turns"
+        print(f"{info.session_id}  {when}  {turns}  {info.token_count:>9,} tokens  {info.title or 'untitled'}{held}")
 
 
 async def _show(app: Application, client: Client, options: argparse.Namespace) -> None:
     session = await app.reading(client, options.id)
-    page = history_page(session, "transcript", cursor=None, limit=None)
+    page = await history_page(session, "transcript", cursor=None, limit=None)
     if options.json:
         sys.stdout.write(msgspec.json.encode(page).decode() + "\n")
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -127,6 +128,6 @@ class Host:
 
 
 def folders_of(connection: Connection) -> tuple[str, ...]:
-    """The absolute paths of a connection's workspace folders."""
+    """The absolute paths of a connection's workspace folders; one of another system (`file:///C:/x` here) is none of ours."""
     paths = (path_of(folder.uri) for folder in connection.documents.folders.values())
-    return tuple(path for path in paths if path)
+    return tuple(path for path in paths if path and os.path.isabs(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -19,8 +19,8 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compressing import compress
 from gemini_companion.sessions.environment import refresh_environment
 from gemini_companion.sessions.events import PromptQueued, SettingsChanged, TrustChanged
-from gemini_companion.sessions.importing import copied, entries_of, entries_until, read_session_file
-from gemini_companion.sessions.interchange import ExportFormat, decode_session_file, encode_session
+from gemini_companion.sessions.importing import copied, entries_until, import_file
+from gemini_companion.sessions.interchange import ExportFormat, encode_session
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.recovery import recover
@@ -28,9 +28,9 @@ from gemini_companion.sessions.results import CancelResult, ChatResult, SessionI
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.slash import slash_compression
+from gemini_companion.sessions.summarising import off_loop
 from gemini_companion.sessions.titles import Titles
 from gemini_companion.sessions.turn import Turn
-
 
 _OF_TOOLS: Final = frozenset({"functionCall", "functionResponse"})
 """Fields of parts that no person writes."""
@@ -110,7 +110,7 @@ class Application:
                 return session
             # Another process may have written meanwhile: what nobody here holds is read anew.
             meta, entries = await self.services.store.load(session_id)
-            return self._keep(meta, entries, first_event=0)
+            return await self._keep(meta, entries, first_event=0)
 
     async def _hold(self, session_id: str, *, take_over: bool = False) -> Session:
         """Hold a session for writing; what a crash left open is closed. Raises `SessionBusy`."""
@@ -123,13 +123,14 @@ class Application:
             await store.hold(session_id, take_over=take_over)
             meta, entries = await store.load(session_id)
             first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
-            session = self._keep(meta, entries, first_event=first)
+            session = await self._keep(meta, entries, first_event=first)
             await recover(session, first)
             return session
 
-    def _keep(self, meta: SessionMeta, entries: Iterable[Entry], *, first_event: int) -> Session:
+    async def _keep(self, meta: SessionMeta, entries: Sequence[Entry], *, first_event: int) -> Session:
+        """Fold a log; a long one in a thread, for every content is measured."""
         channel = EventChannel(meta.session_id, self.services.store, self.services.clock, self.hearers, first_event)
-        session = Session(meta, entries, self.services, channel)
+        session = await off_loop(len(entries), lambda: Session(meta, entries, self.services, channel))
         self._sessions[meta.session_id] = session
         return session
 
@@ -166,7 +167,7 @@ class Application:
         )
         await self.services.store.create(meta, entries)
         first = await self.services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
-        session = self._keep(meta, entries, first_event=first)
+        session = await self._keep(meta, entries, first_event=first)
         client.current = meta.session_id
         await refresh_environment(session)
         return session
@@ -194,7 +195,8 @@ class Application:
     async def fork(self, client: Client, session_id: str, at_turn: str | int | None) -> SessionInfo:
         """A new session that begins as the old one was after `at_turn` (a turn's id or its number from 1), or as it is now."""
         source = await self.reading(client, session_id)
-        entries = copied(entries_until(source.history.entries, at_turn), self.services, "fork")
+        said = list(source.history.entries)
+        entries = await off_loop(len(said), lambda: copied(entries_until(said, at_turn), self.services, "fork"))
         title = f"{source.meta.title} (fork)" if source.meta.title else ""
         session = await self.create(
             client,
@@ -232,9 +234,7 @@ class Application:
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Read a session file. Raises `InvalidInput` that says what is wrong with it, and where."""
-        data = await asyncio.to_thread(read_session_file, path)
-        imported = await asyncio.to_thread(decode_session_file, data, Path(path).name)
-        entries = copied(imported.entries or entries_of(imported.contents, self.services), self.services, "import")
+        imported, entries = await asyncio.to_thread(import_file, path, self.services)
         session = await self.create(
             client,
             model=imported.model or "",
@@ -259,7 +259,7 @@ class Application:
             updated_at=session.meta.updated_at if session else meta.updated_at,
             turns=session.turns if session else meta.turns,
             token_count=session.reading(session.choice()).tokens if session else meta.token_count,
-            workspace_folders=tuple(Path(folder).as_uri() for folder in meta.workspace_folders),
+            workspace_folders=tuple(Path(folder).as_uri() for folder in meta.workspace_folders if Path(folder).is_absolute()),
             parent=meta.parent,
             held_by=meta.held_by,
         )

@@ -10,6 +10,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import Entry, IdeContextEntry, PromptEntry, ReplyEntry, ResumeEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.part import has_response
+from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
 from gemini_companion.sessions.services import Services
 
 IMPORT_LIMIT: Final = 256 * 1024 * 1024
@@ -75,8 +76,13 @@ def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[
     return tuple(entry for entry in entries if entry.seq <= end.seq)
 
 
-def read_session_file(path: str) -> bytes:
-    """The bytes of a session file. Raises `InvalidInput`."""
+def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
+    """What a session file says, and the log of the session that it becomes. Raises `InvalidInput`. Takes its time: for a thread."""
+    imported = decode_session_file(_bytes_of(path), Path(path).name)
+    return imported, copied(imported.entries or entries_of(imported.contents, services), services, "import")
+
+
+def _bytes_of(path: str) -> bytes:
     file, shown = Path(path), path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…"
     try:
         if not file.is_absolute():

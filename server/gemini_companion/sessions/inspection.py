@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.errors import InvalidInput, StaleVersion
-from gemini_companion.engine.history.item import STANDING_IN, Item
 from gemini_companion.engine.history.log import (
     AttemptEntry,
     CompactionEntry,
     Entry,
-    IdeContextEntry,
-    PromptEntry,
     RatingEntry,
     ReplyEntry,
-    ToolResultEntry,
-    TurnEndEntry,
 )
 from gemini_companion.engine.tokens.limits import KNOWN_MODELS
 from gemini_companion.sessions.ports import StoredEvent
@@ -28,8 +21,6 @@ from gemini_companion.sessions.results import (
     CompactionList,
     ContextReport,
     EventPage,
-    HistoryItem,
-    HistoryPage,
     ModelInfo,
     ModelReport,
     Pin,
@@ -39,85 +30,8 @@ from gemini_companion.sessions.results import (
 from gemini_companion.sessions.services import ModelChoice, Services
 from gemini_companion.sessions.session import Session
 
-_CURSOR: Final = re.compile(r"(?P<epoch>[0-9]{1,12})\.(?P<index>[0-9]{1,12})", re.ASCII)
-"""Epoch of the view (0 for the transcript, which has none) and index of the next page's first content."""
-
 _REPLAYED: Final = 10_000
 """Events that one answer replays at most."""
-
-_KINDS = {PromptEntry: "prompt", ReplyEntry: "reply", ToolResultEntry: "toolResult", IdeContextEntry: "ide"}
-
-
-def history_page(session: Session, view: Literal["model", "transcript"], *, cursor: str | None, limit: int | None) -> HistoryPage:
-    """The curated view, or everything ever said.
-
-    The pages of a transcript stay where they are. Those of the model's view are of one epoch: after a compression, an undo or a
-    resumption a cursor into it raises `StaleVersion`, for the contents behind it are others.
-    """
-    epoch = session.history.epoch if view == "model" else 0
-    start = 0 if cursor is None else _index_in(cursor, epoch)
-    items = _model_view(session) if view == "model" else _transcript(session)
-    end = len(items) if limit is None else start + limit
-    following = f"{epoch}.{end}" if end < len(items) else None
-    return HistoryPage(contents=tuple(items[start:end]), version=session.history.version, epoch=session.history.epoch, next_cursor=following)
-
-
-def _index_in(cursor: str, epoch: int) -> int:
-    """Where a page begins. Raises `InvalidInput` for a cursor that is none, `StaleVersion` for one of another epoch."""
-    match = _CURSOR.fullmatch(cursor)
-    if match is None or (int(match["epoch"]) == 0) != (epoch == 0):
-        raise InvalidInput("This cursor did not come with a page of this view.", path="$.cursor", hint="Read again without it.")
-    if int(match["epoch"]) != epoch:
-        raise StaleVersion("The history was compressed, undone or resumed since the last page.", hint="Read it again from the beginning.")
-    return int(match["index"])
-
-
-def _model_view(session: Session) -> list[HistoryItem]:
-    history = session.history
-    return [_listed(item, history.provenance(item) if item.kind in STANDING_IN else ()) for item in history.curated()]
-
-
-def _listed(item: Item, entry_ids: tuple[str, ...]) -> HistoryItem:
-    return HistoryItem(
-        role=item.content.role,
-        parts=tuple(item.content.parts),
-        entry_id=item.entry_id,
-        entry_ids=entry_ids,
-        kind=item.kind,
-        seq=item.seq,
-        turn_id=item.turn_id or None,
-    )
-
-
-def _transcript(session: Session) -> list[HistoryItem]:
-    history = session.history
-    outcomes = {entry.turn_id: entry for entry in history.entries if isinstance(entry, TurnEndEntry)}
-    hiding = [compaction for compaction in history.in_force.values() if compaction.hides is not None]
-    return [
-        _said(entry, outcomes.get(entry.turn_id), hiding)
-        for entry in history.entries
-        if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
-    ]
-
-
-def _said(
-    entry: PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry, end: TurnEndEntry | None, hiding: Sequence[CompactionEntry]
-) -> HistoryItem:
-    outcome = None if end is None or end.outcome == "completed" or entry.seq <= end.kept_to else end.outcome
-    hidden_by = next(
-        (c.compaction_id for c in reversed(hiding) if c.hides and c.hides[0] <= entry.seq <= c.hides[1] and entry.seq not in c.keeps), None
-    )
-    return HistoryItem(
-        role=entry.content.role,
-        parts=tuple(entry.content.parts),
-        entry_id=entry.id,
-        kind=_KINDS[type(entry)],
-        seq=entry.seq,
-        turn_id=entry.turn_id,
-        time=entry.time,
-        outcome=outcome,
-        hidden_by=hidden_by,
-    )
 
 
 def compaction_list(session: Session) -> CompactionList:

@@ -178,6 +178,14 @@ def test_a_result_of_a_doubled_id_comes_before_one_that_nobody_asked_for() -> No
     assert [part["functionResponse"]["response"] for content in found[2:4] for part in content.parts] == [{"error": INTERRUPTED}, {"output": "y"}]
 
 
+def test_a_doubled_id_waits_for_its_own_result_whatever_else_comes_twice() -> None:
+    calls = model(call("run", "b"), call("read", "a"), call("run", "a"))
+    found = curated(HELLO, calls, user(result("run", "b", "1"), result("run", "b", "again"), result("run", "a", "2")), ANSWER)
+    ids = [part["functionCall"]["id"] for part in found[1].parts]
+    outputs = {part["functionResponse"]["id"]: part["functionResponse"]["response"] for content in found[2:4] for part in content.parts}
+    assert outputs == {ids[0]: {"output": "1"}, ids[1]: {"error": INTERRUPTED}, ids[2]: {"output": "2"}}
+
+
 def test_a_second_result_for_a_call_is_dropped() -> None:
     assert curated(HELLO, model(call(call_id="a")), user(result(call_id="a", output="1"), result(call_id="a", output="2")), ANSWER)[2] == user(
         result(call_id="a", output="1")

@@ -45,6 +45,6 @@ def storage_fault(fault: BaseException, path: str) -> StorageFault:
             hint="Check the disk, or set COMPANION_DATA_DIR to a folder on another one. Damaged files are kept beside the new one.",
         )
     return StorageFault(
-        f"The session store cannot use {path}: {fault}.",
+        f"The session store cannot use {path}: {getattr(fault, 'strerror', None) or fault}.",
         hint=f"Check that the folder exists and may be written, or set COMPANION_DATA_DIR to another one. {_NOTHING_LOST}",
     )

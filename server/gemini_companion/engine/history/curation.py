@@ -97,6 +97,9 @@ class _Calls:
         self._names: dict[str, str] = {}
         self._waiting: defaultdict[tuple[str, bool], deque[str]] = defaultdict(deque)
         """By name (`""` for any name), of all calls and (`True`) of those alone that came without an id of their own."""
+        self._doubles: defaultdict[tuple[str, str], deque[str]] = defaultdict(deque)
+        """By the id and the name that they came with: the new ids of calls whose id was taken."""
+        self._doubled: set[str] = set()
         self._has_invented = False
         for item in models:
             self._ids.append([self._register(item, number, part) for number, part in enumerate(item.content.parts)])
@@ -113,6 +116,9 @@ class _Calls:
             self._waiting[key, False].append(call_id)
             if not is_given:
                 self._waiting[key, True].append(call_id)
+        if given and not is_given:
+            self._doubles[given, name].append(call_id)
+            self._doubled.add(given)
         self._has_invented = self._has_invented or not is_given
         return call_id
 
@@ -126,15 +132,12 @@ class _Calls:
         claims: dict[tuple[int, int], str] = {}
         unclaimed: list[tuple[tuple[int, int], dict[str, Any]]] = []
         for place, response in _responses(users):  # what names its call comes first, whatever the order
-            given = _string(response, "id")
-            if given in self.open and self._is_meant(given, response):
-                del self.open[given]
-                claims[place] = given
+            if (call_id := self._named(response)) is not None:
+                claims[place] = call_id
             else:
                 unclaimed.append((place, response))
-        # Of the rest, those with an id that two calls came with go first.
-        for place, response in sorted(unclaimed, key=lambda each: _string(each[1], "id") not in self._names):
-            if (call_id := self._claim(response)) is not None:
+        for place, response in unclaimed:
+            if (call_id := self._waiting_for(response)) is not None:
                 claims[place] = call_id
         return [kept for index, item in enumerate(users) if (kept := self._answered(item, index, claims, measure)) is not None]
 
@@ -162,19 +165,27 @@ class _Calls:
         content = Content(role="user", parts=tuple(parts))
         return item.with_content(content, measure(content), numbers=tuple(numbers) if len(numbers) < len(item.content.parts) else None)
 
-    def _claim(self, response: dict[str, Any]) -> str | None:
+    def _named(self, response: dict[str, Any]) -> str | None:
+        """The call that a result names; of several calls with one id the one of the result's name."""
+        given, name = _string(response, "id"), _string(response, "name")
+        is_meant = given not in self._doubled or name in ("", self._names[given])
+        if is_meant and self.open.pop(given, None) is not None:
+            return given
+        return self._first_open(self._doubles[given, name]) if given in self._doubled else None
+
+    def _waiting_for(self, response: dict[str, Any]) -> str | None:
         """In order: a result with no id takes any open call of its name, one with a strange id only a call that came without one."""
-        given = _string(response, "id")
-        waiting = self._waiting[_string(response, "name"), given != ""]
+        given, name = _string(response, "id"), _string(response, "name")
+        if self.open.pop(given, None) is not None:
+            return given
+        return self._first_open(self._waiting[name, given != ""])
+
+    def _first_open(self, waiting: deque[str]) -> str | None:
         while waiting:
             call_id = waiting.popleft()
             if self.open.pop(call_id, None) is not None:
                 return call_id
-        return given if self.open.pop(given, None) is not None else None
-
-    def _is_meant(self, call_id: str, response: dict[str, Any]) -> bool:
-        """False where two calls came with this id and the result has the name of the other one."""
-        return not self._has_invented or _string(response, "name") in ("", self._names[call_id])
+        return None
 
     def with_ids(self, measure: MeasureContent) -> list[Item]:
         """The model items, each call with its id."""

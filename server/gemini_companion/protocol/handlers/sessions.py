@@ -25,8 +25,9 @@ from gemini_companion.protocol.types import (
     SubscribeParams,
     UnpinParams,
 )
+from gemini_companion.sessions.history_pages import history_page
 from gemini_companion.sessions.ide import prepare_context
-from gemini_companion.sessions.inspection import context_report, event_page, history_page, model_report, pin_list, stats
+from gemini_companion.sessions.inspection import context_report, event_page, model_report, pin_list, stats
 from gemini_companion.sessions.results import (
     ContextPreview,
     ContextReport,
@@ -82,7 +83,7 @@ async def import_(host: Host, connection: Connection, params: ImportParams) -> S
 
 async def history(host: Host, connection: Connection, params: HistoryParams) -> HistoryPage:
     session = await _read(host, connection, params.session_id)
-    return history_page(session, params.view, cursor=params.cursor, limit=params.limit)
+    return await history_page(session, params.view, cursor=params.cursor, limit=params.limit)
 
 
 async def context(host: Host, connection: Connection, params: SessionParams) -> ContextReport:

@@ -1,0 +1,100 @@
+"""The history as clients read it: what the model gets, or everything that was ever said, whole or page by page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from gemini_companion.engine.errors import InvalidInput, StaleVersion
+from gemini_companion.engine.history.item import STANDING_IN, Item
+from gemini_companion.engine.history.log import (
+    CompactionEntry,
+    ContentEntry,
+    IdeContextEntry,
+    PromptEntry,
+    ReplyEntry,
+    ToolResultEntry,
+    TurnEndEntry,
+)
+from gemini_companion.engine.history.view import History
+from gemini_companion.sessions.results import HistoryItem, HistoryPage
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.summarising import off_loop
+
+_CURSOR: Final = re.compile(r"(?P<epoch>[0-9]{1,12})\.(?P<index>[0-9]{1,12})", re.ASCII)
+"""Epoch of the view (0 for the transcript, which has none) and index of the next page's first content."""
+
+_KINDS: Final = {PromptEntry: "prompt", ReplyEntry: "reply", ToolResultEntry: "toolResult", IdeContextEntry: "ide"}
+
+
+async def history_page(session: Session, view: Literal["model", "transcript"], *, cursor: str | None, limit: int | None) -> HistoryPage:
+    """The curated view, or everything ever said.
+
+    The pages of a transcript stay where they are. Those of the model's view are of one epoch: after a compression, an undo or a
+    resumption a cursor into it raises `StaleVersion`, for the contents behind it are others.
+    """
+    history = session.history
+    version, epoch = history.version, history.epoch
+    shelf = epoch if view == "model" else 0
+    start = 0 if cursor is None else _index_in(cursor, shelf)
+    end = None if limit is None else start + limit
+    if view == "model":
+        items = history.curated()
+        total, contents = len(items), await _model_view(history, items[start:end])
+    else:
+        said = [entry for entry in history.entries if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)]
+        total, contents = len(said), await _transcript(history, said[start:end])
+    following = f"{shelf}.{end}" if end is not None and end < total else None
+    return HistoryPage(contents=contents, version=version, epoch=epoch, next_cursor=following)
+
+
+def _index_in(cursor: str, epoch: int) -> int:
+    """Where a page begins. Raises `InvalidInput` for a cursor that is none, `StaleVersion` for one of another epoch."""
+    match = _CURSOR.fullmatch(cursor)
+    if match is None or (int(match["epoch"]) == 0) != (epoch == 0):
+        raise InvalidInput("This cursor did not come with a page of this view.", path="$.cursor", hint="Read again without it.")
+    if int(match["epoch"]) != epoch:
+        raise StaleVersion("The history was compressed, undone or resumed since the last page.", hint="Read it again from the beginning.")
+    return int(match["index"])
+
+
+async def _model_view(history: History, items: Sequence[Item]) -> tuple[HistoryItem, ...]:
+    provenance = [history.provenance(item) if item.kind in STANDING_IN else () for item in items]
+    return await off_loop(len(items), lambda: tuple(map(_listed, items, provenance)))
+
+
+def _listed(item: Item, entry_ids: tuple[str, ...]) -> HistoryItem:
+    return HistoryItem(
+        role=item.content.role,
+        parts=tuple(item.content.parts),
+        entry_id=item.entry_id,
+        entry_ids=entry_ids,
+        kind=item.kind,
+        seq=item.seq,
+        turn_id=item.turn_id or None,
+    )
+
+
+async def _transcript(history: History, said: Sequence[ContentEntry]) -> tuple[HistoryItem, ...]:
+    ends = {entry.turn_id: entry for entry in history.entries if isinstance(entry, TurnEndEntry)}
+    hiding = [compaction for compaction in history.in_force.values() if compaction.hides is not None]
+    return await off_loop(len(said), lambda: tuple(_said(entry, ends.get(entry.turn_id), hiding) for entry in said))
+
+
+def _said(entry: ContentEntry, end: TurnEndEntry | None, hiding: Sequence[CompactionEntry]) -> HistoryItem:
+    outcome = None if end is None or end.outcome == "completed" or entry.seq <= end.kept_to else end.outcome
+    hidden_by = next(
+        (c.compaction_id for c in reversed(hiding) if c.hides and c.hides[0] <= entry.seq <= c.hides[1] and entry.seq not in c.keeps), None
+    )
+    return HistoryItem(
+        role=entry.content.role,
+        parts=tuple(entry.content.parts),
+        entry_id=entry.id,
+        kind=_KINDS[type(entry)],
+        seq=entry.seq,
+        turn_id=entry.turn_id,
+        time=entry.time,
+        outcome=outcome,
+        hidden_by=hidden_by,
+    )
