@@ -297,12 +297,14 @@ class Application:
         if position:
             session.emit(PromptQueued(position=position, because=busy_with), turn.turn_id)
         try:
-            return await job.wait(client.client_id)
+            with client.following(session.session_id):
+                return await job.wait(client.client_id)
         finally:
             await self._after_turn(session)
 
     async def _compress_by_prompt(self, session: Session, client: Client, guidance: str) -> ChatResult:
-        result = await compress(session, client=client.client_id, instructions=guidance)
+        with client.following(session.session_id):
+            result = await compress(session, client=client.client_id, instructions=guidance)
         choice = session.choice()
         return ChatResult(
             session_id=session.session_id,
@@ -323,7 +325,8 @@ class Application:
     async def compress(self, client: Client, session_id: str | None, *, instructions: str = "", preview: bool = False) -> CompressionResult:
         """Compress a session by hand."""
         session = await self.writing(client, session_id)
-        result = await compress(session, client=client.client_id, instructions=instructions, preview=preview)
+        with client.following(session.session_id):
+            result = await compress(session, client=client.client_id, instructions=instructions, preview=preview)
         with suppress(CompanionError):
             await self._save_meta(session)
         return result
@@ -378,4 +381,3 @@ async def _stop(session: Session, by: str) -> None:
 def _says_something(part: Part) -> bool:
     text = part.get("text")
     return bool(text.strip() if isinstance(text, str) else text) or any(part[key] for key in part if key not in ("text", "thought"))
-

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Protocol
 
 from gemini_companion.sessions.editor import Editor
@@ -41,10 +44,21 @@ class Client:
         self.making_session = asyncio.Lock()
         self.editor = Editor(client_id)
         self._named: set[str] = set()
+        self._followed: Counter[str] = Counter()
 
     def name_session(self, session_id: str) -> None:
         """It named this session in a request."""
         self._named.add(session_id)
+
+    @contextmanager
+    def following(self, session_id: str) -> Generator[None]:
+        """While a request of its own runs in a session it hears that session, even if another one is its current one meanwhile."""
+        self._followed[session_id] += 1
+        try:
+            yield
+        finally:
+            self._followed[session_id] -= 1
+            self._followed += Counter()  # drops what is at zero
 
     def subscribe(self, session_id: str, *, on: bool) -> None:
         """Hear a session from now on, or no more unless it is the current one."""
@@ -65,4 +79,4 @@ class Client:
 
     def hears(self, session_id: str) -> bool:
         """True if events of this session go to it."""
-        return session_id == self.current or session_id in self._named
+        return session_id == self.current or session_id in self._named or session_id in self._followed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from typing import Final
 
 import msgspec
 
@@ -33,6 +34,9 @@ from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.services import ModelChoice
 from gemini_companion.sessions.session import Running, Session
 from gemini_companion.sessions.summarising import RETRY_SECONDS, Summariser, Summary, off_loop
+
+NEVER: Final = 2**62
+"""No output is this long: the settings turned shortening off."""
 
 
 async def compress(session: Session, *, client: str, instructions: str = "", preview: bool = False) -> CompressionResult:
@@ -153,14 +157,14 @@ async def _run(
 async def _steps(run: CompressionRun) -> CompressionResult:
     session = run.session
     history = session.history
-    items = history.curated()
+    items, version, in_force = history.curated(), history.version, tuple(history.in_force.values())
     if not items:
         return nothing(run)
     run.report("truncating")
     trim = await off_loop(len(items), partial(_trim, run, items))
     if session.breaker.has_failed(run.reading.tokens) and not run.forced:
-        return await _truncate_only(run, trim)
-    plan = await off_loop(len(items), partial(plan_compression, trim, tuple(history.in_force.values()), history.version))
+        return await _truncate_only(run, trim, version)
+    plan = await off_loop(len(items), partial(plan_compression, trim, in_force, version))
     if plan is None:
         return nothing(run)
     summary = await _summarise(run, plan)
@@ -183,7 +187,8 @@ async def _steps(run: CompressionRun) -> CompressionResult:
 
 def _trim(run: CompressionRun, items: list[Item]) -> Trim:
     session = run.session
-    settings_limit = session.services.settings().truncate_tool_output_threshold or OUTPUT_LIMIT_CHARACTERS
+    threshold = session.services.settings().truncate_tool_output_threshold
+    limit = NEVER if threshold is None else min(threshold, OUTPUT_LIMIT_CHARACTERS)
     room = 4 * (session.limit(run.choice) - run.reading.tokens)
     return trim_outputs(
         items,
@@ -191,7 +196,7 @@ def _trim(run: CompressionRun, items: list[Item]) -> Trim:
         count_text=session.ledger.count_text,
         tag=run.compaction_id[-8:],
         path_of=lambda name: session.services.store.text_path(session.session_id, name),
-        limit=min(settings_limit, max(room, 0)),
+        limit=limit if limit == NEVER else min(limit, max(room, 0)),
     )
 
 
@@ -221,7 +226,7 @@ def _entry(run: CompressionRun, plan: Plan, snapshot: str, result: CompressionRe
     return compaction_entry(plan, snapshot, compaction_id=run.compaction_id, entry_id=stamp["id"], seq=0, time=stamp["time"], result=result)
 
 
-async def _truncate_only(run: CompressionRun, trim: Trim, *, because: str = "") -> CompressionResult:
+async def _truncate_only(run: CompressionRun, trim: Trim, version: int, *, because: str = "") -> CompressionResult:
     """Step 5: no model call; the cuts alone, if they help. `because` says what a model call came to, if there was one."""
     before, source = run.reading
     counts = Counts(before, max(0, before - trim.tokens_saved), source)
@@ -232,7 +237,7 @@ async def _truncate_only(run: CompressionRun, trim: Trim, *, because: str = "") 
     result = run.result("CONTENT_TRUNCATED", counts, with_id=True, message=message)
     stamp = run.session.stamp()
     entry = truncation_entry(trim, compaction_id=run.compaction_id, entry_id=stamp["id"], seq=0, time=stamp["time"], result=result)
-    return await install(run, entry, run.session.history.version)
+    return await install(run, entry, version)
 
 
 async def _after_fault(run: CompressionRun, fault: CompanionError) -> CompressionResult:
@@ -248,10 +253,10 @@ async def _after_fault(run: CompressionRun, fault: CompanionError) -> Compressio
         await failed(run, result, type(fault).__name__)
         raise fault
     await note_attempt(run, result, type(fault).__name__)
-    items = session.history.curated()
+    items, version = session.history.curated(), session.history.version
     trim = await off_loop(len(items), partial(_trim, run, items))
     if trim.cuts and trim.tokens_saved:
-        return await _truncate_only(run, trim, because=f"No summary: {fault.message}")
+        return await _truncate_only(run, trim, version, because=f"No summary: {fault.message}")
     return run.tell_end(CompactionFailed, result)
 
 

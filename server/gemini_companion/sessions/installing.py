@@ -170,7 +170,10 @@ async def _write_cuts(session: Session, entry: CompactionEntry) -> CompactionEnt
     sources = {item.seq: item for item in session.history.sources}
     failed: list[Cut] = []
     for cut in entry.cuts:
-        response = response_of(sources[cut.seq].content.parts[cut.part]) if cut.seq in sources else None
+        if cut.seq not in sources:  # its turn was rolled back since
+            failed.append(cut)
+            continue
+        response = response_of(sources[cut.seq].content.parts[cut.part])
         try:
             name = cut.path.replace("\\", "/").rsplit("/", 1)[-1]
             path = await session.services.store.save_text(session.session_id, name, whole_text(response or {}))
