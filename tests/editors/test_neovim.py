@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.support.editor_client import server_environment
 from tests.support.emulator import Emulator, asks_for_snapshot, faults, slow, snapshot_of
 

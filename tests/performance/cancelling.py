@@ -47,4 +47,3 @@ def _cancelled(daemon: Daemon, emulator: Emulator, method: str, params: dict[str
     arrival = daemon.answer_to(request_id)
     assert arrival.message["error"]["code"] == -32800, arrival.message
     return (arrival.at - started) / 1e6
-

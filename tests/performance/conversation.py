@@ -19,10 +19,33 @@ DESCRIPTION: Final[Json] = {
     "lineBreaks": 0.08,
     "tool": "run_shell_command",
     "block": ["prompt", "call", "output", "answer", "prompt", "answer"],
-    "words": (
-        "parser cursor branch merge commit thread socket buffer render layout schema column migrate rollback retry timeout payload header "
-        "closure iterator assert fixture mock 漢字 fn"
-    ).split(" "),
+    "words": [
+        "parser",
+        "cursor",
+        "branch",
+        "merge",
+        "commit",
+        "thread",
+        "socket",
+        "buffer",
+        "render",
+        "layout",
+        "schema",
+        "column",
+        "migrate",
+        "rollback",
+        "retry",
+        "timeout",
+        "payload",
+        "header",
+        "closure",
+        "iterator",
+        "assert",
+        "fixture",
+        "mock",
+        "漢字",
+        "fn",
+    ],
 }
 """`texts` are made by a random generator; the contents take them in turns, each behind its own number, so that no two are alike."""
 

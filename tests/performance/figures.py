@@ -62,7 +62,7 @@ def as_json(findings: Sequence[Finding], machine: dict[str, Any]) -> str:
 
 def table(findings: Sequence[Finding]) -> str:
     """The findings, one a line, grouped by benchmark; what was skipped and the notes stand below."""
-    head = ("", "ours", "beside", "", "ratio", "target", "")
+    head: tuple[str, ...] = ("", "ours", "beside", "", "ratio", "target", "")
     rows: list[tuple[str, ...]] = []
     for bench in dict.fromkeys(finding.bench for finding in findings):
         rows.append((bench,))
@@ -106,5 +106,6 @@ def _number(value: float) -> str:
 
 
 def _line(cells: tuple[str, ...], widths: Sequence[int]) -> str:
-    aligned = [f"{cell:>{width}}" if column in (1, 3, 4) else f"{cell:<{width}}" for column, (cell, width) in enumerate(zip(cells, widths, strict=True))]
+    columns = enumerate(zip(cells, widths, strict=True))
+    aligned = [f"{cell:>{width}}" if column in (1, 3, 4) else f"{cell:<{width}}" for column, (cell, width) in columns]
     return "  ".join(aligned).rstrip()

@@ -25,7 +25,10 @@ class Options:
 
     @property
     def downloads(self) -> Path:
-        """Where public packages that are measured beside ours are kept: `COMPANION_BENCH_DIR`, else in the virtual environment, else among temporary files."""
+        """Where public packages that are measured beside ours are kept.
+
+        `COMPANION_BENCH_DIR`, else in the virtual environment, else among temporary files.
+        """
         if named := os.environ.get("COMPANION_BENCH_DIR"):
             return Path(named).expanduser().absolute()
         environment = ROOT / ".venv"

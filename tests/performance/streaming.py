@@ -49,7 +49,8 @@ class _Wire:
         self.bytes = 0
 
     def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
-        message = {"jsonrpc": "2.0", "method": "gemini/event", "params": EventParams(session_id=session_id, seq=seq, time=time, turn_id=turn_id, event=event)}
+        params = EventParams(session_id=session_id, seq=seq, time=time, turn_id=turn_id, event=event)
+        message = {"jsonrpc": "2.0", "method": "gemini/event", "params": params}
         self.bytes += len(frame(encode_body(message)))
 
     def status(self, report: CompressionStatusReport) -> None:

@@ -46,7 +46,7 @@ def _rate(name: str, took: float, count: int) -> Figure:
 
 
 def _notice(uris: list[str], number: int) -> dict[str, Any]:
-    files = [{"uri": uri, "lastFocusedAt": number + index, "isActive": index == 9} for index, uri in enumerate(uris)]
+    files: list[dict[str, Any]] = [{"uri": uri, "lastFocusedAt": number + index, "isActive": index == 9} for index, uri in enumerate(uris)]
     files[9] |= {"cursor": {"line": number % 100, "character": 0}, "selectedText": "x = 1"}
     return {"jsonrpc": "2.0", "method": "gemini/ideContext/didChange", "params": {"openFiles": files}}
 

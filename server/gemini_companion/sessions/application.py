@@ -250,14 +250,17 @@ class Application:
         return self._info(session.meta, session)
 
     def _info(self, meta: SessionMeta, session: Session | None = None) -> SessionInfo:
-        session = session or self._sessions.get(meta.session_id)
+        if session is None and self.services.store.holds(meta.session_id):  # what others hold is known best by the store
+            session = self._sessions.get(meta.session_id)
+        if session is not None:
+            meta = msgspec.structs.replace(session.meta, turns=session.turns, held_by=meta.held_by)
         return SessionInfo(
             session_id=meta.session_id,
-            title=session.meta.title if session else meta.title,
+            title=meta.title,
             model=meta.model or (session.choice().name if session else ""),
             created_at=meta.created_at,
-            updated_at=session.meta.updated_at if session else meta.updated_at,
-            turns=session.turns if session else meta.turns,
+            updated_at=meta.updated_at,
+            turns=meta.turns,
             token_count=session.reading(session.choice()).tokens if session else meta.token_count,
             workspace_folders=tuple(Path(folder).as_uri() for folder in meta.workspace_folders if Path(folder).is_absolute()),
             parent=meta.parent,
@@ -274,12 +277,7 @@ class Application:
 
     async def chat(self, client: Client, prompt: tuple[Part, ...], *, session_id: str | None = None, model: str | None = None) -> ChatResult:
         """Answer a prompt, in its order. A prompt that is just a slash command for compression runs that."""
-        if not any(map(_says_something, prompt)):
-            raise InvalidInput("The prompt is empty.", path="$.prompt", hint="Write something, or attach a file.")
-        for index, part in enumerate(prompt):
-            if not _OF_TOOLS.isdisjoint(part):
-                place = f"$.prompt[{index}]"
-                raise InvalidInput(f"{place}: calls and their results come from the model and its tools, not from a prompt.", path=place)
+        _check_prompt(prompt)
         session = await self.writing(client, session_id)
         guidance = slash_compression(prompt)
         if guidance is not None:
@@ -376,6 +374,16 @@ async def _stop(session: Session, by: str) -> None:
     await session.lane.drain(by)
     for job in previews:
         await job.settled()
+
+
+def _check_prompt(prompt: Sequence[Part]) -> None:
+    """Raises `InvalidInput` for one that says nothing, or that holds what no person writes."""
+    if not any(map(_says_something, prompt)):
+        raise InvalidInput("The prompt is empty.", path="$.prompt", hint="Write something, or attach a file.")
+    for index, part in enumerate(prompt):
+        if not _OF_TOOLS.isdisjoint(part):
+            place = f"$.prompt[{index}]"
+            raise InvalidInput(f"{place}: calls and their results come from the model and its tools, not from a prompt.", path=place)
 
 
 def _says_something(part: Part) -> bool:
