@@ -69,7 +69,7 @@ def table(findings: Sequence[Finding]) -> str:
         rows += [_row(finding) for finding in findings if finding.bench == bench and isinstance(finding, Figure)]
     widths = [max(len(row[column]) for row in [head, *rows] if len(row) > 1) for column in range(len(head))]
     lines = [_line(head, widths), "-" * (sum(widths) + 2 * len(widths) - 2)]
-    lines += [_line(row, widths) if len(row) > 1 else row[0] for row in rows]
+    lines += [_line(row, widths) if len(row) > 1 else "".join(row) for row in rows]
     skipped = [finding for finding in findings if isinstance(finding, Skipped)]
     notes: dict[str, str] = {}
     for finding in findings:

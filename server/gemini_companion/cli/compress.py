@@ -116,4 +116,3 @@ def _print(result: CompressionResult, history: Sequence[Content] | None, *, as_j
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-

@@ -120,9 +120,10 @@ class _Story:
     # --- what an editor does -----------------------------------------------------------------------------------------------------
 
     def _open_files(self) -> list[Path]:
-        files = sorted(path for path in self._folder.rglob("*.py") if path.is_file())[:_WORKSPACE_FILES] or sorted(
-            path for path in self._folder.iterdir() if path.is_file()
-        )[:_WORKSPACE_FILES]
+        files = (
+            sorted(path for path in self._folder.rglob("*.py") if path.is_file())[:_WORKSPACE_FILES]
+            or sorted(path for path in self._folder.iterdir() if path.is_file())[:_WORKSPACE_FILES]
+        )
         for path in files:
             text = path.read_text("utf-8", errors="replace")
             item = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": text}
@@ -255,4 +256,3 @@ def _bold(text: str) -> str:
 
 def _dim(text: str) -> str:
     return f"\x1b[2m{text}\x1b[0m" if sys.stdout.isatty() else text
-

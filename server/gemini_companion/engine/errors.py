@@ -35,9 +35,7 @@ class CompanionError(Exception):
 
     retryable_by_default = False
 
-    def __init__(
-        self, message: str, *, hint: str = "", retryable: bool | None = None, retry_after_ms: int | None = None
-    ) -> None:
+    def __init__(self, message: str, *, hint: str = "", retryable: bool | None = None, retry_after_ms: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint

@@ -27,9 +27,7 @@ _CUT: Final = re.compile(
     re.DOTALL,
 )
 
-_TAG: Final = re.compile(
-    r"</?(?:table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code)>"
-)
+_TAG: Final = re.compile(r"</?(?:table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code)>")
 """The HTML tags that the tokenizer has a token for."""
 
 _ONE_TOKEN: Final = "\x7f"

@@ -155,9 +155,7 @@ def _word_price(word: str, spaced: bool) -> float:
 def _punctuation_price(run: str, spaced: bool) -> float:
     if len(run) == 1:
         return 1.0
-    price = _PUNCTUATION_FIRSTS[spaced][_PUNCTUATION.index(run[0])] + sum(
-        map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run))
-    )
+    price = _PUNCTUATION_FIRSTS[spaced][_PUNCTUATION.index(run[0])] + sum(map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run)))
     return min(max(price, 1.0), float(len(run) + spaced))
 
 
@@ -189,9 +187,7 @@ def _inner_pairs() -> Callable[[_Pair], float]:
 
     def cost(pair: _Pair) -> float:
         left, right = pair[0].isupper(), pair[1].isupper()
-        return (
-            in_any_case(pair) + coefficients.CASE_PAIRS[left][right] + (in_upper_case(pair) if left and right else 0.0)
-        )
+        return in_any_case(pair) + coefficients.CASE_PAIRS[left][right] + (in_upper_case(pair) if left and right else 0.0)
 
     return cost
 
@@ -202,9 +198,7 @@ def _by_punctuation(table: str) -> Callable[[_Pair], float]:
 
 
 def _character(deviations: dict[str, float]) -> Callable[[str], float]:
-    ordinary = {block: run[-1] for block, run in coefficients.SCRIPT_RUNS.items()} | {
-        block: run[-1] for block, run in coefficients.CJK_RUNS.items()
-    }
+    ordinary = {block: run[-1] for block, run in coefficients.SCRIPT_RUNS.items()} | {block: run[-1] for block, run in coefficients.CJK_RUNS.items()}
     return lambda character: ordinary.get(block_of(character), 1.0) + deviations.get(character, 0.0)
 
 
@@ -217,15 +211,11 @@ _INNER_PAIRS: Final = _Costs(_inner_pairs())
 _FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.FIRST_PAIRS))
 _SPACED_FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.SPACED_FIRST_PAIRS))
 _LAST_PAIRS: Final = _Costs(_by_letters(coefficients.LAST_PAIRS))
-_KNOWN_PIECES: Final = {
-    piece: float(tokens) for tokens, pieces in coefficients.KNOWN_PIECES.items() for piece in pieces
-}
+_KNOWN_PIECES: Final = {piece: float(tokens) for tokens, pieces in coefficients.KNOWN_PIECES.items() for piece in pieces}
 _PUNCTUATION_FIRSTS: Final = (
     _hundredths(coefficients.PUNCTUATION_FIRST),
     _hundredths(coefficients.PUNCTUATION_SPACED_FIRST),
 )
 _PUNCTUATION_PAIRS: Final = _Costs(_by_punctuation(coefficients.PUNCTUATION_PAIRS))
-_CHARACTERS: Final = _Costs(
-    _character({c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group})
-)
+_CHARACTERS: Final = _Costs(_character({c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group}))
 _SYMBOL_PAIRS: Final = _Costs(_symbol)
