@@ -1,49 +1,90 @@
-"""From `$/cancelRequest` to the answer -32800, with the model's service hanging."""
+"""From `$/cancelRequest` to the answer that a job was cancelled, while the provider is silent."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any, Final
 
-from tests.performance.daemon import Daemon
+from tests.performance.daemon import Arrival, Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
-from tests.support.emulator import Emulator, Gate, faults
-from tests.support.emulator.emulator import Method
+from tests.performance.streaming import MODEL
+from tests.support.emulator import Emulator, RecordedRequest, faults
 
-NAME: Final = "cancel to settled"
-TARGET_MS: Final = 100.0
+NAME: Final = "cancelling"
+TARGET_MS: Final = 100
+CANCELLED: Final = -32800
 
 
 def run(options: Options) -> Iterator[Finding]:
-    """Of a chat, and of a compression."""
+    """A chat before its first delta and in the middle of its stream, and a compression."""
     rounds = options.rounds(20)
-    with Emulator() as emulator:
-        environment = options.environment(GEMINI_API_KEY="key", GOOGLE_GEMINI_BASE_URL=emulator.base_url)
+    with Emulator() as provider:
+        environment = options.environment(GEMINI_API_KEY="bench", GOOGLE_GEMINI_BASE_URL=provider.base_url)
         with Daemon(options.server_command(), environment) as daemon:
             daemon.initialize()
             daemon.notify("initialized", {})
-            for number in range(4):
-                daemon.request("gemini/chat", {"prompt": f"{number} " + "word " * 400})
-            chat = [_cancelled(daemon, emulator, "gemini/chat", {"prompt": "go"}) for _ in range(rounds)]
-            compress = [_cancelled(daemon, emulator, "gemini/compress", {}) for _ in range(rounds)]
-        emulator.release()
-    for name, figures in (("a chat", chat), ("a compression", compress)):
-        yield Figure(bench=NAME, name=name, value=median(figures), unit="ms", target=TARGET_MS)
-        yield Figure(bench=NAME, name=f"{name}, the worst of {rounds}", value=max(figures), unit="ms", target=TARGET_MS)
+            for _ in range(3):
+                assert "result" in daemon.request("gemini/chat", _prompt())
+            yield from _figures("a chat that waits", [_cancel(daemon, provider, _waiting_chat) for _ in range(rounds)])
+            yield from _figures("a chat that streams", [_cancel(daemon, provider, _streaming_chat) for _ in range(rounds)])
+            yield from _figures("a compression", [_cancel(daemon, provider, _compression) for _ in range(rounds)])
 
 
-def _cancelled(daemon: Daemon, emulator: Emulator, method: str, params: dict[str, Any]) -> float:
-    """Milliseconds until the request that hangs in the service is answered."""
-    emulator.script(faults.hang_before_headers(Gate()), method="streamGenerateContent" if method == "gemini/chat" else "generateContent")
-    kind: Method = "streamGenerateContent" if method == "gemini/chat" else "generateContent"
-    before = len(emulator.asked(kind))
-    request_id = daemon.send(method, params)
-    emulator.wait_for_request_blocking(before + 1, kind)
+Start = Callable[[Daemon, Emulator], int]
+
+
+def _cancel(daemon: Daemon, provider: Emulator, start: Start) -> float:
+    """Milliseconds from the cancel to the answer."""
+    request_id = start(daemon, provider)
     started = time.perf_counter_ns()
     daemon.notify("$/cancelRequest", {"id": request_id})
-    arrival = daemon.answer_to(request_id)
-    assert arrival.message["error"]["code"] == -32800, arrival.message
-    return (arrival.at - started) / 1e6
+    at, message = daemon.answer_to(request_id)
+    assert message.get("error", {}).get("code") == CANCELLED, message
+    return (at - started) / 1e6
+
+
+def _prompt() -> dict[str, Any]:
+    return {"prompt": "Tell me more. " * 200, "model": MODEL}
+
+
+def _waiting_chat(daemon: Daemon, provider: Emulator) -> int:
+    """A chat whose request has arrived and is not answered."""
+    provider.script(faults.hang_before_headers(), method="streamGenerateContent")
+    asked = len(provider.asked("streamGenerateContent"))
+    request_id = daemon.send("gemini/chat", _prompt())
+    provider.wait_for_request_blocking(asked + 1, "streamGenerateContent")
+    return request_id
+
+
+def _streaming_chat(daemon: Daemon, provider: Emulator) -> int:
+    """A chat of which a delta is here and no more comes."""
+    provider.script(faults.hang_mid_stream(), method="streamGenerateContent")
+    request_id = daemon.send("gemini/chat", _prompt())
+    while not _is_delta(daemon.next()):
+        pass
+    return request_id
+
+
+def _compression(daemon: Daemon, provider: Emulator) -> int:
+    """A compression whose first question has arrived and is not answered."""
+
+    def is_summariser(request: RecordedRequest) -> bool:
+        return "state_snapshot" in request.system
+
+    provider.script(faults.hang_before_headers(), method="generateContent", when=is_summariser)
+    asked = len(provider.asked("generateContent"))
+    request_id = daemon.send("gemini/compress", {})
+    provider.wait_for_request_blocking(asked + 1, "generateContent")
+    return request_id
+
+
+def _is_delta(arrival: Arrival) -> bool:
+    return arrival.message.get("params", {}).get("event", {}).get("type") == "messageDelta"
+
+
+def _figures(what: str, taken: list[float]) -> Iterator[Figure]:
+    yield Figure(bench=NAME, name=f"{what}, median", value=median(taken), unit="ms", target=TARGET_MS)
+    yield Figure(bench=NAME, name=f"{what}, worst of {len(taken)}", value=max(taken), unit="ms", target=TARGET_MS)

@@ -1,119 +1,147 @@
-"""What a streamed delta costs: from the SDK's chunk to the frame on stdout, beside the SDK alone on the same stream."""
+"""What a delta costs between the provider's stream and the client, beyond what the SDK costs."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from statistics import median
-from typing import Final
+from tempfile import mkdtemp
+from typing import Any, Final, cast
 
-from gemini_companion.adapters.gemini import GeminiModelClient, GeminiOptions
-from gemini_companion.engine.history.content import user_text
-from gemini_companion.protocol.codec import encode_body
-from gemini_companion.protocol.frames import frame
-from gemini_companion.protocol.types import EventParams
-from gemini_companion.sessions.events import Event
-from gemini_companion.sessions.ports import ModelRequest
-from gemini_companion.sessions.results import CompressionStatusReport
-from gemini_companion.sessions.retry import RetryBudget
-from gemini_companion.sessions.streaming import stream_answer
+from gemini_companion.protocol.connection import Connection
+from gemini_companion.protocol.host import ConnectionSink
+from gemini_companion.protocol.server import CompanionServer
+from gemini_companion.sessions.clients import Client
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding
 from tests.performance.instant import InstantModel
-from tests.performance.options import Options
-from tests.support.emulator import Emulator, Reply, answer
-from tests.support.sessions import ManualClock
+from tests.performance.options import ROOT, Options
+from tests.performance.timing import interleaved
+from tests.support.sessions import Studio
 
 NAME: Final = "streaming"
-OVERHEAD_MS: Final = 0.3
+TARGET_MS: Final = 0.3
+MODEL: Final = "gemini-2.5-flash"
+
+_PAUSE_MS: Final = 3
+_PIECES: Final = 5_000
 
 
 def run(options: Options) -> Iterator[Finding]:
-    """Both ways of looking at it."""
-    pieces = 200 if options.quick else 2_000
-    yield Figure(bench=NAME, name="our share per delta, in process", value=_in_process(pieces), unit="ms", target=OVERHEAD_MS)
-    if options.quick:
-        return
-    with Emulator() as emulator:
-        alone = median([_sdk_alone(emulator, pieces) for _ in range(3)])
-        whole = median(_through_the_daemon(options, emulator, pieces))
-    yield Figure(bench=NAME, name="per delta, socket to stdout", value=whole, unit="ms", beside="the SDK alone", beside_value=alone)
-    yield Figure(bench=NAME, name="the difference", value=max(0.0, whole - alone), unit="ms", target=OVERHEAD_MS)
+    """Through two processes, then in one."""
+    deltas = 20 if options.quick else 150
+    with ExitStack() as stack:
+        base_url = stack.enter_context(_Source(options, deltas)).base_url
+        sdk = stack.enter_context(_SdkAlone(options, base_url))
+        server = stack.enter_context(_Server(options, base_url))
+        sdk.stream()
+        server.stream()  # once for what is loaded late
+        taken = interleaved({"ours": server.stream, "sdk": sdk.stream}, options.rounds(16))
+    ours, alone = median(taken["ours"]), median(taken["sdk"])
+    overhead = median(server_ms - sdk_ms for server_ms, sdk_ms in zip(taken["ours"], taken["sdk"], strict=True))
+    yield Figure(bench=NAME, name="SSE event sent to frame read by the client", value=ours, unit="ms", beside="the SDK alone", beside_value=alone)
+    yield Figure(bench=NAME, name="overhead per delta, median", value=max(0.0, overhead), unit="ms", target=TARGET_MS)
+    pieces = 200 if options.quick else _PIECES
+    each = asyncio.run(_in_process(options, pieces))
+    yield Figure(bench=NAME, name="of it our own work: check, tell, number, encode, frame", value=each * 1000, unit="ms")
 
 
-class _Wire:
-    """Encodes and frames as the connection does, and throws the bytes away."""
+class _Source:
+    """The API's process."""
 
-    def __init__(self) -> None:
-        self.bytes = 0
+    def __init__(self, options: Options, deltas: int) -> None:
+        command = [sys.executable, "-m", "tests.performance.delta_source", str(deltas), str(_PAUSE_MS)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=options.environment(), cwd=ROOT, text=True
+        )
+        assert self._process.stdout
+        self.base_url = self._process.stdout.readline().strip()
 
-    def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
-        params = EventParams(session_id=session_id, seq=seq, time=time, turn_id=turn_id, event=event)
-        message = {"jsonrpc": "2.0", "method": "gemini/event", "params": params}
-        self.bytes += len(frame(encode_body(message)))
+    def __enter__(self) -> _Source:
+        return self
 
-    def status(self, report: CompressionStatusReport) -> None:
-        """Not part of a delta."""
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
 
 
-def _in_process(pieces: int) -> float:
-    """Milliseconds per delta of checking, telling, encoding and framing, with a model that costs nothing."""
-    wire, clock = _Wire(), ManualClock()
-    model = InstantModel(tuple(f"piece {number} " for number in range(pieces)))
-    request = ModelRequest(model="instant", contents=(user_text("go"),))
-    sent = 0
+class _SdkAlone:
+    """A process with nothing but the SDK."""
 
-    def emit(event: Event) -> None:
-        nonlocal sent
-        sent += 1
-        wire.event("session", sent, clock.now(), "turn", event)
+    def __init__(self, options: Options, base_url: str) -> None:
+        command = [sys.executable, "-m", "tests.performance.sdk_alone", base_url]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=options.environment(), cwd=ROOT, text=True
+        )
 
-    async def stream() -> None:
-        await stream_answer(model, request, emit=emit, retries=RetryBudget(clock, 0))
+    def __enter__(self) -> _SdkAlone:
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def stream(self) -> float:
+        """The median milliseconds that a delta is under way."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return median(json.loads(self._process.stdout.readline())) / 1000
+
+
+class _Server:
+    """Ours, with a key and the API's address in its environment, and a chat open."""
+
+    def __init__(self, options: Options, base_url: str) -> None:
+        environment = options.environment(GEMINI_API_KEY="bench", GOOGLE_GEMINI_BASE_URL=base_url)
+        self._daemon = Daemon(options.server_command(), environment)
+
+    def __enter__(self) -> _Server:
+        self._daemon.initialize()
+        self._daemon.notify("initialized", {})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._daemon.__exit__(None, None, None)
+
+    def stream(self) -> float:
+        """The same, of `messageDelta` frames as the client reads them."""
+        self._daemon.notifications.clear()
+        answer = self._daemon.request("gemini/chat", {"prompt": "Hello", "model": MODEL})
+        assert "result" in answer, answer
+        taken: list[float] = []
+        for at, message in self._daemon.notifications:
+            event = message["params"].get("event", {})
+            if event.get("type") == "messageDelta":
+                taken.append((at - int(event["text"].split(" ", 1)[0])) / 1e6)
+        return median(taken)
+
+
+async def _in_process(options: Options, pieces: int) -> float:
+    """Seconds a delta of a turn whose model answers at once and whose frames go nowhere."""
+    studio = Studio(Path(mkdtemp(dir=options.scratch)), model=cast("Any", InstantModel(("three little words ",) * pieces)))
+    server = CompanionServer(name="bench", version="1", methods=(), commands=(), events=())
+    server.protocol.set_writer(_Nowhere(), include_headers=True)
+    client = Client("client-of-the-bench", ConnectionSink(Connection(server.protocol)))
+    studio.app.attach(client)
+    await studio.app.chat(client, ({"text": "Hello"},))
     started = time.perf_counter()
-    asyncio.run(stream())
-    return (time.perf_counter() - started) * 1000 / pieces
+    await studio.app.chat(client, ({"text": "Hello"},))
+    return (time.perf_counter() - started) / pieces
 
 
-def _sdk_alone(emulator: Emulator, pieces: int) -> float:
-    """Milliseconds per chunk that the SDK takes by itself."""
-    emulator.script(_long_answer(pieces), method="streamGenerateContent")
+class _Nowhere:
+    """A writer that lets everything go."""
 
-    async def stream() -> float:
-        client = GeminiModelClient(GeminiOptions(api_key="key", base_url=emulator.base_url))
-        await client.warm_up()
-        request = ModelRequest(model="gemini-2.5-flash", contents=(user_text("go"),))
-        started = time.perf_counter()
-        async for _ in client.stream(request):
-            pass
-        took = time.perf_counter() - started
-        await client.close()
-        return took * 1000 / pieces
+    def write(self, data: bytes) -> None:
+        pass
 
-    return asyncio.run(stream())
-
-
-def _through_the_daemon(options: Options, emulator: Emulator, pieces: int) -> list[float]:
-    environment = options.environment(GEMINI_API_KEY="key", GOOGLE_GEMINI_BASE_URL=emulator.base_url)
-    figures: list[float] = []
-    with Daemon(options.server_command(), environment) as daemon:
-        daemon.initialize()
-        daemon.notify("initialized", {})
-        daemon.request("gemini/chat", {"prompt": "warm up"})
-        for _ in range(3):
-            emulator.script(_long_answer(pieces), method="streamGenerateContent")
-            daemon.notifications.clear()
-            daemon.request("gemini/chat", {"prompt": "go"})
-            deltas = [
-                arrival.at
-                for arrival in daemon.notifications
-                if arrival.message["method"] == "gemini/event" and arrival.message["params"]["event"]["type"] == "messageDelta"
-            ]
-            figures.append((deltas[-1] - deltas[0]) / 1e6 / max(1, len(deltas) - 1))
-    return figures
-
-
-def _long_answer(pieces: int) -> Reply:
-    return answer(*(f"piece {number} " for number in range(pieces)))
+    def close(self) -> None:
+        pass

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.sessions import Studio
+from gemini_companion.adapters.storage.store import SqliteStore, open_store
+from tests.support.sessions import ManualClock, Studio
+
+Opener = Callable[[], Studio]
 
 
 @pytest.fixture
@@ -13,3 +16,22 @@ async def studio(tmp_path: Path) -> AsyncIterator[Studio]:
     studio = Studio(tmp_path)
     yield studio
     await studio.app.close()
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
+    """Makes studios over one store file, each as another process would have it."""
+    studios: list[Studio] = []
+
+    def make() -> Studio:
+        store: SqliteStore = open_store(tmp_path / "data", "project", clock=ManualClock())
+        studio = Studio(tmp_path, store=store)
+        prefix = len(studios)
+        inner = studio.services.new_id
+        studio.services.new_id = lambda kind: f"{inner(kind)}-{prefix}"
+        studios.append(studio)
+        return studio
+
+    yield make
+    for studio in studios:
+        await studio.app.close()

@@ -4,40 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
-from gemini_companion.adapters.storage.store import SqliteStore, open_store
 from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput, SessionBusy, SessionNotFound
 from gemini_companion.engine.history.log import PromptEntry, RatingEntry, ReplyEntry, TurnEndEntry
 from gemini_companion.sessions.checkpoints import undo
 from gemini_companion.sessions.events import MessageDelta, TurnCompleted
 from gemini_companion.sessions.history_pages import history_page
 from gemini_companion.sessions.inspection import compaction_list, context_report, stats
-from tests.support.sessions import ManualClock, Studio
-
-Opener = Callable[[], Studio]
-
-
-@pytest.fixture
-async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
-    """Makes studios over one store file, each as another process would have it."""
-    studios: list[Studio] = []
-
-    def make() -> Studio:
-        store: SqliteStore = open_store(tmp_path / "data", "project", clock=ManualClock())
-        studio = Studio(tmp_path, store=store)
-        prefix = len(studios)
-        inner = studio.services.new_id
-        studio.services.new_id = lambda kind: f"{inner(kind)}-{prefix}"
-        studios.append(studio)
-        return studio
-
-    yield make
-    for studio in studios:
-        await studio.app.close()
+from tests.sessions.conftest import Opener
 
 
 async def test_a_session_goes_on_after_a_restart_exactly_where_it_was(opened: Opener) -> None:

@@ -12,7 +12,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part, model_text, user_text
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, text_of
+from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, response_text, text_of
 from gemini_companion.engine.ide_context.message import read_message
 
 SYSTEM_INSTRUCTION: Final = """\
@@ -66,6 +66,7 @@ NO_ANSWER: Final = "(no answer)"
 BLOCKS_IN_A_TEXT: Final = 32
 """So few fit into the processor's cache while they are joined; one text of a whole window takes half as long again."""
 
+_encode: Final = msgspec.json.Encoder().encode
 _NEVER_QUOTED: Final = frozenset({"thought", "thoughtSignature"})
 
 _PATH_KEYS: Final = frozenset({"path", "previousPath", "otherOpenFiles", "filesOpened", "filesClosed"})
@@ -74,15 +75,17 @@ _PATH_KEYS: Final = frozenset({"path", "previousPath", "otherOpenFiles", "filesO
 
 def quote(items: Sequence[Item], *, nonce: str, first_index: int = 0, limit: int | None = None) -> list[str]:
     """Each item as a fenced block of text. `limit`, in characters, cuts a body in the middle, for what no window could hold."""
-    return [_fence(first_index + number, item, nonce, limit) for number, item in enumerate(items)]
+    return ["\n".join(_fenced(index, item, nonce, limit)) for index, item in enumerate(items, first_index)]
 
 
 def quoted_texts(items: Sequence[Item], *, nonce: str, first_index: int = 0, limit: int | None = None) -> list[str]:
     """The items fenced as `quote` does it, one block under the other, in texts of `BLOCKS_IN_A_TEXT`; put together they are the data."""
     texts: list[str] = []
     for start in range(0, len(items), BLOCKS_IN_A_TEXT):
-        blocks = quote(items[start : start + BLOCKS_IN_A_TEXT], nonce=nonce, first_index=first_index + start, limit=limit)
-        texts.append("\n".join(["", *blocks] if start else blocks))
+        lines = [""] if start else []
+        for index, item in enumerate(items[start : start + BLOCKS_IN_A_TEXT], first_index + start):
+            lines += _fenced(index, item, nonce, limit)
+        texts.append("\n".join(lines))
     return texts
 
 
@@ -104,41 +107,73 @@ def follow_up(contents: tuple[Content, ...], answer: str, request: str) -> tuple
     return (*contents, model_text(answer or NO_ANSWER), user_text(request))
 
 
-def _fence(index: int, item: Item, nonce: str, limit: int | None) -> str:
-    body = _body(item)
-    if limit is not None and len(body) > limit:
-        head = limit // 5
-        body = f"{body[:head]}\n[… {len(body) - limit:,} characters left out …]\n{body[-(limit - head) :]}"
+def _fenced(index: int, item: Item, nonce: str, limit: int | None) -> tuple[str, ...]:
+    """The lines of a block: what opens the fence, the body, what closes it. One string may hold many lines."""
+    lines = _said(item)
+    if limit is not None:
+        lines = _shortened(lines, limit)
+    for line in lines:
+        if "<" in line:
+            lines = (neutralise("\n".join(lines)),)
+            break
     # The fence's own brackets open no reserved tag, nor can one begin in a body and end outside of it.
-    return f"<<<content {index} {item.content.role} {nonce}\n{neutralise(body)}\ncontent {index} {nonce}>>>"
+    return f"<<<content {index} {item.content.role} {nonce}", *lines, f"content {index} {nonce}>>>"
 
 
-def _body(item: Item) -> str:
+def _said(item: Item) -> tuple[str, ...]:
+    """What a content says. A text is handed on and not copied: a history has hundreds of megabytes of them."""
     parts = item.content.parts
-    if len(parts) != 1:
-        return "\n".join(filter(None, [_quoted(part, item) for part in parts]))
-    part = parts[0]
-    if len(part) == 1 and item.kind != "ide" and isinstance(text := part.get("text"), str):
-        return text  # by far the commonest
-    return _quoted(part, item)
-
-
-def _quoted(part: Part, item: Item) -> str:
     if item.kind == "ide":
-        return f"[editor: {', '.join(editor_paths(text_of(part) or ''))}]"
+        return tuple([f"[editor: {', '.join(editor_paths(text_of(part) or ''))}]" for part in parts]) or ("",)
+    if len(parts) != 1:
+        return tuple(filter(None, ["\n".join(_lines(part)) for part in parts])) or ("",)
+    part = parts[0]
+    if len(part) == 1:  # nearly every content: one text, one call or one result
+        for field, value in part.items():
+            if field == "text" and isinstance(value, str):
+                return (value,)
+            if isinstance(value, dict):
+                if field == "functionResponse":
+                    return _result(cast("dict[str, Any]", value))
+                if field == "functionCall":
+                    return (_call(cast("dict[str, Any]", value)),)
+    return _lines(part) or ("",)
+
+
+def _shortened(lines: tuple[str, ...], limit: int) -> tuple[str, ...]:
+    body = "\n".join(lines)
+    if len(body) <= limit:
+        return lines
+    head = limit // 5
+    return (f"{body[:head]}\n[… {len(body) - limit:,} characters left out …]\n{body[-(limit - head) :]}",)
+
+
+def _lines(part: Part) -> tuple[str, ...]:
     if is_thought(part):
-        return ""
+        return ()
     lines: list[str] = []
     if (text := text_of(part)) is not None:
         lines.append(text)
-    if "functionCall" in part and (call := call_of(part)) is not None:
-        lines.append(f"[call {call.get('name', '')} {_json(call.get('args', {}))}]")
-    if "functionResponse" in part and (response := response_of(part)) is not None:
-        lines += (f"[result {response.get('name', '')}]", whole_text(response), *_nested_media(response))
-    if ("inlineData" in part or "fileData" in part) and (media := media_of(part)) is not None:
+    if (call := call_of(part)) is not None:
+        lines.append(_call(call))
+    if (response := response_of(part)) is not None:
+        lines += _result(response)
+    if (media := media_of(part)) is not None:
         lines.append(describe_media(media))
     unknown = {} if lines else {key: value for key, value in part.items() if key not in _NEVER_QUOTED}
-    return _json(unknown) if unknown else "\n".join(lines)
+    return (_json(unknown),) if unknown else tuple(lines)
+
+
+def _call(call: dict[str, Any]) -> str:
+    return f"[call {call.get('name', '')} {_json(call.get('args', {}))}]"
+
+
+def _result(response: dict[str, Any]) -> tuple[str, ...]:
+    name = f"[result {response.get('name', '')}]"
+    text = response_text(response)
+    if text is None:
+        text = whole_text(response)
+    return (name, text, *_nested_media(response)) if "parts" in response else (name, text)
 
 
 def editor_paths(text: str) -> list[str]:
@@ -180,6 +215,6 @@ def describe_media(media: dict[str, Any]) -> str:
 
 def _json(value: object) -> str:
     try:
-        return msgspec.json.encode(value).decode()
+        return _encode(value).decode()
     except (TypeError, UnicodeEncodeError, RecursionError):
         return repr(value)[:1000]

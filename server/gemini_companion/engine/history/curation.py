@@ -36,6 +36,11 @@ def curate(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> li
 
 def round_end(items: Sequence[Item], start: int) -> int:
     """Where the round that begins at `start` ends: past its model contents and past the user contents after them."""
+    known = items[start].clean_round if start < len(items) else None
+    if known is not None:
+        end = start + len(known)
+        if tuple(items[start:end]) == known and (end == len(items) or items[end].content.role == "model"):
+            return end
     end = start
     while end < len(items) and items[end].content.role == "model":
         end += 1
@@ -45,7 +50,17 @@ def round_end(items: Sequence[Item], start: int) -> int:
 
 
 def curate_round(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
-    """Curate one round; items that need no change come back as they are."""
+    """Curate one round; items that need no change come back as they are, and a round of such is remembered where it begins."""
+    whole = tuple(items)
+    if whole and whole[0].clean_round == whole:
+        return list(whole)
+    curated = _curated(items, measure, close=close)
+    if whole and close and tuple(curated) == whole:
+        whole[0].clean_round = whole
+    return curated
+
+
+def _curated(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
     shapes = {item.shape for item in items}
     if shapes <= {Shape.PLAIN_USER, Shape.TEXT}:
         return list(items)

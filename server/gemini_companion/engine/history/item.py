@@ -30,6 +30,7 @@ class Item:
 
     __slots__ = (
         "_weight",
+        "clean_round",
         "compaction_id",
         "content",
         "entry_id",
@@ -61,6 +62,8 @@ class Item:
         """The content as it stands in the log, uncut and not curated."""
         self.numbers: tuple[int, ...] | None = None
         """Which parts of `original` the parts of `content` are, where curation dropped some; `None` if all are there."""
+        self.clean_round: tuple[Item, ...] | None = None
+        """The round that begins here, if curation found nothing to change in it; see `curation`."""
         self._weight = -1
 
     @property
