@@ -1,4 +1,8 @@
-"""`python -m tests.performance`: every benchmark, with its ratios, in one run and one table."""
+"""Benchmarks: `python -m tests.performance [--json] [--only NAME …] [--quick]`.
+
+Every figure that has something to stand beside is measured with it in the same run. Targets are the project's own; a miss is printed and is no
+failure of the command. What cannot be measured here is named with the reason.
+"""
 
 from __future__ import annotations
 
@@ -6,56 +10,54 @@ import argparse
 import os
 import platform
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from tests.performance import cancelling, compression, stall, startup, streaming, token_error, updates
-from tests.performance.figures import Finding, Skipped, as_json, table
+from tests.performance.figures import Finding, as_json, table
 from tests.performance.options import Options
 
-BENCHES: Final[Mapping[str, Callable[[Options], Iterator[Finding]]]] = {
-    "startup": startup.run,
-    "compression": compression.run,
-    "streaming": streaming.run,
-    "updates": updates.run,
-    "cancelling": cancelling.run,
-    "stall": stall.run,
-    "tokens": token_error.run,
+Bench = Callable[[Options], Iterator[Finding]]
+
+BENCHES: Final[Mapping[str, str]] = {
+    "startup": "startup",
+    "compression": "compression",
+    "streaming": "streaming",
+    "ideUpdates": "ide_updates",
+    "cancelling": "cancelling",
+    "stalls": "stalls",
+    "tokenError": "token_error",
 }
+"""Names, and the modules that measure."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what was asked for; 0 whatever the figures say, for they are for reading."""
-    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--only", action="append", choices=sorted(BENCHES), help="this benchmark; may be given several times")
-    parser.add_argument("--quick", action="store_true", help="small and few: to see that it works")
-    parser.add_argument("--json", action="store_true")
+    """Measure and print. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.performance", description="Benchmarks, each with its ratio in the same run.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--only", action="append", choices=BENCHES, metavar="NAME", help=f"one of {', '.join(BENCHES)}; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works")
     asked = parser.parse_args(arguments)
     findings: list[Finding] = []
-    with tempfile.TemporaryDirectory(prefix="gemini-companion-bench-") as scratch:
-        options = Options(scratch=Path(scratch), quick=asked.quick, tell=_tell)
+    with TemporaryDirectory(prefix="companion-bench-", ignore_cleanup_errors=True) as scratch:
         for name in asked.only or BENCHES:
-            _tell(f"{name} …")
-            findings += _measured(name, options)
-    machine = {"python": platform.python_version(), "system": platform.system(), "cpus": os.cpu_count()}
-    print(as_json(findings, machine) if asked.json else table(findings))
+            own = Path(scratch) / name
+            own.mkdir()
+            _tell(name)
+            measure: Bench = import_module(f"tests.performance.{BENCHES[name]}").run
+            findings += measure(Options(scratch=own, quick=asked.quick, tell=lambda what, name=name: _tell(f"{name}: {what}")))
+    print(as_json(findings, _machine()) if asked.json else table(findings))
     return 0
 
 
-def _measured(name: str, options: Options) -> list[Finding]:
-    """One benchmark's findings; one that fails does not cost the others."""
-    findings: list[Finding] = []
-    try:
-        findings.extend(BENCHES[name](options))
-    except (AssertionError, EOFError, OSError, RuntimeError, TimeoutError) as error:
-        findings.append(Skipped(bench=name, name="the rest", reason=f"{type(error).__name__}: {error}"))
-    return findings
+def _tell(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
 
 
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr)
+def _machine() -> dict[str, str | int]:
+    return {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine(), "cpus": os.cpu_count() or 0}
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class _Size:
         whole = self._timed(partial(self._compress, session), "compress", partial(self._undo, session))
         target, note = TARGETS.get(self._size), self._files("compress")
         yield self._figure("whole compression", whole, target=target, note=note)
-        yield self._figure("the first one in a session", {**whole, "ours": [first]})
+        yield self._figure("the first one in a session", {**whole, "ours": [first]}, target=target)
         yield self._compared("cold: JSON to compressed", "cold", self._cold, calls=1)
 
     def _session(self, contents: list[Content]) -> Session:

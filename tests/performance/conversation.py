@@ -52,10 +52,10 @@ DESCRIPTION: Final[Json] = {
 _MODULUS: Final = 2**32
 
 
-def make_contents(count: int) -> list[Json]:
-    """The first `count` contents, as JSON objects."""
+def make_contents(count: int, *, characters: int = DESCRIPTION["characters"]) -> list[Json]:
+    """The first `count` contents, as JSON objects, with texts of `characters` at most."""
     block = DESCRIPTION["block"]
-    return [_content(index, block[index % len(block)]) for index in range(count)]
+    return [_content(index, block[index % len(block)], characters) for index in range(count)]
 
 
 def fingerprint(contents: list[Json]) -> str:
@@ -64,9 +64,9 @@ def fingerprint(contents: list[Json]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _content(index: int, kind: str) -> Json:
+def _content(index: int, kind: str, characters: int) -> Json:
     texts = _texts()
-    text = f"{index} {texts[index % len(texts)]}"[: DESCRIPTION["characters"]]
+    text = f"{index} {texts[index % len(texts)]}"[:characters]
     name, call_id = DESCRIPTION["tool"], f"call-{index // len(DESCRIPTION['block'])}"
     match kind:
         case "call":

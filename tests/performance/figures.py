@@ -80,7 +80,8 @@ def table(findings: Sequence[Finding]) -> str:
     if notes:
         lines += ["", "Notes:", *(f"  {name}: {note}" for note, name in notes.items())]
     judged = [finding.verdict for finding in findings if isinstance(finding, Figure) and finding.verdict]
-    lines += ["", f"{judged.count('pass')} of {len(judged)} targets met."]
+    if judged:
+        lines += ["", f"{judged.count('pass')} of {len(judged)} targets met."]
     return "\n".join(lines)
 
 

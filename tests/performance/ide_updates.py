@@ -31,7 +31,7 @@ def run(options: Options) -> Iterator[Finding]:
         daemon.notify("initialized", {})
         document = {"uri": paths[0].as_uri(), "languageId": "python", "version": 1, "text": paths[0].read_text("utf-8")}
         daemon.notify("textDocument/didOpen", {"textDocument": document})
-        daemon.request("gemini/context/preview", {})
+        daemon.request("gemini/session/new", {})
         notices = _rate(daemon, "gemini/ideContext/didChange", lambda index: _notice(paths, index), count, options.rounds(5))
         keystrokes = _rate(daemon, "textDocument/didChange", lambda index: _keystroke(paths[0], index), count, options.rounds(5))
     yield Figure(bench=NAME, name=f"gemini/ideContext/didChange, {_FILES} files", value=notices, unit="/s")

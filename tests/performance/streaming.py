@@ -37,7 +37,7 @@ def run(options: Options) -> Iterator[Finding]:
     """Through two processes, then in one."""
     deltas = 20 if options.quick else 150
     with ExitStack() as stack:
-        base_url = stack.enter_context(_Source(options, deltas)).base_url
+        base_url = stack.enter_context(Source(options, deltas)).base_url
         sdk = stack.enter_context(_SdkAlone(options, base_url))
         server = stack.enter_context(_Server(options, base_url))
         sdk.stream()
@@ -52,7 +52,7 @@ def run(options: Options) -> Iterator[Finding]:
     yield Figure(bench=NAME, name="of it our own work: check, tell, number, encode, frame", value=each * 1000, unit="ms")
 
 
-class _Source:
+class Source:
     """The API's process."""
 
     def __init__(self, options: Options, deltas: int) -> None:
@@ -63,7 +63,7 @@ class _Source:
         assert self._process.stdout
         self.base_url = self._process.stdout.readline().strip()
 
-    def __enter__(self) -> _Source:
+    def __enter__(self) -> Source:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -10,14 +10,15 @@ from tests.performance.__main__ import main
 
 
 def test_the_cheap_benchmarks_give_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--quick", "--only", "streaming", "--only", "tokens", "--only", "cancelling"]) == 0
+    assert main(["--quick", "--only", "tokenError", "--only", "cancelling"]) == 0
     printed = capsys.readouterr().out
-    for expected in ("our share per delta", "Japanese", "a compression", "targets met"):
+    for expected in ("Japanese", "a compression", "targets met"):
         assert expected in printed
 
 
 def test_the_figures_can_be_had_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--quick", "--json", "--only", "stall"]) == 0
+    assert main(["--quick", "--json", "--only", "tokenError"]) == 0
     findings = json.loads(capsys.readouterr().out)["findings"]
-    assert all(finding["type"] == "figure" and finding["value"] >= 0 for finding in findings)
-    assert len(findings) == 3
+    figures = [finding for finding in findings if finding["type"] == "figure"]
+    assert figures
+    assert all(figure["value"] >= 0 for figure in figures)

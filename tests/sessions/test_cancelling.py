@@ -94,9 +94,7 @@ async def test_a_prompt_and_a_cancel_in_one_message_leave_the_prompt_in_the_tran
     assert (await studio.chat("still there?")).text == "Done. "
 
 
-async def test_a_prompt_that_is_cancelled_while_it_is_written_stands_once_in_the_transcript(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_prompt_that_is_cancelled_while_it_is_written_stands_once_in_the_transcript(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     session = await studio.session()
     held = HeldStore(studio, monkeypatch, PromptEntry)
     chatting = asyncio.create_task(studio.chat("once"))

@@ -86,7 +86,7 @@ async def test_the_deltas_of_a_running_turn_are_replayed_one_by_one_and_only_tho
     session = await studio.session()
     held = asyncio.Event()
 
-    async def stream(_: ModelRequest) -> AsyncIterator[ModelChunk]:
+    async def stream(request: ModelRequest) -> AsyncIterator[ModelChunk]:
         for text in ("one ", "two ", "three "):
             yield ModelChunk(parts=({"text": text},))
         await held.wait()
@@ -108,7 +108,7 @@ async def test_the_deltas_of_a_finished_turn_come_as_one_whatever_was_told_betwe
     session = await studio.session()
     going = asyncio.Event()
 
-    async def stream(_: ModelRequest) -> AsyncIterator[ModelChunk]:
+    async def stream(request: ModelRequest) -> AsyncIterator[ModelChunk]:
         yield ModelChunk(parts=({"text": "one "},))
         session.tell_usage()  # something else happens meanwhile
         yield ModelChunk(parts=({"text": "two "},))

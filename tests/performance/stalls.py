@@ -1,0 +1,142 @@
+"""The longest time that the event loop does nothing but one thing, on a long history: how late a task is that wants its turn every millisecond."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import mkdtemp
+from typing import Any, Final, cast
+
+from gemini_companion.adapters.gemini.client import GeminiModelClient
+from gemini_companion.adapters.gemini.options import from_environment
+from gemini_companion.adapters.offline.client import OfflineModelClient
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.decode import decode_contents
+from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
+from gemini_companion.engine.tokens.limits import OFFLINE_MODEL
+from gemini_companion.sessions.checkpoints import undo
+from gemini_companion.sessions.compressing import compress
+from gemini_companion.sessions.session import Session
+from tests.performance.conversation import make_contents
+from tests.performance.figures import Figure, Finding
+from tests.performance.instant import InstantModel
+from tests.performance.options import Options
+from tests.performance.streaming import Source
+from tests.support.sessions import Studio
+
+NAME: Final = "stalls"
+TARGET_MS: Final = 50
+SIZE: Final = 10_000
+
+_TICK: Final = 0.001
+_SHORT: Final = 400
+"""Characters of the contents that turns go out with: so, ten thousand fill a window of a million tokens."""
+_CLIENT: Final = "bench"
+_THOUGHT: Final = {"text": "What is asked here, and where may it stand? " * 10, "thought": True}
+
+Step = Callable[[], Awaitable[object]]
+
+
+def run(options: Options) -> Iterator[Finding]:
+    """Every kind of work on a long history, each several times."""
+    size = 500 if options.quick else SIZE
+    plain = decode_contents(make_contents(size))
+    short = decode_contents(make_contents(size, characters=_SHORT))
+    thoughtful = [_with_thought(content) for content in plain]
+    with ExitStack() as stack:
+        runner = stack.enter_context(asyncio.Runner())
+        yield _figure(
+            "nothing at all, for comparison", [runner.run(_worst_lag(partial(asyncio.sleep, 0.3))) for _ in range(options.rounds(5))], judged=False
+        )
+        for model, contents in (("instant", plain), ("instant, with thoughts", thoughtful), ("offline", plain)):
+            desk = _Desk(options, runner, contents, offline=model == "offline")
+            yield from desk.compressions(f"({model})", options.rounds(2 if model == "offline" else 5))
+        for model in ("instant", "offline"):
+            yield from _Desk(options, runner, short, offline=model == "offline").turns(f"({model})", options.rounds(5))
+        if not options.quick:
+            source = stack.enter_context(Source(options, 50))
+            yield from _Desk(options, runner, short, base_url=source.base_url).turns("(SDK)", options.rounds(5))
+        entering = [runner.run(_worst_lag(partial(_Desk.enter, options, plain))) for _ in range(options.rounds(3))]
+        yield _figure("importing the whole history", entering, judged=False)
+
+
+class _Desk:
+    """A session with a history, and a client that works on it."""
+
+    def __init__(self, options: Options, runner: asyncio.Runner, contents: list[Content], *, offline: bool = False, base_url: str = "") -> None:
+        self._runner = runner
+        self._size = len(contents)
+        model: Any = InstantModel()
+        if base_url:
+            gemini = from_environment({"GEMINI_API_KEY": "bench", "GOOGLE_GEMINI_BASE_URL": base_url})
+            assert gemini is not None
+            model = GeminiModelClient(gemini)
+            runner.run(model.warm_up())
+        self._studio, self._session = runner.run(_Desk.enter(options, contents, model=model, offline=offline))
+        gc.collect()
+
+    @staticmethod
+    async def enter(options: Options, contents: list[Content], *, model: Any = None, offline: bool = False) -> tuple[Studio, Session]:
+        """Begin a session with these contents."""
+        own = cast("Any", OfflineModelClient(count_text=LexicalTokenCounter().count_text))
+        studio = Studio(Path(mkdtemp(dir=options.scratch)), model=model or cast("Any", InstantModel()), offline=own, compression_threshold=1.0)
+        if offline:
+            studio.set(model_name=OFFLINE_MODEL)
+            await own.warm_up()
+        session = await studio.load(contents)
+        studio.app.info(session)
+        return studio, session
+
+    def compressions(self, how: str, rounds: int) -> Iterator[Figure]:
+        """Compress and undo."""
+        lags: dict[str, list[float]] = {"compressing": [], "undoing": []}
+        for _ in range(rounds):
+            lags["compressing"].append(self._runner.run(_worst_lag(partial(compress, self._session, client=_CLIENT))))
+            assert self._session.history.in_force
+            lags["undoing"].append(self._runner.run(_worst_lag(partial(undo, self._session, client=_CLIENT))))
+        for what, of in lags.items():
+            yield _figure(f"{what} {self._size:,} contents {how}", of)
+
+    def turns(self, how: str, rounds: int) -> Iterator[Figure]:
+        """Chat."""
+        yield _figure(f"a turn on {self._size:,} contents {how}", [self._runner.run(_worst_lag(self._chat)) for _ in range(rounds)])
+
+    async def _chat(self) -> None:
+        result = await self._studio.app.chat(self._studio.client, ({"text": "What did we do with the parser?"},))
+        assert result.finish_reason == "STOP", result.finish_reason
+
+
+async def _worst_lag(work: Step) -> float:
+    """Milliseconds that the ticker was late at worst while the work went on."""
+    worst = 0.0
+
+    async def tick() -> None:
+        nonlocal worst
+        last = time.perf_counter()
+        while True:
+            await asyncio.sleep(_TICK)
+            now = time.perf_counter()
+            worst = max(worst, now - last - _TICK)
+            last = now
+
+    ticker = asyncio.create_task(tick())
+    await asyncio.sleep(_TICK)
+    await work()
+    await asyncio.sleep(2 * _TICK)  # what came last counts too
+    ticker.cancel()
+    return worst * 1000
+
+
+def _with_thought(content: Content) -> Content:
+    """The content as a thinking model's: a thought before the rest."""
+    return content if content.role == "user" else Content(role="model", parts=(_THOUGHT, *content.parts))
+
+
+def _figure(name: str, lags: list[float], *, judged: bool = True) -> Figure:
+    return Figure(bench=NAME, name=name, value=median(lags), unit="ms", target=TARGET_MS if judged else None)
