@@ -18,6 +18,7 @@ from gemini_companion.sessions.events import (
     CompactionStarted,
     TurnFailed,
 )
+from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import HearingSink, Studio
 
 ENDS = (CompactionCompleted, CompactionFailed, CompactionCancelled)
@@ -245,3 +246,18 @@ async def test_an_undo_behind_a_running_compression_takes_that_one_back(studio: 
         compressed, undone = await asyncio.gather(compressing, undoing)
     assert undone.undone == (compressed.compaction_id,)
     assert not session.history.in_force
+
+
+async def test_an_automatic_run_that_does_not_try_again_says_so_and_leaves_the_status_with_what_went_wrong(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.model.default_answer = SNAPSHOT.replace("none", "much " * 20_000)
+    studio.set(compression_token_cap=500)
+    first = await studio.chat("go on")
+    assert first.compression is not None
+    assert first.compression.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"
+    again = await studio.chat("and on")
+    assert again.compression is not None
+    assert again.compression.status == "NOOP"
+    assert "by hand" in again.compression.message
+    assert session.status(studio.client).last == first.compression
+    assert session.status(studio.client).has_failed_compression_attempt

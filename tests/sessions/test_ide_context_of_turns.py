@@ -23,7 +23,7 @@ from gemini_companion.sessions.events import IdeContextSent
 from gemini_companion.sessions.ports import ModelRequest
 from tests.support.sessions import Studio
 
-PATHS = [f"/work/{name}.py" for name in ("a", "b", "c", "d")]
+PATHS = [f"/project/{name}.py" for name in ("a", "b", "c", "d")]
 
 
 def ide_texts(request: ModelRequest) -> list[str]:
@@ -79,7 +79,7 @@ async def test_the_first_turn_sends_everything_and_the_next_one_only_what_change
 
 
 async def test_a_withheld_file_is_in_no_request_and_the_receipt_says_why(studio: Studio) -> None:
-    show(studio.client, ("/work/secret.env", 1, "KEY=hunter2"), (PATHS[0], None, ""))
+    show(studio.client, ("/project/secret.env", 1, "KEY=hunter2"), (PATHS[0], None, ""))
     await studio.chat("one")
     assert "secret" not in str(studio.model.main()[-1].contents)
     assert "hunter2" not in str(studio.model.main()[-1].contents)
@@ -252,7 +252,7 @@ async def test_the_meter_agrees_with_the_result_of_a_compression_and_of_its_undo
 
 
 async def test_a_turn_that_only_withholds_something_says_so(studio: Studio) -> None:
-    show(studio.client, ("/work/secret.env", 1, "KEY=hunter2"))
+    show(studio.client, ("/project/secret.env", 1, "KEY=hunter2"))
     await studio.chat("one")
     receipt = studio.heard.of(IdeContextSent)[0]
     assert (receipt.kind, receipt.files, [item.name for item in receipt.withheld]) == ("full", (), ["secret.env"])

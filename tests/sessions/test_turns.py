@@ -65,7 +65,7 @@ async def test_the_request_holds_environment_view_and_prompt_with_roles_alternat
     await studio.chat("two")
     request = studio.model.main()[-1]
     assert [content.role for content in request.contents] == ["user", "model", "user"]
-    assert "/work" in request.contents[0].parts[0]["text"]
+    assert "/project" in request.contents[0].parts[0]["text"]
     assert request.contents[-1].parts[-1] == {"text": "two"}
     assert request.system_instruction
 

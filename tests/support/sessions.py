@@ -129,7 +129,7 @@ class Studio:
     def connect(self, name: str = "editor") -> tuple[Client, HearingSink]:
         sink = HearingSink()
         client = Client(self.services.new_id("client"), sink, name=name)
-        client.folders = ("/work",)
+        client.folders = ("/project",)
         self.app.attach(client)
         return client, sink
 

@@ -39,6 +39,10 @@ NEVER: Final = 2**62
 """No output is this long: the settings turned shortening off."""
 
 
+NOT_AGAIN: Final = "Not compressed: the last attempt came to nothing, and no large tool output is left to shorten. Compressing by hand tries again."
+"""Why an automatic run ends at once while the failure flag is set."""
+
+
 async def compress(session: Session, *, client: str, instructions: str = "", preview: bool = False) -> CompressionResult:
     """Compress by hand. A second request joins the one that runs. Raises what the model raised, `Cancelled`, `StaleVersion`, `StorageFault`."""
     if preview:
@@ -231,7 +235,7 @@ async def _truncate_only(run: CompressionRun, trim: Trim, version: int, *, becau
     before, source = run.reading
     counts = Counts(before, max(0, before - trim.tokens_saved), source)
     if not trim.cuts or counts.after >= counts.before:
-        return nothing(run)
+        return nothing(run, because or NOT_AGAIN)
     run.report("installing")
     message = f"{because} {message_for('CONTENT_TRUNCATED', counts.before, counts.after)}".strip()
     result = run.result("CONTENT_TRUNCATED", counts, with_id=True, message=message)

@@ -84,7 +84,7 @@ class CompressionRun:
         plan: Plan | None = None,
         snapshot: str | None = None,
         with_id: bool = False,
-        message: str | None = None,
+        message: str = "",
     ) -> CompressionResult:
         """The result so far. Without counts both numbers are the ledger's reading."""
         before, after, source = counts or Counts(self.reading.tokens, self.reading.tokens, self.reading.source)
@@ -120,10 +120,10 @@ def ended(session: Session, job: Job[CompressionResult]) -> None:
     session.tell_status()
 
 
-def nothing(run: CompressionRun) -> CompressionResult:
-    """There is nothing to do: NOOP, told and not logged."""
-    result = run.result("NOOP")
-    if not run.preview:
+def nothing(run: CompressionRun, message: str = "") -> CompressionResult:
+    """There is nothing to do: NOOP, told and not logged. The status remembers it for a person who asked."""
+    result = run.result("NOOP", message=message)
+    if run.trigger == "manual" and not run.preview:
         run.session.last_result = result
     return run.tell_end(CompactionCompleted, result)
 

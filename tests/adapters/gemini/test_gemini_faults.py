@@ -163,3 +163,9 @@ def test_whatever_a_refusal_says_it_is_a_fault_with_a_sentence(code: int, status
     assert refused.message.endswith(").")
     assert refused.message.isprintable()
     assert refused.retry_after_ms is None or 0 <= refused.retry_after_ms <= 86_400_000
+
+
+@pytest.mark.parametrize(("retry_after", "when"), [(None, "in a moment"), ("20", "in a moment"), ("500", "in about 9 minutes")])
+def test_a_long_wait_is_named_in_the_hint(retry_after: str | None, when: str) -> None:
+    for code in (429, 503):
+        assert when in fault(code, retry_after=retry_after).hint

@@ -75,5 +75,5 @@ def a_run(rounds: int) -> list[FactSource]:
     """An agent at work: a prompt, then commands and their outputs."""
     contents = [user_text("Fix the parser in src/parser.py. Never touch the lexer.")]
     for number in itertools.islice(itertools.count(), rounds):
-        contents += [call(f"pytest tests/test_case_{number}.py -q"), result(f"{number} passed in 0.{number}s\n/work/tests/test_case_{number}.py")]
+        contents += [call(f"pytest tests/test_case_{number}.py -q"), result(f"{number} passed in 0.{number}s\n/project/tests/test_case_{number}.py")]
     return sources_of(contents)

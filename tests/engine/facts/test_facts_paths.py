@@ -28,7 +28,7 @@ def certain(text: str) -> set[str]:
         ("--config=conf/app.yml", "conf/app.yml"),
         ("-I/usr/include", "/usr/include"),
         (r"in C:\Users\me\x.py now", r"C:\Users\me\x.py"),
-        ("C:/work/a.txt", "C:/work/a.txt"),
+        ("C:/project/a.txt", "C:/project/a.txt"),
         (r"\\srv\share\a.txt", r"\\srv\share\a.txt"),
         (r"src\app\main.py", r"src\app\main.py"),
         ("設定はsrc/app.pyにあります", "src/app.py"),

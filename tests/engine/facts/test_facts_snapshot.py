@@ -109,9 +109,9 @@ def test_what_only_may_be_a_path_stands_apart_from_those_that_are():
 
 
 def test_paths_that_do_not_fit_are_counted():
-    items = sources_of([call("ls"), result("\n".join(f"/work/src/module_{number}.py" for number in range(300)))])
+    items = sources_of([call("ls"), result("\n".join(f"/project/src/module_{number}.py" for number in range(300)))])
     snapshot = snapshot_of(items, budget=200)
-    standing = len(re.findall(r"/work/src/module_\d+\.py", section(snapshot, "file_system_state")))
+    standing = len(re.findall(r"/project/src/module_\d+\.py", section(snapshot, "file_system_state")))
     assert 5 < standing < 100
     assert f"… and {300 - standing} more paths" in snapshot
 
@@ -184,7 +184,7 @@ def test_changed_files_stand_with_the_call_that_did_it_and_why():
 
 
 def test_a_path_that_stands_in_a_command_or_in_a_longer_path_is_not_listed_again():
-    items = sources_of([call("cat /work/src/a.py"), result("/work/src/a.py\nsrc/a.py\n/work/src/")])
+    items = sources_of([call("cat /project/src/a.py"), result("/project/src/a.py\nsrc/a.py\n/project/src/")])
     assert "NAMED" not in section(snapshot_of(items), "file_system_state")
 
 

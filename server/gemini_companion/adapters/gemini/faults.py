@@ -73,9 +73,9 @@ def fault_of(refusal: Refusal, *, model: str, vertex: bool = False, now: datetim
         if any("PerDay" in quota for detail in details for quota in _quotas(detail)):
             hint = "Today's quota of this model is used up: choose another model, or a key with a larger quota."
             return ModelUnavailable(f"The day's quota of {model} is used up ({said}).", hint=hint, retryable=False, retry_after_ms=retry_after_ms)
-        return ModelUnavailable(f"{model} takes no more requests for now ({said}).", hint=LATER_HINT, retry_after_ms=retry_after_ms)
+        return ModelUnavailable(f"{model} takes no more requests for now ({said}).", hint=_later(retry_after_ms), retry_after_ms=retry_after_ms)
     if code in _RETRYABLE or code >= 500:
-        return ModelUnavailable(f"The model's service failed ({said}).", hint=LATER_HINT, retry_after_ms=retry_after_ms)
+        return ModelUnavailable(f"The model's service failed ({said}).", hint=_later(retry_after_ms), retry_after_ms=retry_after_ms)
     if 300 <= code < 400:
         return ModelUnavailable(f"The endpoint redirects elsewhere, which is not followed ({said}).", hint=ENDPOINT_HINT, retryable=False)
     return ModelUnavailable(
@@ -89,6 +89,12 @@ def one_line(text: str, limit: int = _MESSAGE_LIMIT) -> str:
         return ""
     line = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * limit]).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _later(retry_after_ms: int | None) -> str:
+    """When to try again; a wait of over a minute is named."""
+    minutes = math.ceil((retry_after_ms or 0) / 60_000)
+    return LATER_HINT if minutes <= 1 else f"Nothing was lost; try again in about {minutes:,} minutes, or choose another model."
 
 
 def _said(refusal: Refusal) -> str:
