@@ -113,3 +113,25 @@ def test_an_interrupted_command_exits_with_130_and_one_sentence(environment: dic
     assert process.returncode == 130
     assert out == ""
     assert err == "gemini-companion: Interrupted.\n"
+
+
+def test_what_a_model_said_cannot_steer_the_terminal(
+    environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "evil \x1b[2J.json"
+    said = "safe\x1b]0;owned\x07 \x9b31m \u202etxt.exe\r\nnext\tline"
+    file.write_text(json.dumps([{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": said}]}]), "utf-8")
+    assert run(["sessions", "import", str(file)], environment) == 0
+    imported = capsys.readouterr().out
+    session_id = imported.split()[2].rstrip(":")
+    assert run(["sessions", "list"], environment) == 0
+    listed = capsys.readouterr().out
+    assert run(["sessions", "show", session_id], environment) == 0
+    shown = capsys.readouterr().out
+    assert run(["tokens", str(tmp_path / "\x1b[2J")], environment) == 2
+    complaint = capsys.readouterr().err
+    for printed in (imported, listed, shown, complaint):
+        assert not set(printed) & {"\x1b", "\x07", "\x9b", "\u202e", "\r"}
+    assert "next\tline" in shown
+    assert len(listed.splitlines()) == 1

@@ -261,3 +261,14 @@ async def test_an_automatic_run_that_does_not_try_again_says_so_and_leaves_the_s
     assert "by hand" in again.compression.message
     assert session.status(studio.client).last == first.compression
     assert session.status(studio.client).has_failed_compression_attempt
+
+
+async def test_an_undo_gives_back_the_count_that_the_api_had_measured_and_the_meter_agrees(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    await studio.chat("count me")
+    compressed = await studio.compress()
+    assert compressed.token_count_source == "api"
+    undone = await undo(session, client="c")
+    assert (undone.original_token_count, undone.new_token_count) == (compressed.new_token_count, compressed.original_token_count)
+    assert undone.token_count_source == "api"
+    assert session.status(studio.client).token_count == undone.new_token_count

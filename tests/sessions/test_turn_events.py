@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gemini_companion.engine.errors import Cancelled, InvalidInput, ModelUnavailable, StorageFault
+from gemini_companion.engine.errors import Cancelled, InvalidInput, ModelUnavailable, SessionNotFound, StorageFault
 from gemini_companion.engine.history.log import ModelChangeEntry
 from gemini_companion.sessions.events import ModelChanged, TurnCancelled, TurnCompleted, TurnFailed, TurnStarted
 from gemini_companion.sessions.history_pages import history_page
@@ -165,3 +165,11 @@ async def test_a_session_id_that_does_not_exist_is_not_remembered(studio: Studio
         with pytest.raises(Exception, match="nope"):
             await asked
     assert not studio.client.hears("nope")
+
+
+async def test_an_empty_session_id_is_not_taken_for_none(studio: Studio) -> None:
+    await studio.chat("one")
+    for asked in (studio.app.reading(studio.client, ""), studio.app.writing(studio.client, "")):
+        with pytest.raises(SessionNotFound):
+            await asked
+    assert studio.client.current is not None

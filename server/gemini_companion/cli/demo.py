@@ -14,9 +14,12 @@ import msgspec
 
 from gemini_companion.cli.demo_workspace import LOG_OUTPUT, QUESTIONS, RULE, make_workspace
 from gemini_companion.cli.lsp_client import LspClient
+from gemini_companion.cli.terminal import harmless
 from gemini_companion.engine.errors import InvalidInput
 
 METER_WIDTH: Final = 40
+SNAPSHOT_LINES: Final = 60
+"""Lines of a snapshot that are shown."""
 _WORKSPACE_FILES: Final = 3
 
 
@@ -190,7 +193,7 @@ class _Story:
 
     def _stream(self, text: str) -> None:
         if not self._json:
-            sys.stdout.write(text)
+            sys.stdout.write(harmless(text))
             sys.stdout.flush()
             self._column = 0 if text.endswith("\n") else 1
 
@@ -235,8 +238,11 @@ class _Story:
             self._step("snapshot", text=snapshot)
             return
         print(_dim("   ┌─ the snapshot, as the model gets it"))
-        for line in snapshot.splitlines()[:60]:
+        lines = harmless(snapshot).splitlines()
+        for line in lines[:SNAPSHOT_LINES]:
             print(_dim("   │ ") + line[: self._width - 6])
+        if len(lines) > SNAPSHOT_LINES:
+            print(_dim(f"   │ … and {len(lines) - SNAPSHOT_LINES} more lines"))
         print(_dim("   └─"))
 
 

@@ -69,7 +69,9 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
 
 
 def _complain(message: str) -> None:
-    print(f"gemini-companion: {message}", file=sys.stderr)
+    from gemini_companion.cli.terminal import harmless  # not on the way of `serve`
+
+    print(f"gemini-companion: {harmless(message)}", file=sys.stderr)
 
 
 def _share(text: str) -> float:

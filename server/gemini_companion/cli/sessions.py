@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from gemini_companion.cli.terminal import harmless, on_one_line
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.application import Application
@@ -69,8 +70,8 @@ async def _act(app: Application, client: Client, options: argparse.Namespace) ->
         case "import":
             info = await app.import_session(client, os.path.abspath(options.file))
             for warning in info.warnings:
-                print(warning, file=sys.stderr)
-            print(f"Imported as {info.session_id}: {info.title}")
+                print(on_one_line(warning), file=sys.stderr)
+            print(f"Imported as {info.session_id}: {on_one_line(info.title)}")
         case _:
             await app.delete(options.id)
             print(f"Deleted {options.id}.")
@@ -95,7 +96,7 @@ async def _list(app: Application, options: argparse.Namespace) -> None:
         when = datetime.datetime.fromtimestamp(info.updated_at / 1000).strftime("%Y-%m-%d %H:%M")
         held = f"  (held by process {info.held_by})" if info.held_by else ""
         turns = f"{info.turns:>4} turn " if info.turns == 1 else f"{info.turns:>4} turns"
-        print(f"{info.session_id}  {when}  {turns}  {info.token_count:>9,} tokens  {info.title or 'untitled'}{held}")
+        print(f"{info.session_id}  {when}  {turns}  {info.token_count:>9,} tokens  {on_one_line(info.title) or 'untitled'}{held}")
 
 
 async def _show(app: Application, client: Client, options: argparse.Namespace) -> None:
@@ -106,7 +107,7 @@ async def _show(app: Application, client: Client, options: argparse.Namespace) -
         return
     for item in page.contents:
         print(f"--- {item.kind}{_marks(item)}")
-        print(visible_text(item_content(item)) or json.dumps(item.parts, ensure_ascii=False))
+        print(harmless(visible_text(item_content(item)) or json.dumps(item.parts, ensure_ascii=False)))
 
 
 def _marks(item: HistoryItem) -> str:

@@ -100,8 +100,9 @@ def sentence_for(result: object) -> str:
         case CompressionResult(message=message):
             return message
         case CompressionStatusReport(state=state, token_count=count, token_limit=limit, tokens_until_compression=left):
-            until = "automatic compression is off" if left is None else f"compression starts in {left:,}"
-            return f"Compression is {state}: {count:,} of {limit:,} tokens used, {until}."
+            more = f"after {left:,} more" if left else "with the next prompt"
+            until = "automatic compression is off" if left is None else f"it starts by itself {more}"
+            return f"Compression is {state}: {count:,} of {limit:,} tokens used; {until}."
         case SessionInfo():
             return "A new chat has begun."
         case Pin(text=text):

@@ -86,9 +86,9 @@ class Application:
 
     async def reading(self, client: Client, session_id: str | None) -> Session:
         """The named session, or the client's current one, as it is now. Raises `SessionNotFound`."""
-        wanted = session_id or client.current
+        wanted = client.current if session_id is None else session_id
         if wanted is None:
-            raise SessionNotFound("There is no current session.", hint="Start one with gemini/session/new or by chatting, or name one.")
+            raise SessionNotFound("There is no current session.", hint="Send a prompt, which begins one, or open an earlier one.")
         return await _found(client, wanted, self._load(wanted), is_named=session_id is not None)
 
     async def writing(self, client: Client, session_id: str | None) -> Session:
@@ -97,7 +97,7 @@ class Application:
             async with client.making_session:  # two prompts at once make one session
                 if client.current is None:
                     await self.new_session(client)
-        wanted = session_id or client.current or ""
+        wanted = client.current or "" if session_id is None else session_id
         return await _found(client, wanted, self._hold(wanted), is_named=session_id is not None)
 
     async def _load(self, session_id: str) -> Session:

@@ -132,7 +132,12 @@ async def _undo(session: Session, compaction_id: str | None) -> CompressionResul
     undone = plan_undo(session.history, compaction_id)
     choice = session.choice()
     before, source = session.reading(choice)
-    after = before + session.ledger.estimate_text(choice.name, _restored_tokens(session, undone))
+    measured = _measured_tokens(session, undone) if source == "api" else None
+    if measured is None:
+        source = "estimate"
+        after = before + session.ledger.estimate_text(choice.name, _restored_tokens(session, undone))
+    else:
+        after = before + measured
     stamp = session.stamp()
     result = CompressionResult(
         compaction_id=undone[-1],
@@ -147,9 +152,19 @@ async def _undo(session: Session, compaction_id: str | None) -> CompressionResul
         message=message_for("UNDONE", before, after),
     )
     await session.commit(lambda seq: UndoEntry(**stamp, seq=seq, undone=undone, result=result))
+    if measured is not None:
+        session.ledger.observe(choice.name, session.history.epoch, session.parts(), after)
     session.emit(CompactionUndone(undone=undone))
     session.tell_usage()
     return result
+
+
+def _measured_tokens(session: Session, undone: Sequence[str]) -> int | None:
+    """The tokens that the compactions saved as the API counted them, which is what comes back; `None` if it did not count all of them."""
+    results = [session.history.in_force[compaction_id].result for compaction_id in undone]
+    if any(result.token_count_source != "api" for result in results):
+        return None
+    return sum(result.original_token_count - result.new_token_count for result in results)
 
 
 def _restored_tokens(session: Session, undone: Sequence[str]) -> int:
