@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -19,13 +20,19 @@ from tests.support.wire import PATIENCE
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
+    before = set(threading.enumerate())
     ends = os.pipe()
     yield ends
-    for end in ends:
-        try:
-            os.close(end)
-        except OSError:
-            continue
+    close(ends[1])
+    for thread in set(threading.enumerate()) - before:  # one that came to its read only now would take the next test's bytes
+        if thread.name == "companion-read":
+            thread.join(PATIENCE)
+    close(ends[0])
+
+
+def close(fd: int) -> None:
+    with suppress(OSError):
+        os.close(fd)
 
 
 class Bytes:

@@ -118,7 +118,7 @@ class CompressParams(_Params, frozen=True, kw_only=True):
     """`instructions` says what the snapshot should heed; `preview` computes without changing anything."""
 
     session_id: str | None = None
-    instructions: str = ""
+    instructions: Annotated[str, Meta(max_length=100_000)] = ""
     preview: bool = False
     work_done_token: Token | None = None
 
