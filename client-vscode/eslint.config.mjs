@@ -1,0 +1,32 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["out/", "node_modules/", "artifacts/", "server/", "src/protocol.gen.ts"] },
+  js.configs.recommended,
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "@typescript-eslint/no-dynamic-delete": "off",
+      "no-console": "error",
+      "no-restricted-properties": [
+        "error",
+        { object: "document", property: "write", message: "Build nodes." },
+      ],
+      "no-restricted-syntax": [
+        "error",
+        { selector: "AssignmentExpression[left.property.name=/^(innerHTML|outerHTML)$/]", message: "Only webview/transcript/sanitise.ts makes nodes from markup." },
+      ],
+    },
+  },
+  {
+    // What is pure stays testable without an editor: no `vscode` outside the files that wire.
+    files: ["src/**/pure/**", "src/panel/**"],
+    rules: { "no-restricted-imports": ["error", { patterns: [{ group: ["vscode"], allowTypeImports: true, message: "Pure: take what you need as an argument." }] }] },
+  },
+  { files: ["**/*.mjs"], ...tseslint.configs.disableTypeChecked, languageOptions: { globals: { process: "readonly", console: "readonly" } } },
+);
