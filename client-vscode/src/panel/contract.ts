@@ -250,7 +250,10 @@ export type ToPage = { readonly rev: number } & (
 
 export type PageCommand =
   | { readonly do: "focusComposer" }
-  | { readonly do: "insert"; readonly text: string }
+  /** Text at the caret of the composer; with `send` what stands there then is sent at once. */
+  | { readonly do: "insert"; readonly text: string; readonly send?: boolean }
+  /** Another chat is shown: its draft takes the place of what stands in the composer. */
+  | { readonly do: "setDraft"; readonly text: string }
   | { readonly do: "find" }
   | { readonly do: "openMeter" }
   | { readonly do: "openSessions" }

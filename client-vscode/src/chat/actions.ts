@@ -1,0 +1,311 @@
+/** What the page asks for, done. Decisions are the daemon's and the chat's; this only passes on. */
+import { Selection, commands, env, window, workspace } from "vscode";
+import type { Compressions } from "../compression/compressions.js";
+import type { TextViews } from "../compression/documents.js";
+import type { ContextReporterPort } from "../context/port.js";
+import type { Action, FromPage } from "../panel/contract.js";
+import type { Chat } from "./chat.js";
+import { chatAsMarkdown } from "./pure/asMarkdown.js";
+
+/** What the editor does for the chat. */
+export interface EditorActions {
+  /** Insert at the cursor of the active editor. */
+  insertCode(text: string): Promise<void>;
+  /** Show the change that a code block proposes in the diff editor, and write it if it is accepted. */
+  applyCode(text: string, language: string): Promise<void>;
+  /** Open a link of an answer, if it may be opened. */
+  openHref(href: string): Promise<void>;
+  /** `@` mentions for dropped URIs: paths inside the workspace; others are left out. */
+  mentionsOf(uris: readonly string[]): string[];
+}
+
+export interface ActionNeeds {
+  readonly chat: Chat;
+  readonly compressions: Compressions;
+  readonly reporter: ContextReporterPort;
+  readonly views: TextViews;
+  readonly editor: EditorActions;
+  /** Put text into the composer. */
+  readonly insert: (text: string) => void;
+  /** The person knows that the offline model answers. */
+  readonly knowOffline: () => void;
+  /** A page or a model sent something that is none of ours. */
+  readonly log: (message: string) => void;
+}
+
+type Message<T extends FromPage["type"]> = Extract<FromPage, { type: T }>;
+
+export class Actions {
+  constructor(private readonly needs: ActionNeeds) {}
+
+  /** Everything of the page but `ready`, `focus` and `call`, which the view answers itself. Never rejects. */
+  async handle(message: FromPage): Promise<void> {
+    await this.needs.chat.guard(() => this.#dispatch(message));
+  }
+
+  async #dispatch(message: FromPage): Promise<void> {
+    const { chat, compressions, editor, reporter } = this.needs;
+    switch (message.type) {
+      case "draft":
+        chat.setDraft(message.text, message.scroll);
+        return;
+      case "send":
+        await chat.submit(message.text, message.now ?? false);
+        return;
+      case "stop":
+        await chat.stop();
+        return;
+      case "action":
+        await this.act(message.action);
+        return;
+      case "chip":
+        reporter.setIncluded(message.uri, message.included);
+        return;
+      case "queue":
+        await this.#queue(message);
+        return;
+      case "model":
+        chat.chooseModel(message.name === "" ? undefined : message.name);
+        return;
+      case "code":
+        if (message.do === "copy") await env.clipboard.writeText(message.text);
+        else if (message.do === "insert") await editor.insertCode(message.text);
+        else await editor.applyCode(message.text, message.language);
+        return;
+      case "copy":
+        await env.clipboard.writeText(message.text);
+        return;
+      case "open":
+        await editor.openHref(message.href);
+        return;
+      case "turn":
+        await this.#turn(message);
+        return;
+      case "compaction":
+        await this.#compaction(message);
+        return;
+      case "compress":
+        await (message.preview ? compressions.preview() : compressions.compress(message.guided));
+        return;
+      case "chat":
+        await this.#chat(message);
+        return;
+      case "openSession":
+        await chat.open(message.sessionId);
+        return;
+      case "drop": {
+        const mentions = editor.mentionsOf(message.uris);
+        if (mentions.length > 0) this.needs.insert(`${mentions.join(" ")} `);
+        return;
+      }
+      case "defect":
+        this.needs.log(`panel: ${message.message}`);
+        return;
+      case "ready":
+      case "focus":
+      case "call":
+        return;
+    }
+  }
+
+  /** A button of an error, a banner or a notice. */
+  async act(action: Action): Promise<void> {
+    const { chat, compressions } = this.needs;
+    switch (action.id) {
+      case "setApiKey":
+        await commands.executeCommand("geminiCompanion.setApiKey");
+        return;
+      case "retry":
+        if (action.argument === undefined) chat.dismissFault();
+        else await chat.retry(action.argument);
+        return;
+      case "compress":
+        await compressions.compress(false);
+        return;
+      case "openSettingsFile":
+        await this.#openSettingsFile(action.argument);
+        return;
+      case "openSettings":
+        await commands.executeCommand("workbench.action.openSettings", action.argument ?? "geminiCompanion");
+        return;
+      case "manageTrust":
+        await commands.executeCommand("workbench.trust.manage");
+        return;
+      case "restartDaemon":
+        await commands.executeCommand("geminiCompanion.restartDaemon");
+        return;
+      case "showLog":
+        await commands.executeCommand("geminiCompanion.showLog");
+        return;
+      case "choosePython":
+        await commands.executeCommand("workbench.action.openSettings", "geminiCompanion.server.python");
+        return;
+      case "forkSession":
+        await chat.fork();
+        return;
+      case "takeOver":
+        await chat.open(chat.info?.sessionId, true);
+        return;
+      case "newSession":
+        await chat.startNew();
+        return;
+      case "useOffline":
+        chat.chooseModel("offline");
+        return;
+      case "installUpdate":
+        await commands.executeCommand("workbench.extensions.action.checkForUpdates");
+        return;
+      case "reloadWindow":
+        await commands.executeCommand("workbench.action.reloadWindow");
+        return;
+      case "openWalkthrough":
+        await commands.executeCommand("geminiCompanion.openWalkthrough");
+        return;
+      case "continueAnyway":
+        this.needs.knowOffline();
+        return;
+    }
+  }
+
+  /** The open chat, or what of it is named, as a document. */
+  async openAsMarkdown(): Promise<void> {
+    const { chat, views } = this.needs;
+    const title = chat.info?.title ?? "";
+    const name = title.replace(/[^\p{L}\p{N} ._-]/gu, "").trim().slice(0, 60) || chat.t("Chat");
+    await views.show(`${chat.info?.sessionId ?? "new"}/${name}.md`, chatAsMarkdown(title, chat.conversation.rows, chat.t, format));
+  }
+
+  async #queue(message: Message<"queue">): Promise<void> {
+    const { chat } = this.needs;
+    if (message.do === "sendNow") await chat.sendQueued(message.id);
+    else if (message.do === "remove") chat.removeQueued(message.id);
+    else chat.editQueued(message.id, message.text ?? "");
+  }
+
+  async #turn(message: Message<"turn">): Promise<void> {
+    const { chat } = this.needs;
+    switch (message.do) {
+      case "retry":
+        await chat.retry(message.turnId);
+        return;
+      case "fork":
+        await chat.fork(message.turnId);
+        return;
+      case "copy":
+        await env.clipboard.writeText(chat.conversation.answer(message.turnId)?.text ?? chat.conversation.prompt(message.turnId)?.text ?? "");
+        return;
+      case "pin":
+        await chat.daemon.request("gemini/pin", { sessionId: await chat.session(), turnId: message.turnId });
+        await chat.refresh();
+        return;
+      case "unpin": {
+        const pinId = chat.conversation.prompt(message.turnId)?.pinId;
+        if (pinId === undefined) return;
+        await chat.daemon.request("gemini/unpin", { sessionId: await chat.session(), pinId });
+        await chat.refresh();
+        return;
+      }
+    }
+  }
+
+  async #compaction(message: Message<"compaction">): Promise<void> {
+    const { compressions } = this.needs;
+    const { compactionId } = message;
+    switch (message.do) {
+      case "view":
+        return compressions.view(compactionId);
+      case "compare":
+        return compressions.compare(compactionId);
+      case "edit":
+        return compressions.edit(compactionId);
+      case "apply":
+        return compressions.apply(compactionId);
+      case "discard":
+        return compressions.discard(compactionId);
+      case "undo":
+        return compressions.undo(compactionId);
+      case "cancel":
+        return compressions.cancel(compactionId);
+      case "rate":
+        return compressions.rate(compactionId, message.rating);
+    }
+  }
+
+  async #chat(message: Message<"chat">): Promise<void> {
+    const { chat } = this.needs;
+    const sessionId = message.sessionId ?? chat.info?.sessionId;
+    switch (message.do) {
+      case "new":
+        await chat.startNew();
+        return;
+      case "openAsMarkdown":
+        await this.openAsMarkdown();
+        return;
+      case "export":
+        if (sessionId !== undefined) await this.#export(sessionId);
+        return;
+      case "rename":
+        if (sessionId !== undefined) await this.#rename(sessionId);
+        return;
+      case "delete":
+        if (sessionId !== undefined) await this.#delete(sessionId);
+        return;
+    }
+  }
+
+  async #export(sessionId: string): Promise<void> {
+    const { chat } = this.needs;
+    const forms = [
+      { label: "Gemini Companion", description: chat.t("loses nothing"), format: "companion" as const },
+      { label: "Gemini CLI", description: chat.t("what Gemini CLI loads"), format: "gemini-cli" as const },
+    ];
+    const form = await window.showQuickPick(forms, { title: chat.t("Export Chat") });
+    if (!form) return;
+    const { content } = await chat.daemon.request("gemini/session/export", { sessionId, format: form.format });
+    const folder = workspace.workspaceFolders?.[0]?.uri;
+    const target = await window.showSaveDialog({ filters: { JSON: ["json"] }, ...(folder ? { defaultUri: folder.with({ path: `${folder.path}/chat.json` }) } : {}) });
+    if (target) await workspace.fs.writeFile(target, Buffer.from(content, "utf8"));
+  }
+
+  async #rename(sessionId: string): Promise<void> {
+    const { chat } = this.needs;
+    const value = sessionId === chat.info?.sessionId ? chat.info.title : "";
+    const title = await window.showInputBox({ title: chat.t("Rename Chat"), value, validateInput: (text) => (text.trim() ? undefined : chat.t("A title needs at least one character.")) });
+    if (title === undefined) return;
+    const info = await chat.daemon.request("gemini/session/rename", { sessionId, title: title.trim() });
+    if (sessionId === chat.info?.sessionId) chat.renamed(info);
+  }
+
+  async #delete(sessionId: string): Promise<void> {
+    const { chat } = this.needs;
+    const yes = chat.t("Delete");
+    const chosen = await window.showWarningMessage(
+      chat.t("Delete this chat for good?"),
+      { modal: true, detail: chat.t("Everything that was ever said in it goes, compressed parts too. This cannot be undone.") },
+      yes,
+    );
+    if (chosen !== yes) return;
+    await chat.daemon.request("gemini/session/delete", { sessionId });
+    await chat.forget(sessionId);
+  }
+
+  async #openSettingsFile(place: string | undefined): Promise<void> {
+    const match = /^(?<path>.+?)(?::(?<line>\d+))?$/.exec(place ?? "");
+    const path = match?.groups?.["path"];
+    if (path === undefined) {
+      await commands.executeCommand("geminiCompanion.showLog");
+      return;
+    }
+    const editor = await window.showTextDocument(await workspace.openTextDocument(path));
+    const line = Math.max(0, Number(match?.groups?.["line"] ?? 1) - 1);
+    const range = editor.document.lineAt(Math.min(line, editor.document.lineCount - 1)).range;
+    editor.revealRange(range);
+    editor.selections = [new Selection(range.start, range.start)];
+  }
+}
+
+const FORMAT = new Intl.NumberFormat();
+
+function format(value: number): string {
+  return FORMAT.format(value);
+}

@@ -1,0 +1,533 @@
+/** The chat of this window: one open session, the prompts on their way to it, and what its panel shows. */
+import { CancellationTokenSource, EventEmitter, type Disposable, type Event } from "vscode";
+import type { ContextReporterPort } from "../context/port.js";
+import { DaemonFault, type DaemonPort } from "../daemon/port.js";
+import type { AnswerRow, ErrorView, PanelState, ScrollAnchor } from "../panel/contract.js";
+import type { ChatResult, CompressionStatusReport, EventParams, ModelReport, SessionInfo } from "../protocol.gen.js";
+import type { Drafts } from "./drafts.js";
+import { Conversation, isLive, type ConversationListener } from "./pure/conversation.js";
+import { NOTHING_KEPT, type Kept } from "./pure/draftFile.js";
+import { errorView } from "./pure/faults.js";
+import { PromptQueue } from "./pure/queue.js";
+import type { Translate } from "./pure/words.js";
+import { openSession, readTranscript } from "./session.js";
+
+/** Rows from the end in which something can be under way. */
+const RECENT_ROWS = 64;
+
+/** How long a draft that is being typed waits before it is written, ms. The page has folded its keystrokes already. */
+const WRITE_MS = 50;
+
+/** What the chat remembers between windows: `workspaceState`. */
+export interface Memory {
+  get(key: string): unknown;
+  update(key: string, value: unknown): Thenable<void>;
+}
+
+const LAST_SESSION = "lastSession";
+const ASKED_MODEL = "askedModel";
+
+export interface ChatNeeds {
+  readonly daemon: DaemonPort;
+  readonly reporter: ContextReporterPort;
+  readonly drafts: Drafts;
+  readonly memory: Memory;
+  readonly t: Translate;
+}
+
+/** How an answer ended that nobody may have seen. */
+export interface AnswerEnd {
+  readonly turnId: string;
+  readonly state: AnswerRow["state"];
+}
+
+export class Chat implements Disposable, ConversationListener {
+  conversation: Conversation;
+  readonly queue = new PromptQueue();
+  info: SessionInfo | undefined;
+  models: ModelReport | undefined;
+  status: CompressionStatusReport | undefined;
+  askedModel: string | undefined;
+  kept: Kept = NOTHING_KEPT;
+
+  readonly #changed = new EventEmitter<void>();
+  readonly #rowsChanged = new EventEmitter<{ from: number; count: number } | "reset">();
+  readonly #deltas = new EventEmitter<{ row: AnswerRow; field: "text" | "thoughts"; at: number; text: string }>();
+  readonly #ended = new EventEmitter<AnswerEnd>();
+  readonly #prefilled = new EventEmitter<string>();
+  readonly #subscriptions: Disposable[] = [];
+  #opening: Promise<void> | undefined;
+  #refreshing: Promise<void> = Promise.resolve();
+  #sending: { localId: string; source: CancellationTokenSource } | undefined;
+  #writing: NodeJS.Timeout | undefined;
+  #fault: ErrorView | undefined;
+  /** The session whose draft is in `kept`. */
+  #keptFor: string | undefined;
+  /** Resolves when the draft of the last session is read: before it, a page would show an empty composer. */
+  readonly loaded: Promise<void>;
+
+  constructor(private readonly needs: ChatNeeds) {
+    this.conversation = this.#blank();
+    const asked = needs.memory.get(ASKED_MODEL);
+    this.askedModel = typeof asked === "string" && asked ? asked : undefined;
+    this.loaded = this.#loadKept(this.#lastSession);
+    this.#subscriptions.push(
+      needs.daemon.onDidConnect(() => void this.#connected()),
+      needs.daemon.onDidChangeView((view) => {
+        if (view.kind === "lost" || view.kind === "failed") this.#lost();
+        this.#changed.fire();
+      }),
+      needs.daemon.onEvent((params) => this.#heard(params)),
+      needs.daemon.onCompressionStatus((report) => {
+        if (report.sessionId !== this.info?.sessionId) return;
+        this.status = report;
+        this.#changed.fire();
+      }),
+      needs.reporter.onDidChange(() => {
+        this.#keep({ excluded: needs.reporter.excluded });
+        this.#changed.fire();
+      }),
+    );
+  }
+
+  /** Something but the rows changed. */
+  get onDidChange(): Event<void> {
+    return this.#changed.event;
+  }
+  get onDidChangeRows(): Event<{ from: number; count: number } | "reset"> {
+    return this.#rowsChanged.event;
+  }
+  get onDelta(): Event<{ row: AnswerRow; field: "text" | "thoughts"; at: number; text: string }> {
+    return this.#deltas.event;
+  }
+  get onAnswerEnd(): Event<AnswerEnd> {
+    return this.#ended.event;
+  }
+  /** A prompt comes back to the composer. */
+  get onPrefill(): Event<string> {
+    return this.#prefilled.event;
+  }
+
+  get t(): Translate {
+    return this.needs.t;
+  }
+
+  get daemon(): DaemonPort {
+    return this.needs.daemon;
+  }
+
+  /** The last thing that went wrong outside a turn, until something succeeds. */
+  get fault(): ErrorView | undefined {
+    return this.#fault;
+  }
+
+  get isReadOnly(): boolean {
+    return this.info?.heldBy !== undefined;
+  }
+
+  /** What runs now, as far as this window knows. */
+  get job(): PanelState["job"] {
+    const rows = this.conversation.rows;
+    for (let index = rows.length - 1; index >= Math.max(0, rows.length - RECENT_ROWS); index -= 1) {
+      const row = rows[index];
+      if (row?.kind === "answer" && isLive(row) && row.state !== "queued") {
+        return { kind: "turn", id: row.turnId, ...(row.state === "stopping" && row.since !== undefined ? { stoppingSince: row.since } : {}) };
+      }
+    }
+    for (let index = rows.length - 1; index >= Math.max(0, rows.length - RECENT_ROWS); index -= 1) {
+      const row = rows[index];
+      if (row?.kind === "divider" && row.state === "running") return { kind: "compression", id: row.compactionId };
+    }
+    return { kind: "idle" };
+  }
+
+  // ------------------------------------------------------------------------------------------------------- connection and session
+
+  /** Start the daemon and read the session that was open last. Never rejects: what is wrong is shown. */
+  async begin(): Promise<void> {
+    await this.guard(async () => {
+      await this.daemon.start();
+      await this.#opening;
+    });
+  }
+
+  get #lastSession(): string | undefined {
+    const last = this.needs.memory.get(LAST_SESSION);
+    return typeof last === "string" && last ? last : undefined;
+  }
+
+  async #loadKept(sessionId: string | undefined): Promise<void> {
+    this.#keptFor = sessionId;
+    this.kept = await this.needs.drafts.read(sessionId);
+    this.queue.restore(this.kept.queue);
+    this.needs.reporter.restoreExcluded(this.kept.excluded);
+  }
+
+  async #connected(): Promise<void> {
+    await this.guard(async () => {
+      this.#opening = this.#open(this.info?.sessionId ?? this.#lastSession);
+      await this.#opening;
+      this.#drain();
+    });
+  }
+
+  #lost(): void {
+    const fault = { kind: "daemon", message: this.t("The daemon ended while this was under way."), hint: this.t("What came so far is kept. Try again when it is back."), retryable: true };
+    const live = this.conversation.rows.filter((row): row is AnswerRow => row.kind === "answer" && isLive(row));
+    this.queue.hold();
+    this.conversation.interrupt(undefined);
+    for (const row of live) this.conversation.change(row.id, "answer", { error: { ...errorView(fault, this.t, Date.now(), row.turnId), actions: retryOnly(row.turnId, this.t) } });
+  }
+
+  /** Show a session: this one, or none. Rejects with `DaemonFault`. */
+  async open(sessionId: string | undefined, takeOver = false): Promise<void> {
+    await this.flushDraft();
+    this.#opening = this.#open(sessionId, takeOver);
+    await this.#opening;
+  }
+
+  async #open(sessionId: string | undefined, takeOver = false): Promise<void> {
+    const info = sessionId === undefined ? undefined : await openSession(this.daemon, sessionId, takeOver);
+    await this.#show(info);
+  }
+
+  async #show(info: SessionInfo | undefined): Promise<void> {
+    if (info?.sessionId !== this.info?.sessionId) {
+      this.conversation = this.#blank();
+      this.queue.release();
+    }
+    this.info = info;
+    this.status = undefined;
+    await this.needs.memory.update(LAST_SESSION, info?.sessionId);
+    await this.loaded;
+    if (info?.sessionId !== this.#keptFor) {
+      await this.#loadKept(info?.sessionId);
+      this.#prefilled.fire(this.kept.draft);
+    }
+    this.models = await this.daemon.request("gemini/models", {});
+    if (info) {
+      const { items, compactions, pins } = await readTranscript(this.daemon, info.sessionId);
+      this.conversation.tell(items, compactions, pins, new Set(this.kept.discarded));
+      this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
+    }
+    this.#fault = undefined;
+    this.reset();
+    this.#changed.fire();
+  }
+
+  /** An empty chat; the session is made with its first prompt. */
+  async startNew(): Promise<void> {
+    await this.flushDraft();
+    await this.#show(undefined);
+  }
+
+  renamed(info: SessionInfo): void {
+    this.info = info;
+    this.#changed.fire();
+  }
+
+  /** A session was deleted; if it is the open one, an empty chat takes its place. */
+  async forget(sessionId: string): Promise<void> {
+    await this.needs.drafts.forget(sessionId);
+    if (sessionId === this.info?.sessionId) await this.#show(undefined);
+  }
+
+  /** Go on in a copy: of everything, or of what there was up to and with a turn. Rejects with `DaemonFault`. */
+  async fork(atTurn?: string): Promise<void> {
+    const sessionId = this.info?.sessionId;
+    if (sessionId === undefined) return;
+    await this.flushDraft();
+    await this.#show(await this.daemon.request("gemini/session/fork", { sessionId, ...(atTurn === undefined ? {} : { atTurn }) }));
+  }
+
+  /** Read the transcript again: after a compression or an undo other contents are hidden. One reading follows the other. */
+  refresh(): Promise<void> {
+    const reading = this.#refreshing.then(() => this.#readAgain());
+    this.#refreshing = reading.catch(() => undefined);
+    return reading;
+  }
+
+  async #readAgain(): Promise<void> {
+    const [sessionId, conversation] = [this.info?.sessionId, this.conversation];
+    if (sessionId === undefined) return;
+    const { items, compactions, pins } = await readTranscript(this.daemon, sessionId);
+    if (conversation === this.conversation) conversation.tell(items, compactions, pins, new Set(this.kept.discarded));
+  }
+
+  #heard(params: EventParams): void {
+    if (params.sessionId !== this.info?.sessionId) return;
+    if (params.event.type === "usageUpdated" && this.status) {
+      const { tokenCount, tokenLimit, source, tokensUntilCompression } = params.event;
+      this.status = { ...this.status, tokenCount, tokenLimit, tokenCountSource: source, tokensUntilCompression: tokensUntilCompression ?? null };
+    }
+    this.conversation.apply(params);
+    switch (params.event.type) {
+      case "compactionCompleted":
+      case "compactionUndone":
+        void this.guard(() => this.refresh());
+        break;
+      case "turnCompleted":
+      case "turnFailed":
+      case "turnCancelled": {
+        const answer = this.conversation.answer(params.turnId ?? "");
+        if (answer) this.#ended.fire({ turnId: answer.turnId, state: answer.state });
+        break;
+      }
+      default:
+    }
+    if (params.event.type !== "messageDelta" && params.event.type !== "thoughtDelta") this.#changed.fire();
+  }
+
+  // ------------------------------------------------------------------------------------------------------------------- prompts
+
+  /** Send a prompt, or queue it behind what runs. With `now`, what runs is ended first. */
+  async submit(text: string, now = false): Promise<void> {
+    if (text.trim() === "") return;
+    const busy = this.job.kind !== "idle" || this.daemon.view.kind !== "ready" || this.isReadOnly;
+    if (busy && !now) {
+      if (!this.queue.add(text)) this.conversation.notice("warning", this.t("{0} prompts are waiting already. Wait for an answer, or remove one of them.", this.queue.prompts.length));
+      this.#queueChanged();
+      if (this.daemon.view.kind !== "ready") await this.begin();
+      return;
+    }
+    if (now) await this.stop();
+    this.queue.release();
+    await this.#dispatch(text);
+  }
+
+  /** Ask the same again: a failed or stopped prompt anew, the last answer for another one. */
+  async retry(turnId: string): Promise<void> {
+    const prompt = this.conversation.prompt(turnId);
+    const answer = this.conversation.answer(turnId);
+    if (!prompt || this.job.kind !== "idle") return;
+    const replaces = answer?.state === "done" ? turnId : undefined;
+    if (turnId.startsWith("local-")) this.conversation.withdraw(turnId);
+    await this.#dispatch(prompt.text, replaces);
+  }
+
+  sendQueued(id: string): Promise<void> {
+    const prompt = this.queue.remove(id);
+    this.#queueChanged();
+    return prompt ? this.submit(prompt.text, true) : Promise.resolve();
+  }
+
+  editQueued(id: string, text: string): void {
+    this.queue.edit(id, text);
+    this.#queueChanged();
+  }
+
+  removeQueued(id: string): void {
+    this.queue.remove(id);
+    this.#queueChanged();
+  }
+
+  async #dispatch(text: string, replaces?: string): Promise<void> {
+    const conversation = this.conversation;
+    const localId = conversation.send(text, this.askedModel ?? this.models?.current ?? "");
+    const source = new CancellationTokenSource();
+    const sending = (this.#sending = { localId, source });
+    this.#changed.fire();
+    try {
+      const sessionId = await this.session();
+      await this.needs.reporter.flush();
+      const result = await this.daemon.request(
+        "gemini/chat",
+        {
+          prompt: text,
+          sessionId,
+          ...(this.askedModel === undefined ? {} : { model: this.askedModel }),
+          ...(replaces === undefined ? {} : { replaces }),
+        },
+        source.token,
+      );
+      this.#answered(conversation, localId, result);
+      if (replaces !== undefined) await this.refresh();
+    } catch (error) {
+      this.#failed(conversation, localId, error);
+    } finally {
+      source.dispose();
+      if (this.#sending === sending) this.#sending = undefined;
+      this.#changed.fire();
+    }
+    this.#drain();
+    await this.guard(() => this.#refreshInfo());
+  }
+
+  /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
+  async session(): Promise<string> {
+    await this.daemon.start();
+    await this.#opening;
+    if (this.info) return this.info.sessionId;
+    this.info = await this.daemon.request("gemini/session/new", {});
+    await this.needs.memory.update(LAST_SESSION, this.info.sessionId);
+    this.#keptFor = this.info.sessionId; // the draft goes along
+    await this.needs.drafts.forget(undefined);
+    this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: this.info.sessionId });
+    return this.info.sessionId;
+  }
+
+  #answered(conversation: Conversation, localId: string, result: ChatResult): void {
+    this.#fault = undefined;
+    const ours = conversation.answer(localId);
+    if (ours) {
+      conversation.withdraw(localId); // a command, such as /compress: its outcome has a row of its own
+      if (result.compression && !conversation.divider(result.compression.compactionId ?? "")) conversation.notice("info", result.text);
+    }
+    if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") this.queue.hold();
+  }
+
+  #failed(conversation: Conversation, localId: string, error: unknown): void {
+    this.queue.hold();
+    const fault = error instanceof DaemonFault ? error : undefined;
+    if (fault?.data.kind === "cancelled") {
+      conversation.change(`a:${localId}`, "answer", { state: "stopped" });
+      return;
+    }
+    const row = conversation.answer(localId) ?? this.#lastFailed(conversation);
+    if (!row) return;
+    const data = fault?.data ?? { kind: "defect", message: this.t("Something went wrong inside the extension."), hint: this.t("The log says more.") };
+    const view = errorView(data, this.t, Date.now(), row.turnId);
+    // The event of the failure came before this answer, which alone says how long to wait.
+    if (isLive(row) || view.retryAt !== undefined) conversation.change(row.id, "answer", { state: row.state === "blocked" ? "blocked" : "failed", error: view });
+  }
+
+  #lastFailed(conversation: Conversation): AnswerRow | undefined {
+    const row = conversation.rows.at(-1);
+    return row?.kind === "answer" && row.state === "failed" ? row : undefined;
+  }
+
+  /** The title may have been found meanwhile. */
+  async #refreshInfo(): Promise<void> {
+    const sessionId = this.info?.sessionId;
+    if (sessionId === undefined || this.daemon.view.kind !== "ready") return;
+    const info = await openSession(this.daemon, sessionId);
+    if (info && this.info?.sessionId === info.sessionId) {
+      this.info = info;
+      this.#changed.fire();
+    }
+  }
+
+  #drain(): void {
+    if (this.job.kind !== "idle" || this.#sending || this.daemon.view.kind !== "ready" || this.isReadOnly) return;
+    const next = this.queue.take();
+    if (!next) return;
+    this.#queueChanged();
+    void this.#dispatch(next.text);
+  }
+
+  /** End what runs: at once on the screen, within 100 ms in the daemon. Resolves when it has ended. */
+  async stop(): Promise<void> {
+    const job = this.job;
+    if (job.kind === "idle") return;
+    this.queue.hold();
+    const sessionId = this.info?.sessionId;
+    if (job.kind === "turn") {
+      this.conversation.change(`a:${job.id}`, "answer", { state: "stopping", since: Date.now() });
+      this.#changed.fire();
+      if (job.id.startsWith("local-") || sessionId === undefined) {
+        this.#sending?.source.cancel();
+        return;
+      }
+    }
+    await this.guard(async () => {
+      await this.daemon.request("gemini/cancel", {
+        ...(sessionId === undefined ? {} : { sessionId }),
+        ...(job.kind === "turn" ? { turnId: job.id } : { compactionId: job.id }),
+      });
+    });
+  }
+
+  // --------------------------------------------------------------------------------------------------------------- what is kept
+
+  setDraft(draft: string, scroll: ScrollAnchor): void {
+    this.#keep({ draft, scroll });
+  }
+
+  discardPreview(compactionId: string): void {
+    this.#keep({ discarded: [...new Set([...this.kept.discarded, compactionId])].slice(-100) });
+    this.conversation.change(`c:${compactionId}`, "divider", { state: "cancelled" });
+    this.#changed.fire();
+  }
+
+  chooseModel(name: string | undefined): void {
+    this.askedModel = name;
+    void this.needs.memory.update(ASKED_MODEL, name);
+    this.#changed.fire();
+  }
+
+  /** Write what is kept now; resolves when it is on the disk. */
+  flushDraft(): Promise<void> {
+    clearTimeout(this.#writing);
+    this.#writing = undefined;
+    return this.needs.drafts.write(this.#keptFor, this.kept);
+  }
+
+  #queueChanged(): void {
+    this.#keep({ queue: this.queue.prompts });
+    this.#changed.fire();
+  }
+
+  #keep(change: Partial<Kept>): void {
+    this.kept = { ...this.kept, ...change };
+    this.#writing ??= setTimeout(() => void this.flushDraft(), WRITE_MS);
+  }
+
+  // ------------------------------------------------------------------------------------------------------------------ the rest
+
+  /** Run it; what goes wrong is shown above the composer. */
+  async guard(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.show(error);
+    }
+  }
+
+  show(error: unknown): void {
+    if (error instanceof DaemonFault && (error.data.kind === "cancelled" || this.daemon.view.kind === "failed" || this.daemon.view.kind === "lost")) return;
+    this.#fault = viewOf(error, this.t);
+    this.#changed.fire();
+  }
+
+  /** Something that the panel shows changed elsewhere. */
+  touch(): void {
+    this.#changed.fire();
+  }
+
+  dismissFault(): void {
+    this.#fault = undefined;
+    this.#changed.fire();
+  }
+
+  rows(from: number, count: number): void {
+    this.#rowsChanged.fire({ from, count });
+  }
+
+  delta(row: AnswerRow, field: "text" | "thoughts", at: number, text: string): void {
+    this.#deltas.fire({ row, field, at, text });
+  }
+
+  reset(): void {
+    this.#rowsChanged.fire("reset");
+  }
+
+  dispose(): void {
+    clearTimeout(this.#writing);
+    for (const subscription of this.#subscriptions) subscription.dispose();
+    for (const emitter of [this.#changed, this.#rowsChanged, this.#deltas, this.#ended, this.#prefilled]) emitter.dispose();
+  }
+
+  #blank(): Conversation {
+    return new Conversation(this, this.needs.t, Date.now);
+  }
+}
+
+function retryOnly(turnId: string, t: Translate): ErrorView["actions"] {
+  return [{ id: "retry", label: t("Retry"), argument: turnId }];
+}
+
+/** Any error for people. What is not a fault of the daemon is a defect of ours: its text stays in the log. */
+export function viewOf(error: unknown, t: Translate): ErrorView {
+  const data = error instanceof DaemonFault ? error.data : { kind: "defect", message: t("Something went wrong inside the extension."), hint: t("The log says more.") };
+  return errorView(data, t, Date.now());
+}

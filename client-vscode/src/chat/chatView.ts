@@ -1,0 +1,201 @@
+/** The side panel: a webview that shows the chat. It may be made, hidden, moved and thrown away at any time; the chat goes on. */
+import { randomBytes } from "node:crypto";
+import { EventEmitter, Uri, commands, env, l10n, type CancellationToken, type Disposable, type ExtensionContext, type Webview, type WebviewView, type WebviewViewProvider } from "vscode";
+import type { FromPage, PageCommand, PanelState } from "../panel/contract.js";
+import type { Actions } from "./actions.js";
+import { viewOf, type Chat } from "./chat.js";
+import { PageLink } from "./pageLink.js";
+import { decodeFromPage } from "./pure/decode.js";
+import { answerPage } from "./requests.js";
+
+export const VIEW_ID = "geminiCompanion.chat";
+
+/** Set while the page has the keyboard; `focusedView` does not tell for webviews. */
+const FOCUS_KEY = "geminiCompanion.panelFocused";
+
+/** How long a command waits for a page that is being made, ms. */
+const PAGE_WAIT_MS = 15_000;
+
+export interface ViewNeeds {
+  readonly context: ExtensionContext;
+  readonly chat: Chat;
+  readonly actions: () => Actions;
+  readonly state: () => PanelState;
+  readonly log: (message: string) => void;
+}
+
+export class ChatView implements WebviewViewProvider, Disposable {
+  readonly #ready = new EventEmitter<void>();
+  readonly #subscriptions: Disposable[] = [];
+  #view: WebviewView | undefined;
+  #link: PageLink | undefined;
+  #isReady = false;
+  #unseen = 0;
+  #focused = false;
+
+  constructor(private readonly needs: ViewNeeds) {
+    const { chat } = needs;
+    this.#subscriptions.push(
+      chat.onDidChange(() => this.#link?.state()),
+      chat.onDidChangeRows((change) => (change === "reset" ? this.#link?.reset() : this.#link?.rows(change.from, change.count))),
+      chat.onDelta(({ row, field, at, text }) => this.#link?.delta(row, field, at, text)),
+      chat.onPrefill((text) => this.#link?.tell({ type: "command", command: { do: "setDraft", text } })),
+    );
+  }
+
+  get isVisible(): boolean {
+    return this.#view?.visible ?? false;
+  }
+
+  get isFocused(): boolean {
+    return this.#focused;
+  }
+
+  /** Called for every new page: the first one, after the view was moved, after the window was reloaded. */
+  resolveWebviewView(view: WebviewView, _state: unknown, _token: CancellationToken): void {
+    this.#close();
+    this.#view = view;
+    const media = Uri.joinPath(this.needs.context.extensionUri, "out", "panel");
+    view.webview.options = { enableScripts: true, localResourceRoots: [media], enableCommandUris: false, enableForms: false };
+    const link = new PageLink((message) => void view.webview.postMessage(message), {
+      get rows() {
+        return source.conversation.rows;
+      },
+      state: this.needs.state,
+      draft: () => ({ text: this.needs.chat.kept.draft, scroll: this.needs.chat.kept.scroll }),
+      strings: l10n.bundle ?? {},
+    });
+    const source = this.needs.chat;
+    this.#link = link;
+    view.webview.onDidReceiveMessage((raw: unknown) => this.#received(raw));
+    view.onDidChangeVisibility(() => {
+      link.visible(view.visible);
+      if (view.visible) this.#seen();
+      else this.#setFocus(false);
+    });
+    view.onDidDispose(() => {
+      if (this.#view === view) this.#close();
+    });
+    view.webview.html = html(view.webview, media);
+    this.#seen();
+    void this.needs.chat.begin();
+  }
+
+  /** Bring the panel to the front, then tell its page something. */
+  async command(command: PageCommand): Promise<void> {
+    await commands.executeCommand(`${VIEW_ID}.focus`);
+    if (!this.#isReady) await this.#untilReady();
+    this.#link?.tell({ type: "command", command });
+  }
+
+  /** An answer is done that nobody sees: a mark on the icon until the panel shows. */
+  markUnseen(): void {
+    if (this.isVisible || !this.#view) return;
+    this.#unseen += 1;
+    const tooltip = this.#unseen === 1 ? this.needs.chat.t("One new answer") : this.needs.chat.t("{0} new answers", this.#unseen);
+    this.#view.badge = { value: this.#unseen, tooltip };
+  }
+
+  dispose(): void {
+    this.#close();
+    this.#ready.dispose();
+    for (const subscription of this.#subscriptions) subscription.dispose();
+  }
+
+  #received(raw: unknown): void {
+    const message = decodeFromPage(raw);
+    if (!message) {
+      this.needs.log("panel: a message that is none was dropped");
+      return;
+    }
+    if (message.type === "ready") {
+      void this.#started(message.boot);
+    } else if (message.type === "focus") this.#setFocus(message.focused);
+    else if (message.type === "call") void this.#answer(message);
+    else void this.needs.actions().handle(message);
+  }
+
+  async #started(boot: boolean): Promise<void> {
+    await this.needs.chat.loaded;
+    this.#link?.ready(boot);
+    this.#isReady = true;
+    this.#ready.fire();
+  }
+
+  async #answer({ call, request }: Extract<FromPage, { type: "call" }>): Promise<void> {
+    const link = this.#link;
+    try {
+      link?.tell({ type: "result", call, ok: true, value: await answerPage(this.needs.chat, request) });
+    } catch (error) {
+      link?.tell({ type: "result", call, ok: false, error: viewOf(error, this.needs.chat.t) });
+    }
+  }
+
+  #setFocus(focused: boolean): void {
+    this.#focused = focused;
+    void commands.executeCommand("setContext", FOCUS_KEY, focused);
+  }
+
+  #seen(): void {
+    this.#unseen = 0;
+    if (this.#view) this.#view.badge = undefined;
+  }
+
+  async #untilReady(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        heard.dispose();
+        resolve();
+      };
+      const heard = this.#ready.event(done);
+      const timer = setTimeout(done, PAGE_WAIT_MS);
+    });
+  }
+
+  #close(): void {
+    this.#link?.dispose();
+    this.#link = undefined;
+    this.#view = undefined;
+    this.#isReady = false;
+    this.#setFocus(false);
+  }
+}
+
+/** The page's frame: no inline script or style, nothing from the net, markup only through our one sanitiser. */
+function html(webview: Webview, media: Uri): string {
+  const nonce = randomBytes(16).toString("base64url");
+  const script = webview.asWebviewUri(Uri.joinPath(media, "panel.js")).toString();
+  const style = webview.asWebviewUri(Uri.joinPath(media, "styles.css")).toString();
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' ${webview.cspSource}`,
+    `style-src ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    `img-src ${webview.cspSource} data:`,
+    "require-trusted-types-for 'script'",
+    "trusted-types dompurify",
+  ].join("; ");
+  return `<!DOCTYPE html>
+<html lang="${attribute(l10nLanguage())}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${attribute(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${attribute(style)}">
+<title>Gemini</title>
+</head>
+<body data-view="${VIEW_ID}">
+<div id="root"></div>
+<script type="module" nonce="${nonce}" src="${attribute(script)}"></script>
+</body>
+</html>`;
+}
+
+function l10nLanguage(): string {
+  return l10n.uri ? env.language : "en";
+}
+
+function attribute(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
+}

@@ -1,0 +1,174 @@
+/** What each event of the daemon does to the rows. */
+import type { AnswerRow, Receipt, ToolRow } from "../../panel/contract.js";
+import type { CompactionCompleted, CompactionFailed, EventParams } from "../../protocol.gen.js";
+import type { Conversation } from "./conversation.js";
+import { errorView } from "./faults.js";
+import { merged, visibleText } from "./history.js";
+
+/** Longest output of a tool that a row shows, characters; the log has all of it. */
+const SHOWN_OUTPUT = 20_000;
+
+export function applyEvent(chat: Conversation, { event, turnId, time }: EventParams): void {
+  const turn = turnId ?? "";
+  switch (event.type) {
+    case "promptQueued":
+      open(chat, turn, undefined, time);
+      chat.change(`a:${turn}`, "answer", { state: "queued", since: time });
+      return;
+    case "turnStarted":
+      open(chat, turn, visibleText(event.prompt), time);
+      chat.change(`a:${turn}`, "answer", { state: "sending", model: event.model, since: time });
+      return;
+    case "thoughtDelta":
+      begin(chat, turn, "thinking", event.attempt, time);
+      chat.extend(turn, "thoughts", event.text);
+      return;
+    case "messageDelta":
+      begin(chat, turn, "streaming", event.attempt, time);
+      chat.extend(turn, "text", event.text);
+      return;
+    case "messageDiscarded":
+      chat.change(`a:${turn}`, "answer", { state: "sending", text: "", thoughts: "", tools: [], attempt: event.attempt + 1, since: time });
+      return;
+    case "toolCallStarted":
+      changeTool(chat, turn, { id: event.toolCallId, name: event.name, title: event.name, state: "running", args: JSON.stringify(event.args, null, 2), output: "" });
+      return;
+    case "toolCallProgress": {
+      const tool = toolOf(chat, turn, event.toolCallId);
+      if (tool) changeTool(chat, turn, { ...tool, output: (tool.output + event.output).slice(-SHOWN_OUTPUT) });
+      return;
+    }
+    case "toolCallCompleted": {
+      const tool = toolOf(chat, turn, event.toolCallId);
+      const state = event.outcome === "success" || event.outcome === "completed" ? "done" : event.outcome === "rejected" ? "rejected" : "failed";
+      if (tool) changeTool(chat, turn, { ...tool, state, title: event.summary || tool.title, durationMs: event.durationMs });
+      return;
+    }
+    case "turnCompleted":
+      finish(chat, turn, event);
+      return;
+    case "turnFailed":
+      chat.change(`a:${turn}`, "answer", {
+        state: event.error.kind === "blocked" ? "blocked" : "failed",
+        error: errorView(event.error, chat.t, time, turn),
+      });
+      chat.change(`p:${turn}`, "prompt", { outcome: "failed" });
+      return;
+    case "turnCancelled":
+      chat.change(`a:${turn}`, "answer", { state: "stopped" });
+      chat.change(`p:${turn}`, "prompt", { outcome: "cancelled" });
+      return;
+    case "ideContextSent":
+      addReceipt(chat, turn, { kind: event.kind, files: event.files, selectionChars: event.selectionChars, withheld: event.withheld, mentioned: [] });
+      return;
+    case "filesAttached":
+      addReceipt(chat, turn, { kind: "delta", files: [], selectionChars: 0, withheld: event.withheld, mentioned: event.files.map((file) => file.path) });
+      return;
+    case "contextWindowWillOverflow":
+      chat.change(`a:${turn}`, "answer", {
+        state: "failed",
+        error: errorView(
+          {
+            kind: "contextOverflow",
+            message: chat.t(
+              "This prompt is too large for what is left of the context window: about {0} tokens, and {1} are left. Nothing was sent.",
+              event.estimatedRequestTokenCount,
+              event.remainingTokenCount,
+            ),
+          },
+          chat.t,
+          time,
+          turn,
+        ),
+      });
+      return;
+    case "compactionStarted":
+      chat.add({ kind: "divider", id: `c:${event.compactionId}`, compactionId: event.compactionId, state: "running", trigger: event.trigger, startedAt: time, time });
+      return;
+    case "compactionProgress":
+      chat.change(`c:${event.compactionId}`, "divider", {
+        phase: event.phase,
+        ...(event.block === undefined ? {} : { block: event.block }),
+        ...(event.blocks === undefined ? {} : { blocks: event.blocks }),
+      });
+      return;
+    case "compactionCompleted":
+    case "compactionFailed":
+      concluded(chat, event, time);
+      return;
+    case "compactionCancelled":
+      chat.change(`c:${event.compactionId}`, "divider", { state: "cancelled" });
+      return;
+    case "compactionUndone":
+      for (const id of event.undone) chat.change(`c:${id}`, "divider", { state: "undone", canUndo: false });
+      return;
+    case "modelChanged":
+      chat.notice("info", chat.t("{0} answers from here on.", event.to));
+      return;
+    case "loopDetected":
+      chat.notice("warning", chat.t("Gemini repeats itself: {0}", event.detail));
+      return;
+    case "maxTurnsReached":
+      chat.notice("warning", chat.t("This chat has reached its limit of {0} turns.", event.limit), [
+        { id: "newSession", label: chat.t("New Chat") },
+        { id: "openSettings", label: chat.t("Open Settings"), argument: "model.maxSessionTurns" },
+      ]);
+      return;
+    default:
+      return; // told elsewhere (the meter, trust, settings), or nothing that a row shows
+  }
+}
+
+/** The rows of a turn, those of a prompt on its way if it is ours. */
+function open(chat: Conversation, turnId: string, text: string | undefined, time: number): void {
+  if (chat.answer(turnId)) return;
+  const ours = chat.unsent;
+  if (ours && (text === undefined || chat.prompt(ours.turnId)?.text.trim() === text.trim())) {
+    chat.adopt(ours.turnId, turnId);
+    return;
+  }
+  chat.add({ kind: "prompt", id: `p:${turnId}`, turnId, text: text ?? "", time });
+  chat.add({ kind: "answer", id: `a:${turnId}`, turnId, model: "", state: "sending", text: "", thoughts: "", tools: [], attempt: 1, time, since: time });
+}
+
+function begin(chat: Conversation, turnId: string, state: "thinking" | "streaming", attempt: number, time: number): void {
+  const row = chat.answer(turnId);
+  if (!row || row.state === state || row.state === "stopping") return;
+  const thoughtMs = row.state === "thinking" && state === "streaming" && row.since !== undefined ? time - row.since : undefined;
+  chat.change(row.id, "answer", { state, attempt, since: time, ...(thoughtMs === undefined ? {} : { thoughtMs }) });
+}
+
+function toolOf(chat: Conversation, turnId: string, id: string): ToolRow | undefined {
+  return chat.answer(turnId)?.tools.find((tool) => tool.id === id);
+}
+
+function changeTool(chat: Conversation, turnId: string, tool: ToolRow): void {
+  const row = chat.answer(turnId);
+  if (!row) return;
+  const tools = row.tools.some((known) => known.id === tool.id) ? row.tools.map((known) => (known.id === tool.id ? tool : known)) : [...row.tools, tool];
+  chat.change(row.id, "answer", { tools });
+}
+
+function finish(chat: Conversation, turnId: string, event: { finishReason: string; usage: AnswerRow["usage"] & object; durationMs: number }): void {
+  const row = chat.answer(turnId);
+  if (!row || row.state === "failed") return; // an overflow has said why nothing was sent
+  chat.change(row.id, "answer", { state: "done", finishReason: event.finishReason, usage: event.usage, durationMs: event.durationMs });
+}
+
+function addReceipt(chat: Conversation, turnId: string, receipt: Receipt): void {
+  const row = chat.prompt(turnId);
+  if (row) chat.change(row.id, "prompt", { receipt: merged(row.receipt, receipt) });
+}
+
+const CONCLUDED = { COMPRESSED: "compressed", CONTENT_TRUNCATED: "truncated", PREVIEW: "preview", UNDONE: "undone" } as const;
+
+function concluded(chat: Conversation, event: CompactionCompleted | CompactionFailed, time: number): void {
+  const status = event.result.status;
+  const state = status in CONCLUDED ? CONCLUDED[status as keyof typeof CONCLUDED] : "unchanged"; // `in` has just tested the key
+  const id = `c:${event.compactionId}`;
+  if (!chat.divider(event.compactionId)) {
+    chat.add({ kind: "divider", id, compactionId: event.compactionId, state, trigger: event.result.trigger, time, result: event.result });
+    return;
+  }
+  chat.change(id, "divider", { state, result: event.result, ...(state === "compressed" || state === "truncated" ? { canUndo: true } : {}) });
+}

@@ -1,0 +1,58 @@
+/** Errors as the panel shows them: by the kind that the daemon gives, never by their text. */
+import type { Action, ActionId, ErrorView } from "../../panel/contract.js";
+import type { Translate } from "./words.js";
+
+/** What is read of a fault: the daemon's `FaultData` or the `error` of a failed turn. Everything is optional, for it comes from outside. */
+export interface RawFault {
+  readonly kind?: unknown;
+  readonly message?: unknown;
+  readonly hint?: unknown;
+  readonly retryable?: unknown;
+  readonly retryAfterMs?: unknown;
+  readonly path?: unknown;
+}
+
+/** Longest wait that a countdown shows, ms; a service that asks for more is asked again by hand. */
+const LONGEST_COUNTDOWN = 10 * 60_000;
+
+/**
+ * The fault with the buttons that mend it.
+ *
+ * @param turnId the turn that failed, so that it can be tried again
+ * @param now Unix milliseconds
+ */
+export function errorView(fault: RawFault, t: Translate, now: number, turnId?: string): ErrorView {
+  const kind = typeof fault.kind === "string" ? fault.kind : "failed";
+  const message = typeof fault.message === "string" && fault.message ? fault.message : t("Something went wrong.");
+  const hint = typeof fault.hint === "string" ? fault.hint : "";
+  const retryable = fault.retryable === true;
+  const wait = typeof fault.retryAfterMs === "number" && fault.retryAfterMs > 0 ? Math.min(fault.retryAfterMs, LONGEST_COUNTDOWN) : undefined;
+  const actions = actionsFor(kind, t, fault);
+  if (turnId !== undefined && (retryable || RETRIED.has(kind))) actions.push({ id: "retry", label: t("Retry"), argument: turnId });
+  return { kind, message, hint, retryable, actions, ...(retryable && wait !== undefined ? { retryAt: now + wait } : {}) };
+}
+
+/** Kinds that a second try can cure once the person has done what the other button says, or once the service is back. */
+const RETRIED: ReadonlySet<string> = new Set(["unauthenticated", "contextOverflow", "modelUnavailable", "overloaded", "failed", "storage", "daemon", "defect"]);
+
+const LABELS: Readonly<Record<string, readonly [ActionId, string][]>> = {
+  unauthenticated: [["setApiKey", "Set API Key"]],
+  sessionBusy: [
+    ["forkSession", "Go On in a Fork"],
+    ["takeOver", "Take Over"],
+  ],
+  contextOverflow: [["compress", "Compress"]],
+  untrustedWorkspace: [["manageTrust", "Manage Trust"]],
+  invalidSettings: [["openSettingsFile", "Open Settings File"]],
+  sessionNotFound: [["newSession", "New Chat"]],
+  daemon: [
+    ["restartDaemon", "Restart"],
+    ["showLog", "Show Log"],
+  ],
+  defect: [["showLog", "Show Log"]],
+};
+
+function actionsFor(kind: string, t: Translate, fault: RawFault): Action[] {
+  const argument = typeof fault.path === "string" ? fault.path : undefined;
+  return (LABELS[kind] ?? []).map(([id, label]) => ({ id, label: t(label), ...(argument !== undefined && kind === "invalidSettings" ? { argument } : {}) }));
+}

@@ -1,0 +1,250 @@
+/** From a session's transcript, as the daemon lists it, to rows. */
+import type { AnswerRow, DividerRow, HiddenRun, PromptRow, Receipt, Row, ToolRow } from "../../panel/contract.js";
+import type { CompactionInfo, HistoryItem, Pin } from "../../protocol.gen.js";
+import { errorView } from "./faults.js";
+import type { Translate } from "./words.js";
+
+/** A row before it gets its version. */
+export type Draft<R extends Row = Row> = R extends Row ? Omit<R, "version"> : never;
+
+export interface Told {
+  readonly items: readonly HistoryItem[];
+  readonly compactions: readonly CompactionInfo[];
+  readonly pins: readonly Pin[];
+  /** Previews that the person put away; the log keeps them. */
+  readonly discarded: ReadonlySet<string>;
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** What a person or a model said in words: text parts that are no thoughts; media by their type. */
+export function visibleText(parts: readonly Part[]): string {
+  return parts.map(textOf).join("");
+}
+
+function textOf(part: Part): string {
+  if (part["thought"] === true) return "";
+  if (typeof part["text"] === "string") return part["text"];
+  const data = part["inlineData"];
+  if (typeof data === "object" && data !== null && "mimeType" in data) return `[${String(data.mimeType)}]`;
+  return "";
+}
+
+function thoughtsOf(parts: readonly Part[]): string {
+  return parts.map((part) => (part["thought"] === true && typeof part["text"] === "string" ? part["text"] : "")).join("");
+}
+
+/** The rows of a transcript, oldest first: each prompt, its answer, and the compressions where they happened. */
+export function rowsOf(told: Told, t: Translate): Draft[] {
+  const rows: Draft[] = [];
+  const pinned = new Map(told.pins.flatMap((pin) => (pin.turnId === undefined ? [] : [[pin.turnId, pin.pinId] as const])));
+  const dividers = told.compactions.filter((info) => typeof info.seq === "number").sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
+  const undoable = dividers.filter((info) => info.state === "inForce").at(-1)?.compactionId;
+  const turns = new Map<string, { prompt?: number; answer?: number; receipt?: Receipt }>();
+  let next = 0;
+  for (const item of told.items) {
+    for (; next < dividers.length && (dividers[next]?.seq ?? Infinity) < item.seq; next += 1) pushDivider(dividers[next]);
+    place(item);
+  }
+  for (; next < dividers.length; next += 1) pushDivider(dividers[next]);
+  return rows;
+
+  function pushDivider(info: CompactionInfo | undefined): void {
+    if (info) rows.push(dividerOf(info, info.compactionId === undoable, told.discarded.has(info.compactionId)));
+  }
+
+  function place(item: HistoryItem): void {
+    const turnId = item.turnId ?? `entry-${item.entryId}`;
+    const turn = turns.get(turnId) ?? {};
+    turns.set(turnId, turn);
+    const dated = { ...(item.time === undefined ? {} : { time: item.time }), ...(item.hiddenBy === undefined ? {} : { hiddenBy: item.hiddenBy }) };
+    if (item.kind === "ide") {
+      turn.receipt = receiptOf(item);
+      const row = turn.prompt === undefined ? undefined : rows[turn.prompt];
+      if (row?.kind === "prompt") rows[turn.prompt ?? 0] = { ...row, receipt: merged(row.receipt, turn.receipt) };
+    } else if (item.kind === "prompt") {
+      turn.prompt = rows.length;
+      rows.push(promptOf(item, turnId, dated, turn.receipt, pinned.get(turnId)));
+      if (item.outcome !== undefined && item.outcome !== "replaced") {
+        turn.answer = rows.length;
+        rows.push(unanswered(item, turnId, dated, t));
+      }
+    } else if (item.kind === "reply") {
+      const before = turn.answer === undefined ? undefined : rows[turn.answer];
+      if (before?.kind === "answer") rows[turn.answer ?? 0] = joined(before, item);
+      else {
+        turn.answer = rows.length;
+        rows.push(answerOf(item, turnId, dated));
+      }
+    } else if (item.kind === "toolResult" && turn.answer !== undefined) {
+      const row = rows[turn.answer];
+      if (row?.kind === "answer") rows[turn.answer] = { ...row, tools: withResults(row.tools, item.parts) };
+    }
+  }
+}
+
+interface Dated {
+  readonly time?: number;
+  readonly hiddenBy?: string;
+}
+
+function promptOf(item: HistoryItem, turnId: string, dated: Dated, receipt: Receipt | undefined, pinId: string | undefined): Draft<PromptRow> {
+  const attached = item.attachments ?? [];
+  const own = attached.length > 0 ? item.parts.slice(0, item.parts.length - attached.length) : item.parts;
+  const mentioned = attached.map((attachment) => attachment.path);
+  const whole = mentioned.length > 0 ? merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld: [], mentioned }) : receipt;
+  return {
+    kind: "prompt",
+    id: `p:${turnId}`,
+    turnId,
+    text: visibleText(own),
+    ...dated,
+    ...(whole ? { receipt: whole } : {}),
+    ...(isOutcome(item.outcome) ? { outcome: item.outcome } : {}),
+    ...(pinId === undefined ? {} : { pinId }),
+  };
+}
+
+const OUTCOMES = ["cancelled", "failed", "interrupted", "stopped", "replaced"] as const;
+
+function isOutcome(outcome: string | undefined): outcome is (typeof OUTCOMES)[number] {
+  return OUTCOMES.some((known) => known === outcome);
+}
+
+/** The place of an answer that was never finished. */
+function unanswered(item: HistoryItem, turnId: string, dated: Dated, t: Translate): Draft<AnswerRow> {
+  const blank = { kind: "answer", id: `a:${turnId}`, turnId, model: "", text: "", thoughts: "", tools: [], attempt: 1, ...dated } as const;
+  if (item.outcome === "cancelled" || item.outcome === "stopped") return { ...blank, state: "stopped" };
+  const message =
+    item.outcome === "interrupted" ? t("The answer was interrupted.") : (item.reason ?? t("The answer failed."));
+  return { ...blank, state: "failed", error: errorView({ kind: "failed", message }, t, 0, turnId) };
+}
+
+function answerOf(item: HistoryItem, turnId: string, dated: Dated): Draft<AnswerRow> {
+  return {
+    kind: "answer",
+    id: `a:${turnId}`,
+    turnId,
+    model: item.model ?? "",
+    state: "done",
+    text: visibleText(item.parts),
+    thoughts: thoughtsOf(item.parts),
+    tools: callsOf(item.parts),
+    attempt: 1,
+    ...dated,
+    ...(item.usage === undefined ? {} : { usage: item.usage }),
+    ...(item.finishReason === undefined ? {} : { finishReason: item.finishReason }),
+    ...(item.durationMs === undefined ? {} : { durationMs: item.durationMs }),
+  };
+}
+
+/** A further round of the same turn. */
+function joined(row: Draft<AnswerRow>, item: HistoryItem): Draft<AnswerRow> {
+  const more = answerOf(item, row.turnId, {});
+  const text = row.text && more.text ? `${row.text}\n\n${more.text}` : row.text + more.text;
+  const { error: _error, ...before } = row;
+  return { ...before, ...more, text, thoughts: row.thoughts + more.thoughts, tools: [...row.tools, ...more.tools] };
+}
+
+function callsOf(parts: readonly Part[]): ToolRow[] {
+  return parts.flatMap((part, index): ToolRow[] => {
+    const call = part["functionCall"];
+    if (typeof call !== "object" || call === null) return [];
+    const fields = call as Part; // an object of whatever the model wrote; every field is tested below
+    const name = typeof fields["name"] === "string" ? fields["name"] : "tool";
+    const id = typeof fields["id"] === "string" ? fields["id"] : `${name}-${index}`;
+    return [{ id, name, title: name, state: "done", args: JSON.stringify(fields["args"] ?? {}, null, 2), output: "" }];
+  });
+}
+
+function withResults(tools: readonly ToolRow[], parts: readonly Part[]): ToolRow[] {
+  const outputs = new Map<string, string>();
+  for (const part of parts) {
+    const response = part["functionResponse"];
+    if (typeof response !== "object" || response === null) continue;
+    const fields = response as Part; // an object of whatever a tool gave; every field is tested below
+    const body = fields["response"];
+    const output = typeof body === "object" && body !== null && "output" in body && typeof body.output === "string" ? body.output : JSON.stringify(body ?? "");
+    outputs.set(typeof fields["id"] === "string" ? fields["id"] : String(fields["name"]), output);
+  }
+  return tools.map((tool) => {
+    const output = outputs.get(tool.id) ?? outputs.get(tool.name);
+    return output === undefined ? tool : { ...tool, output };
+  });
+}
+
+function receiptOf(item: HistoryItem): Receipt {
+  const told = item.receipt;
+  return {
+    kind: told?.kind === "delta" ? "delta" : "full",
+    files: told?.files ?? [],
+    selectionChars: told?.selectionChars ?? 0,
+    withheld: told?.withheld ?? [],
+    mentioned: [],
+  };
+}
+
+/** Two receipts of one turn, the later of which adds to the earlier. */
+export function merged(before: Receipt | undefined, after: Receipt): Receipt {
+  if (!before) return after;
+  const names = new Set(before.withheld.map((refusal) => refusal.name));
+  return {
+    kind: before.kind === "full" || after.kind === "full" ? "full" : "delta",
+    files: [...new Set([...before.files, ...after.files])],
+    selectionChars: Math.max(before.selectionChars, after.selectionChars),
+    withheld: [...before.withheld, ...after.withheld.filter((refusal) => !names.has(refusal.name))],
+    mentioned: [...new Set([...before.mentioned, ...after.mentioned])],
+  };
+}
+
+const STATES = { inForce: "compressed", covered: "compressed", undone: "undone", preview: "preview" } as const;
+
+function dividerOf(info: CompactionInfo, canUndo: boolean, discarded: boolean): Draft<DividerRow> {
+  const state = info.status === "CONTENT_TRUNCATED" && info.state !== "undone" ? "truncated" : STATES[info.state];
+  return {
+    kind: "divider",
+    id: `c:${info.compactionId}`,
+    compactionId: info.compactionId,
+    state: state === "preview" && discarded ? "cancelled" : state,
+    trigger: info.trigger,
+    time: info.time,
+    canUndo,
+    result: {
+      status: info.status,
+      trigger: info.trigger,
+      originalTokenCount: info.originalTokenCount,
+      newTokenCount: info.newTokenCount,
+      tokenCountSource: "estimate",
+      modelCalls: 0,
+      durationMs: 0,
+      message: "",
+      compactionId: info.compactionId,
+      ...(info.snapshot === undefined ? {} : { snapshot: info.snapshot }),
+    },
+    ...(info.hiddenTurns === undefined ? {} : { hiddenTurns: info.hiddenTurns }),
+    ...(info.rating === undefined ? {} : { rating: info.rating }),
+  };
+}
+
+/** The runs of rows that compactions hide from the model. Dividers and notices between hidden rows fold with them. */
+export function hiddenRuns(rows: readonly Row[]): HiddenRun[] {
+  const runs: HiddenRun[] = [];
+  let open: { from: number; to: number; compactionId: string; turns: Set<string> } | undefined;
+  const close = (): void => {
+    if (open) runs.push({ from: open.from, to: open.to, compactionId: open.compactionId, turns: open.turns.size });
+    open = undefined;
+  };
+  rows.forEach((row, index) => {
+    if (row.kind === "divider" || row.kind === "notice") return;
+    if (row.hiddenBy === undefined) {
+      close();
+      return;
+    }
+    open ??= { from: index, to: index, compactionId: row.hiddenBy, turns: new Set() };
+    open.to = index;
+    open.compactionId = row.hiddenBy;
+    open.turns.add(row.turnId);
+  });
+  close();
+  return runs;
+}

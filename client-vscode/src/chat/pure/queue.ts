@@ -1,0 +1,64 @@
+/** The prompts that wait for their turn. They are held here, and not in the daemon, so that they can be edited and survive a restart. */
+import type { QueuedPrompt } from "../../panel/contract.js";
+
+/** Most prompts that wait, as in the daemon. */
+export const QUEUE_LIMIT = 16;
+
+export class PromptQueue {
+  #prompts: readonly QueuedPrompt[] = [];
+  #held = false;
+  #count = 0;
+
+  get prompts(): readonly QueuedPrompt[] {
+    return this.#prompts;
+  }
+
+  /** After a stop or a failure nothing goes out by itself: the next prompt was written for an answer that never came. */
+  get isHeld(): boolean {
+    return this.#held && this.#prompts.length > 0;
+  }
+
+  restore(prompts: readonly QueuedPrompt[]): void {
+    this.#prompts = prompts.slice(0, QUEUE_LIMIT).map(({ text }) => ({ id: this.#id(), text }));
+    this.#held = true;
+  }
+
+  /** False if the queue is full. */
+  add(text: string): boolean {
+    if (this.#prompts.length >= QUEUE_LIMIT) return false;
+    this.#prompts = [...this.#prompts, { id: this.#id(), text }];
+    return true;
+  }
+
+  edit(id: string, text: string): void {
+    if (text.trim() === "") this.remove(id);
+    else this.#prompts = this.#prompts.map((prompt) => (prompt.id === id ? { id, text } : prompt));
+  }
+
+  remove(id: string): QueuedPrompt | undefined {
+    const found = this.#prompts.find((prompt) => prompt.id === id);
+    this.#prompts = this.#prompts.filter((prompt) => prompt !== found);
+    return found;
+  }
+
+  /** The next prompt to send, unless the queue is held. */
+  take(): QueuedPrompt | undefined {
+    if (this.#held) return undefined;
+    const [first, ...rest] = this.#prompts;
+    this.#prompts = rest;
+    return first;
+  }
+
+  hold(): void {
+    this.#held = true;
+  }
+
+  release(): void {
+    this.#held = false;
+  }
+
+  #id(): string {
+    this.#count += 1;
+    return `q${this.#count}`;
+  }
+}

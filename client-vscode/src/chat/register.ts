@@ -1,0 +1,182 @@
+/** The chat, its panel, meter and commands, put together. */
+import { commands, window, workspace, type ConfigurationChangeEvent, type ExtensionContext, type QuickPickItem, Uri, env, l10n } from "vscode";
+import { Compressions } from "../compression/compressions.js";
+import { SnapshotFiles, TextViews } from "../compression/documents.js";
+import type { ContextReporterPort } from "../context/port.js";
+import type { DaemonPort } from "../daemon/port.js";
+import type { PanelSettings, PanelState } from "../panel/contract.js";
+import { StatusMeter } from "../status/meter.js";
+import { Actions, type EditorActions } from "./actions.js";
+import { Chat } from "./chat.js";
+import { ChatView, VIEW_ID } from "./chatView.js";
+import { Drafts } from "./drafts.js";
+import { hiddenRuns } from "./pure/history.js";
+import { panelState } from "./pure/panelState.js";
+import type { Translate } from "./pure/words.js";
+import { Withheld } from "./withheld.js";
+
+export interface ChatParts {
+  readonly daemon: DaemonPort;
+  readonly reporter: ContextReporterPort;
+  readonly editor: EditorActions;
+  readonly log: (message: string) => void;
+}
+
+/** What the rest of the extension can ask of the chat. */
+export interface ChatFace {
+  /** Put a prompt into the composer, and send it if wished. */
+  ask(text: string, options: { readonly send: boolean }): Promise<void>;
+  readonly isPanelVisible: () => boolean;
+}
+
+const KNOWS_OFFLINE = "knowsOffline";
+
+export function registerChat(context: ExtensionContext, parts: ChatParts): ChatFace {
+  const { daemon, reporter, editor, log } = parts;
+  const t: Translate = (text, ...args) => l10n.t(text, ...args);
+  const chat = new Chat({ daemon, reporter, drafts: new Drafts(context.storageUri?.fsPath), memory: context.workspaceState, t });
+  const views = new TextViews();
+  const files = new SnapshotFiles();
+  const withheld = new Withheld(chat, reporter);
+  const compressions = new Compressions({ chat, views, files, isChatVisible: () => view.isVisible });
+  const view: ChatView = new ChatView({ context, chat, actions: () => actions, state, log });
+  const actions = new Actions({
+    chat,
+    compressions,
+    reporter,
+    views,
+    editor,
+    insert: (text) => void view.command({ do: "insert", text }),
+    knowOffline: () => void context.globalState.update(KNOWS_OFFLINE, true).then(() => chat.dismissFault()),
+    log,
+  });
+
+  function state(): PanelState {
+    return panelState(
+      {
+        daemon: daemon.view,
+        trusted: workspace.isTrusted,
+        info: chat.info,
+        models: chat.models,
+        askedModel: chat.askedModel,
+        status: chat.status,
+        job: chat.job,
+        files: reporter.files,
+        withheld: withheld.reasons,
+        relative: (uri) => workspace.asRelativePath(Uri.parse(uri)),
+        pins: chat.conversation.rows.reduce((count, row) => count + (row.kind === "prompt" && row.pinId !== undefined ? 1 : 0), 0),
+        queue: chat.queue.prompts,
+        isQueueHeld: chat.queue.isHeld && chat.job.kind === "idle",
+        hidden: hiddenRuns(chat.conversation.rows),
+        fault: chat.fault,
+        settings: panelSettings(),
+        knowsOffline: context.globalState.get(KNOWS_OFFLINE) === true,
+      },
+      t,
+    );
+  }
+
+  const own: { dispose(): unknown }[] = [
+    chat,
+    views,
+    files,
+    withheld,
+    view,
+    new StatusMeter(chat),
+    window.registerWebviewViewProvider(VIEW_ID, view, { webviewOptions: { retainContextWhenHidden: true } }),
+    chat.onAnswerEnd(({ state: end }) => {
+      if (end !== "done" && end !== "failed" && end !== "blocked") return;
+      if (view.isVisible) return;
+      view.markUnseen();
+      if (workspace.getConfiguration("geminiCompanion").get("notifyWhenDone") === true) void tellDone(end === "done");
+    }),
+    withheld.onDidChange(() => chat.touch()),
+    workspace.onDidGrantWorkspaceTrust(() => chat.touch()),
+    workspace.onDidChangeConfiguration((event: ConfigurationChangeEvent) => {
+      if (event.affectsConfiguration("geminiCompanion")) chat.touch();
+    }),
+  ];
+
+  async function tellDone(well: boolean): Promise<void> {
+    const open = t("Open Chat");
+    const title = chat.info?.title ?? "";
+    const text = well ? t("Gemini has answered: {0}", title) : t("Gemini could not answer: {0}", title);
+    if ((await window.showInformationMessage(text, open)) === open) await view.command({ do: "focusComposer" });
+  }
+
+  const command = (name: string, work: (...args: unknown[]) => Promise<void> | void): void => {
+    own.push(commands.registerCommand(`geminiCompanion.${name}`, (...args: unknown[]) => chat.guard(async () => work(...args))));
+  };
+  command("compress", () => compressions.compress(false));
+  command("compressWithGuidance", () => compressions.compress(true));
+  command("previewCompression", () => compressions.preview());
+  command("showCompressionStatus", () => compressions.showStatus());
+  command("undoCompression", () => compressions.undo());
+  command("showSnapshot", () => compressions.view());
+  command("rateCompression", () => compressions.rate(undefined));
+  command("applySnapshot", (target) => onSnapshot(target, (id) => compressions.apply(id)));
+  command("discardSnapshot", (target) => onSnapshot(target, (id) => compressions.discard(id)));
+  command("newChat", async () => {
+    await chat.startNew();
+    await view.command({ do: "focusComposer" });
+  });
+  command("openAsMarkdown", () => actions.openAsMarkdown());
+  command("showContext", () => view.command({ do: "openMeter" }));
+  command("focusChat", () => focusChat());
+  command("find", () => view.command({ do: "find" }));
+  command("sessions", () => view.command({ do: "openSessions" }));
+  command("stop", () => chat.stop());
+  command("chooseModel", () => chooseModel());
+  command("pinSelection", () => pinSelection());
+  context.subscriptions.push(...own);
+
+  async function onSnapshot(target: unknown, work: (compactionId: string) => Promise<void>): Promise<void> {
+    const uri = target instanceof Uri ? target : window.activeTextEditor?.document.uri;
+    const id = uri ? SnapshotFiles.compactionOf(uri) : undefined;
+    if (id !== undefined) await work(id);
+  }
+
+  /** To the composer, and from there back to the editor. */
+  async function focusChat(): Promise<void> {
+    if (view.isFocused) await commands.executeCommand("workbench.action.focusActiveEditorGroup");
+    else await view.command({ do: "focusComposer" });
+  }
+
+  async function chooseModel(): Promise<void> {
+    chat.models = await daemon.request("gemini/models", {});
+    const { models, current } = chat.models;
+    const now = chat.askedModel ?? current;
+    const items = models.map((model) => ({ label: model.name, description: model.name === now ? t("in use") : "", detail: model.description, name: model.name }));
+    const fromSettings = { label: t("As the settings say"), description: "", detail: "", name: undefined };
+    const chosen = await window.showQuickPick<QuickPickItem & { readonly name: string | undefined }>([fromSettings, ...items], { title: t("Model for the next prompts"), matchOnDetail: true });
+    if (chosen) chat.chooseModel(chosen.name);
+  }
+
+  async function pinSelection(): Promise<void> {
+    const active = window.activeTextEditor;
+    const text = active?.document.getText(active.selection) ?? "";
+    if (!text.trim()) {
+      void window.showInformationMessage(t("Select the text that Gemini must always keep word for word, then pin it."));
+      return;
+    }
+    await daemon.request("gemini/pin", { sessionId: await chat.session(), text });
+    void window.setStatusBarMessage(t("Pinned: it stands word for word after every compression."), 5_000);
+  }
+
+  return {
+    ask: (text, { send }) => view.command({ do: "insert", text, send }),
+    isPanelVisible: () => view.isVisible,
+  };
+}
+
+function panelSettings(): PanelSettings {
+  const settings = workspace.getConfiguration("geminiCompanion");
+  const announce = settings.get<unknown>("announce");
+  return {
+    sendWith: settings.get<unknown>("sendWith") === "ctrlEnter" ? "ctrlEnter" : "enter",
+    messageKeys: settings.get<unknown>("messageKeys") !== false,
+    announce: announce === "off" || announce === "answer" ? announce : "summary",
+    platform: process.platform === "darwin" ? "mac" : "other",
+    locale: env.language,
+  };
+}

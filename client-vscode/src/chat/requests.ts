@@ -1,0 +1,48 @@
+/** The page's questions, answered. */
+import type { DaemonPort } from "../daemon/port.js";
+import type { PageRequest, PageResults } from "../panel/contract.js";
+import type { Chat } from "./chat.js";
+import { ROWS_PER_PAGE } from "./pageLink.js";
+import { findIn } from "./pure/finding.js";
+
+/** Files and sessions in one answer. */
+const MOST_LISTED = 50;
+
+/** Rejects with `DaemonFault`. */
+export async function answerPage(chat: Chat, request: PageRequest): Promise<PageResults[PageRequest["do"]]> {
+  const daemon: DaemonPort = chat.daemon;
+  switch (request.do) {
+    case "rows": {
+      const from = Math.min(request.from, request.to);
+      return { from, rows: chat.conversation.rows.slice(from, Math.min(request.to + 1, from + ROWS_PER_PAGE)) };
+    }
+    case "files": {
+      const { files } = await daemon.request("gemini/files", { query: request.query, limit: MOST_LISTED });
+      return { files: files.map((file) => ({ path: file.isDirectory === true ? `${file.path}/` : file.path, label: file.path.split("/").at(-1) ?? file.path })) };
+    }
+    case "sessions":
+      return daemon.request("gemini/session/list", {
+        query: request.query,
+        limit: MOST_LISTED,
+        ...(request.cursor === undefined ? {} : { cursor: request.cursor }),
+      });
+    case "context":
+      return daemon.request("gemini/context", { sessionId: await chat.session() });
+    case "stats":
+      return daemon.request("gemini/stats", { sessionId: await chat.session() });
+    case "pins":
+      return chat.info ? daemon.request("gemini/pins", { sessionId: chat.info.sessionId }) : { pins: [] };
+    case "unpin":
+      await daemon.request("gemini/unpin", { sessionId: await chat.session(), pinId: request.pinId });
+      await chat.refresh();
+      return null;
+    case "find":
+      return { matches: findIn(chat.conversation.rows, request.query, request.caseSensitive) };
+    case "prompts": {
+      const prompts = chat.conversation.rows.flatMap((row) => (row.kind === "prompt" ? [row.text] : []));
+      return { prompts: [...new Set(prompts.reverse())].slice(0, ROWS_PER_PAGE) };
+    }
+    case "compactions":
+      return chat.info ? daemon.request("gemini/compression/list", { sessionId: chat.info.sessionId }) : { compactions: [] };
+  }
+}

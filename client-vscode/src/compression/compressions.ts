@@ -1,0 +1,243 @@
+/** What a person does with a compression, from the palette or from its row in the chat. */
+import { ProgressLocation, commands, window } from "vscode";
+import type { Chat } from "../chat/chat.js";
+import { viewOf } from "../chat/chat.js";
+import { visibleText } from "../chat/pure/history.js";
+import { DaemonFault } from "../daemon/port.js";
+import type { CompactionInfo, CompressionResult, CompressionStatusReport } from "../protocol.gen.js";
+import { SnapshotFiles, type TextViews } from "./documents.js";
+import { comparison, statusText, phaseText } from "./pure/texts.js";
+
+export interface CompressionNeeds {
+  readonly chat: Chat;
+  readonly views: TextViews;
+  readonly files: SnapshotFiles;
+  /** Whether the chat is in sight: then its rows tell, and nothing pops up. */
+  readonly isChatVisible: () => boolean;
+}
+
+export class Compressions {
+  constructor(private readonly needs: CompressionNeeds) {}
+
+  /** Compress, with guidance if the person wants to give some. */
+  async compress(guided: boolean): Promise<void> {
+    const instructions = guided ? await this.#askGuidance() : "";
+    if (instructions === undefined) return;
+    await this.#run({ preview: false, instructions });
+  }
+
+  async preview(): Promise<void> {
+    const result = await this.#run({ preview: true, instructions: "" });
+    if (result?.status === "PREVIEW" && result.compactionId !== undefined) await this.view(result.compactionId);
+  }
+
+  /** Take a compaction back; without an id the newest in force. */
+  async undo(compactionId?: string): Promise<void> {
+    const { chat } = this.needs;
+    await this.#attempt(async () => {
+      const result = await chat.daemon.request("gemini/compression/undo", { ...this.#session(), ...(compactionId === undefined ? {} : { compactionId }) });
+      await chat.refresh();
+      this.#tell(result);
+    });
+  }
+
+  /** Install a preview, with what was edited in it. */
+  async apply(compactionId: string): Promise<void> {
+    const { chat, files } = this.needs;
+    await this.#attempt(async () => {
+      const edited = files.current(compactionId);
+      const original = (await this.#find(compactionId))?.snapshot;
+      const snapshot = edited !== undefined && edited !== original ? edited : undefined;
+      const result = await chat.daemon.request("gemini/compression/apply", { ...this.#session(), compactionId, ...(snapshot === undefined ? {} : { snapshot }) });
+      if (result.status === "COMPRESSED" || result.status === "CONTENT_TRUNCATED") await files.close(compactionId);
+      await chat.refresh();
+      this.#tell(result);
+    });
+  }
+
+  async discard(compactionId: string): Promise<void> {
+    await this.needs.files.close(compactionId);
+    this.needs.chat.discardPreview(compactionId);
+  }
+
+  async edit(compactionId: string): Promise<void> {
+    await this.#attempt(async () => {
+      const info = await this.#find(compactionId);
+      if (info?.snapshot === undefined) this.#missing();
+      else await this.needs.files.edit(compactionId, info.snapshot);
+    });
+  }
+
+  /** The snapshot as a document. */
+  async view(compactionId?: string): Promise<void> {
+    const { chat, views, files } = this.needs;
+    await this.#attempt(async () => {
+      const info = await this.#find(compactionId);
+      if (info?.snapshot === undefined) {
+        this.#missing();
+        return;
+      }
+      const edited = files.current(info.compactionId);
+      await views.show(`${info.compactionId}/${chat.t("Snapshot")}.md`, `${edited ?? info.snapshot}\n`);
+    });
+  }
+
+  /** What the compaction hides beside what stands in its place, in the diff editor. */
+  async compare(compactionId: string): Promise<void> {
+    const { chat, views, files } = this.needs;
+    await this.#attempt(async () => {
+      const info = await this.#find(compactionId);
+      const sessionId = chat.info?.sessionId;
+      if (info?.snapshot === undefined || sessionId === undefined) {
+        this.#missing();
+        return;
+      }
+      const { contents } = await chat.daemon.request("gemini/session/history", { sessionId, view: "transcript" });
+      const [first, last] = info.hides ?? [0, -1];
+      const hidden = contents.filter((item) => item.seq >= first && item.seq <= last && item.kind !== "ide");
+      const before = comparison(hidden.map((item) => ({ role: item.role, text: visibleText(item.parts) })), chat.t);
+      const left = views.put(`${compactionId}/${chat.t("Before")}.md`, before);
+      const right = views.put(`${compactionId}/${chat.t("After")}.md`, `${files.current(compactionId) ?? info.snapshot}\n`);
+      await views.compare(left, right, chat.t("Compression: what is hidden ↔ what stands in its place"));
+    });
+  }
+
+  async cancel(compactionId: string): Promise<void> {
+    const { chat } = this.needs;
+    await this.#attempt(async () => {
+      await chat.daemon.request("gemini/cancel", { ...this.#session(), compactionId });
+    });
+  }
+
+  async rate(compactionId: string | undefined, rating?: number): Promise<void> {
+    const { chat } = this.needs;
+    await this.#attempt(async () => {
+      const info = await this.#find(compactionId);
+      if (!info) {
+        this.#missing();
+        return;
+      }
+      const stars = rating ?? (await this.#askRating());
+      if (stars === undefined) return;
+      await chat.daemon.request("gemini/compression/rate", { ...this.#session(), compactionId: info.compactionId, rating: stars });
+      chat.conversation.change(`c:${info.compactionId}`, "divider", { rating: stars });
+    });
+  }
+
+  /** In words, with what can be done next. */
+  async showStatus(): Promise<void> {
+    const { chat } = this.needs;
+    await this.#attempt(async () => {
+      const report = await chat.daemon.request("gemini/compressionStatus", { sessionId: await chat.session() });
+      await this.#offer(report);
+    });
+  }
+
+  async #offer(report: CompressionStatusReport): Promise<void> {
+    const { t } = this.needs.chat;
+    const preview = t("Preview Compression");
+    const undo = t("Undo");
+    const offered = report.state === "running" ? [] : report.canUndo ? [preview, undo] : [preview];
+    const chosen = await window.showInformationMessage(statusText(report, t, number), ...offered);
+    if (chosen === preview) await this.preview();
+    else if (chosen === undo) await this.undo();
+  }
+
+  async #run(params: { readonly preview: boolean; readonly instructions: string }): Promise<CompressionResult | undefined> {
+    const { chat, isChatVisible } = this.needs;
+    let result: CompressionResult | undefined;
+    await this.#attempt(async () => {
+      const sessionId = await chat.session();
+      result = await window.withProgress(
+        {
+          location: isChatVisible() ? ProgressLocation.Window : ProgressLocation.Notification,
+          title: params.preview ? chat.t("Previewing the compression of the chat") : chat.t("Compressing the chat"),
+          cancellable: true,
+        },
+        async (progress, token) => {
+          const heard = chat.daemon.onEvent(({ event }) => {
+            if (event.type === "compactionProgress") progress.report({ message: phaseText(event.phase, chat.t, event.block, event.blocks) });
+          });
+          try {
+            return await chat.daemon.request("gemini/compress", { sessionId, ...params }, token);
+          } finally {
+            heard.dispose();
+          }
+        },
+      );
+      if (!params.preview) await chat.refresh();
+    });
+    if (result && result.status !== "PREVIEW") this.#tell(result);
+    return result;
+  }
+
+  /** The outcome, where no row can tell it. */
+  #tell(result: CompressionResult): void {
+    const { chat, isChatVisible } = this.needs;
+    if (isChatVisible()) return;
+    void this.#tellHidden(result, chat.t("Undo"), chat.t("Show Snapshot"));
+  }
+
+  async #tellHidden(result: CompressionResult, undo: string, show: string): Promise<void> {
+    const offered = result.status === "COMPRESSED" ? [undo, show] : result.status === "CONTENT_TRUNCATED" ? [undo] : [];
+    const chosen = await window.showInformationMessage(result.message, ...offered);
+    if (chosen === undo) await this.undo(result.compactionId);
+    else if (chosen === show) await this.view(result.compactionId);
+  }
+
+  async #askGuidance(): Promise<string | undefined> {
+    const { t } = this.needs.chat;
+    return window.showInputBox({
+      title: t("Compress Chat"),
+      prompt: t("What should the snapshot keep above all? Leave it empty for none."),
+      placeHolder: t("For example: keep every decision about the database"),
+    });
+  }
+
+  async #askRating(): Promise<number | undefined> {
+    const { t } = this.needs.chat;
+    const stars = [5, 4, 3, 2, 1].map((rating) => ({ label: "★".repeat(rating), description: rating === 5 ? t("kept everything") : rating === 1 ? t("lost too much") : "", rating }));
+    return (await window.showQuickPick(stars, { title: t("How good is this compression?") }))?.rating;
+  }
+
+  /** A compaction by its id, or the newest that has a snapshot: in force before a preview. */
+  async #find(compactionId: string | undefined): Promise<CompactionInfo | undefined> {
+    const { compactions } = await this.needs.chat.daemon.request("gemini/compression/list", this.#session());
+    if (compactionId !== undefined) return compactions.find((info) => info.compactionId === compactionId);
+    return compactions.find((info) => info.state === "inForce") ?? compactions.find((info) => info.state === "preview");
+  }
+
+  #missing(): void {
+    void window.showInformationMessage(this.needs.chat.t("This chat has no snapshot: it was not compressed, or only shortened."));
+  }
+
+  #session(): { readonly sessionId?: string } {
+    const sessionId = this.needs.chat.info?.sessionId;
+    return sessionId === undefined ? {} : { sessionId };
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    const { chat, isChatVisible } = this.needs;
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof DaemonFault && error.data.kind === "cancelled") return;
+      if (isChatVisible()) chat.show(error);
+      else await this.#report(error);
+    }
+  }
+
+  async #report(error: unknown): Promise<void> {
+    const view = viewOf(error, this.needs.chat.t);
+    const show = this.needs.chat.t("Open Chat");
+    const chosen = await window.showErrorMessage([view.message, view.hint].filter(Boolean).join(" "), show);
+    if (chosen === show) await commands.executeCommand("geminiCompanion.focusChat");
+  }
+}
+
+const FORMAT = new Intl.NumberFormat();
+
+function number(value: number): string {
+  return FORMAT.format(value);
+}
+

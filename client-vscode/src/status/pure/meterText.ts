@@ -1,0 +1,32 @@
+/** The status bar's meter in words. */
+import type { Translate } from "../../chat/pure/words.js";
+import type { MeterView } from "../../panel/contract.js";
+
+export interface MeterText {
+  readonly text: string;
+  /** Markdown; nothing in it comes from outside. */
+  readonly tooltip: string;
+  /** For a screen reader: begins with what is seen. */
+  readonly label: string;
+}
+
+/** Share of the limit in whole percent; a chat that is not empty is never shown as 0 %. */
+export function percent(meter: MeterView): number {
+  if (meter.limit <= 0) return 0;
+  const share = Math.round((100 * meter.used) / meter.limit);
+  return share === 0 && meter.used > 0 ? 1 : share;
+}
+
+export function meterText(meter: MeterView, isCompressing: boolean, t: Translate, number: (value: number) => string): MeterText {
+  const share = `${percent(meter)}%`;
+  const used = meter.source === "estimate" ? t("about {0}", number(meter.used)) : number(meter.used);
+  const lines = [t("{0} of {1} tokens of the context are used.", used, number(meter.limit))];
+  if (meter.compressionAt === undefined) lines.push(t("Automatic compression is off."));
+  else lines.push(t("Compression starts at {0}.", number(meter.compressionAt)));
+  const icon = isCompressing ? "$(sync~spin)" : "$(sparkle)";
+  return {
+    text: `${icon} ${share}`,
+    tooltip: [...lines, t("Click to see what it is made of.")].join("\n\n"),
+    label: [t("{0} of Gemini's context used", share), ...lines].join(". "),
+  };
+}
