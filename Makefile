@@ -4,11 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
-NODE_STAMP := client-vscode/node_modules/.stamp
+CLIENT := client-vscode
+NODE_STAMP := $(CLIENT)/node_modules/.stamp
+# Empty unless Node is here and new enough for the extension's tools.
+NODE := $(shell node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm 2>/dev/null)
+NO_NODE := Node is not here, or older than 20: what concerns the VS Code extension is left out (apt-get install nodejs npm brings one).
 E2E_STAMP := $(VENV)/.e2e-stamp
 WORKERS ?= 2
 
-.PHONY: setup demo test check e2e bench package generate clean
+.PHONY: setup demo test test-client check check-client e2e e2e-client bench package wheel generate clean
 
 setup: $(STAMP)
 
@@ -29,9 +33,14 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not e2e"
-	@if [ -f client-vscode/package.json ]; then \
-		if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory test-client; else echo "Node is not here: the TypeScript tests are left out (Node 20 or newer brings them: apt-get install nodejs npm)."; fi; \
-	fi
+ifeq ($(NODE),)
+	@echo "$(NO_NODE)"
+else
+	@$(MAKE) --no-print-directory test-client
+endif
+
+test-client: $(NODE_STAMP)
+	cd $(CLIENT) && node_modules/.bin/vitest run
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -39,13 +48,33 @@ check: $(STAMP)
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python -m schemas.generate --check
-	@if [ -f client-vscode/package.json ] && command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory check-client; fi
+ifeq ($(NODE),)
+	@echo "$(NO_NODE)"
+else
+	@$(MAKE) --no-print-directory check-client
+endif
+
+check-client: $(NODE_STAMP)
+	cd $(CLIENT) && for project in . webview test; do node_modules/.bin/tsc --noEmit -p $$project || exit 1; done
+	cd $(CLIENT) && node_modules/.bin/eslint .
+	cd $(CLIENT) && node esbuild.mjs && node scripts/notices.mjs --check
 
 generate: $(STAMP)
 	$(BIN)/python -m schemas.generate
 
 e2e: $(STAMP) $(E2E_STAMP)
 	$(BIN)/python -m pytest -n 0 -m e2e tests/editors
+ifeq ($(NODE),)
+	@echo "$(NO_NODE)"
+else
+	@$(MAKE) --no-print-directory e2e-client
+endif
+
+# The page alone in Chromium (hostile answers, benchmarks), then the packed extension in a real VS Code.
+e2e-client: $(NODE_STAMP) package
+	cd $(CLIENT) && node scripts/setup-vscode.mjs
+	cd $(CLIENT) && node test/browser/hostile.mjs && node test/browser/bench.mjs
+	cd $(CLIENT) && node_modules/.bin/vitest run --config test/vitest.e2e.config.ts
 
 $(E2E_STAMP): constraints.txt $(STAMP)
 	@echo "Getting Neovim"
@@ -55,9 +84,22 @@ $(E2E_STAMP): constraints.txt $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m tests.performance
 
-package: $(STAMP)
+wheel: $(STAMP)
 	@if command -v uv >/dev/null 2>&1; then uv build -q --wheel --out-dir dist; else $(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .; fi
+
+package: wheel
+ifeq ($(NODE),)
+	@echo "$(NO_NODE)"
+else
+	@$(MAKE) --no-print-directory $(NODE_STAMP)
+	@cd $(CLIENT) && node scripts/package.mjs ../dist
+endif
 	@ls -l dist
 
+$(NODE_STAMP): $(CLIENT)/package.json $(CLIENT)/package-lock.json
+	@echo "Getting the extension's packages"
+	@cd $(CLIENT) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 clean:
-	rm -rf $(VENV) dist build
+	rm -rf $(VENV) dist build $(CLIENT)/node_modules $(CLIENT)/out $(CLIENT)/server $(CLIENT)/artifacts $(CLIENT)/LICENSE

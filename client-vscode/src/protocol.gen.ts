@@ -74,11 +74,16 @@ export interface HistoryParams {
   readonly limit?: number | null;
 }
 
-/** A prompt: text, or parts in Gemini's form. */
+/**
+ * A prompt: text, or parts in Gemini's form. `@path` in it names a file or a folder of the workspace, which goes along.
+ *
+ * `replaces` is the id of the newest turn: it leaves the view when this answer is there, and stays if there is none.
+ */
 export interface ChatParams {
   readonly prompt: string | readonly Readonly<Record<string, unknown>>[];
   readonly sessionId?: string | null;
   readonly model?: string | null;
+  readonly replaces?: string | null;
   readonly workDoneToken?: number | string | null;
 }
 
@@ -124,6 +129,12 @@ export interface RateParams {
   readonly note?: string;
 }
 
+/** `query` is what somebody has typed behind the `@`; its signs need not stand in a row. */
+export interface FilesParams {
+  readonly query?: string;
+  readonly limit?: number;
+}
+
 /** A text to pin, or the prompt of a turn. */
 export interface PinParams {
   readonly sessionId?: string | null;
@@ -146,11 +157,16 @@ export interface ReplayParams {
   readonly afterSeq: number;
 }
 
-/** What the editor shows; a later notice replaces an earlier one. */
+/**
+ * What the editor shows; a later notice replaces an earlier one.
+ *
+ * `excluded` are the URIs of files, open or not, that the person took out: they are withheld like ignored ones, until a notice names them no more.
+ */
 export interface IdeContextParams {
   readonly openFiles: readonly OpenFileReport[];
   readonly isTrusted?: boolean | null;
   readonly visibleRanges?: readonly VisibleRange[];
+  readonly excluded?: readonly string[];
 }
 
 /** One open file. `lastFocusedAt` may be in any unit; larger is newer. */
@@ -343,6 +359,23 @@ export interface IdeContextSent {
 export interface Refusal {
   readonly name: string;
   readonly reason: string;
+}
+
+/** The files and folders that the prompt mentions: what of them went to the model, what was withheld and why. */
+export interface FilesAttached {
+  readonly type: "filesAttached";
+  readonly files: readonly Attachment[];
+  readonly withheld: readonly Refusal[];
+}
+
+/** A file or a folder that a prompt named, as it went along with it. */
+export interface Attachment {
+  /** Absolute; a folder's ends in a slash. */
+  readonly path: string;
+  /** First and last line that went along, from 1; absent for a folder and for an empty file. */
+  readonly lines?: readonly [number, number];
+  /** There is more than went along. */
+  readonly truncated?: boolean;
 }
 
 /** The prompt does not fit; nothing was sent. */
@@ -556,10 +589,32 @@ export interface HistoryItem {
   readonly entryIds?: readonly string[];
   readonly turnId?: string;
   readonly time?: number;
-  /** How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`. */
+  /** How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` if the answer was given anew. */
   readonly outcome?: string;
   /** The compaction that hides it from the model. */
   readonly hiddenBy?: string;
+  /** Why its turn failed. */
+  readonly reason?: string;
+  /** Of a prompt: the files that went along; the last parts are theirs, one for each. */
+  readonly attachments?: readonly Attachment[];
+  /** Of a prompt: files that it names and that did not go along, and why. */
+  readonly withheld?: readonly Refusal[];
+  /** Of the kind `ide`, in a transcript. */
+  readonly receipt?: ContextReceipt;
+  /** Of a reply, as the next three, in a transcript. */
+  readonly model?: string;
+  readonly finishReason?: string;
+  readonly usage?: Usage;
+  /** How long the turn took, on its last reply. */
+  readonly durationMs?: number;
+}
+
+/** What of the editor went to the model with a turn, and what was withheld and why. */
+export interface ContextReceipt {
+  readonly kind: "delta" | "full";
+  readonly files: readonly string[];
+  readonly selectionChars: number;
+  readonly withheld: readonly Refusal[];
 }
 
 /** The end of a turn. `stopped` says that nothing was sent (the prompt comes back) or that the turn was ended early. */
@@ -596,6 +651,11 @@ export interface CompactionInfo {
   readonly state: "covered" | "inForce" | "preview" | "undone";
   readonly hides?: readonly [number, number];
   readonly covers?: readonly string[];
+  /** Where it stands in the log, between the contents. */
+  readonly seq?: number;
+  /** Turns of which it hides something. */
+  readonly hiddenTurns?: number;
+  readonly message?: string;
   /** Tool outputs that it shortened. */
   readonly cuts?: number;
   readonly snapshot?: string;
@@ -635,6 +695,20 @@ export interface ContextPreview {
   readonly withheld: readonly Refusal[];
   readonly selectionChars: number;
   readonly text?: string;
+}
+
+/** What matches, best first; `truncated` if more does, or if the workspace was too large to be searched whole. */
+export interface WorkspaceFileList {
+  readonly files: readonly WorkspaceFile[];
+  readonly truncated: boolean;
+}
+
+/** A file or a folder that `@` can name: `path` is what to write behind it, quoted if there are blanks in it. */
+export interface WorkspaceFile {
+  readonly uri: string;
+  /** From its workspace folder on; with that folder's name in front if there are several, absolute if two of them have the same name. */
+  readonly path: string;
+  readonly isDirectory?: boolean;
 }
 
 /** A text that stands word for word in every view after a compression. */
@@ -703,6 +777,7 @@ export type CompanionEvent =
   | ModelChanged
   | UsageUpdated
   | IdeContextSent
+  | FilesAttached
   | ContextWindowWillOverflow
   | CompactionStarted
   | CompactionProgress
@@ -760,6 +835,8 @@ export interface Requests {
   readonly "gemini/context": { readonly params: SessionParams; readonly result: ContextReport };
   /** The IDE context as the next turn would send it, and what is left out and why. */
   readonly "gemini/context/preview": { readonly params: SessionParams; readonly result: ContextPreview };
+  /** The files and folders of the workspace that `@` can name in a prompt, those first that are most likely meant. */
+  readonly "gemini/files": { readonly params: FilesParams; readonly result: WorkspaceFileList };
   /** Pin a text, or a turn's prompt: it stands word for word in every view after a compression. */
   readonly "gemini/pin": { readonly params: PinParams; readonly result: Pin };
   /** Take a pin away. */
@@ -835,6 +912,7 @@ export const RequestMethod = {
   compressionRate: "gemini/compression/rate",
   context: "gemini/context",
   contextPreview: "gemini/context/preview",
+  files: "gemini/files",
   pin: "gemini/pin",
   unpin: "gemini/unpin",
   pins: "gemini/pins",

@@ -78,6 +78,7 @@ def build_services(
     settings: Callable[[], Settings],
     models: Models | None = None,
     system_prompt: Callable[[], str | None] = lambda: None,
+    trusted: Callable[[], bool] = lambda: False,
     with_environment: bool = True,
 ) -> Services:
     """What every session shares."""
@@ -100,6 +101,7 @@ def build_services(
         system_prompt_override=system_prompt,
         today=_today,
         platform=platform.system() or "unknown",
+        trusted=trusted,
         describe_fault=describe,
         with_environment=with_environment,
     )
@@ -154,7 +156,9 @@ class Daemon:
             self._loader = SettingsLoader(self._home, folders, self._env)
             self._settings = self._loader.reload(trusted=False).settings
             self._store = open_store(data_directory(self._env), project_key(folders), clock=SystemClock(), notify=self._notify_from_thread())
-            services = build_services(self._env, store=self._store, settings=lambda: self._settings, system_prompt=self._system_prompt)
+            services = build_services(
+                self._env, store=self._store, settings=lambda: self._settings, system_prompt=self._system_prompt, trusted=self._is_trusted
+            )
             self._app = Application(services)
         return self._app
 

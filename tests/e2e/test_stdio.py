@@ -251,6 +251,13 @@ async def test_two_servers_on_one_store_lose_nothing_and_the_second_is_told_who_
         await second.ask("gemini/session/open", {"sessionId": started["sessionId"]})
         refused = await second.fails("gemini/chat", {"prompt": "mine"})
         assert refused.code == 1002
+        held = {"sessionId": started["sessionId"]}
+        read = await second.ask("gemini/session/history", {**held, "view": "transcript"})
+        assert read["contents"][0]["parts"] == [{"text": "remember the port 8123"}]
+        assert (await second.ask("gemini/compression/list", held))["compactions"] == []
+        assert (await second.ask("gemini/context", held))["tokenCount"] > 0
+        opened = await second.ask("gemini/session/open", held)
+        assert opened["heldBy"] == listed["sessions"][0]["heldBy"]
         own = await second.ask("gemini/session/new", {})
         results = await asyncio.gather(
             *(first.ask("gemini/chat", {"prompt": f"one {number}"}) for number in range(5)),
@@ -262,3 +269,50 @@ async def test_two_servers_on_one_store_lose_nothing_and_the_second_is_told_who_
             said = [item for item in said if item["kind"] != "ide"]
             assert len(said) == count
             assert not any(item.get("outcome") for item in said)
+
+
+async def test_a_file_named_with_an_at_sign_goes_along_and_the_transcript_knows_which_parts_are_the_files(online: Editor, emulator: Emulator) -> None:
+    found = await online.ask("gemini/files", {"query": "prs"})
+    assert [file["path"] for file in found["files"]] == ["parser.py"]
+    await online.ask("gemini/chat", {"prompt": f"What does @{found['files'][0]['path']} do? And @.env, and me@parser.py?"})
+    sent = emulator.asked("streamGenerateContent")[0].body["contents"][-1]["parts"]
+    assert "def parse(text):" in sent[-1]["text"]
+    assert "hunter2" not in json.dumps([request.body for request in emulator.requests])
+    told = online.of("filesAttached")[0]
+    assert [(Path(file["path"]).name, file["lines"]) for file in told["files"]] == [("parser.py", [1, 2])]
+    assert told["withheld"] == [{"name": ".env", "reason": "a secret by its name"}]
+    prompt = (await online.ask("gemini/session/history", {"view": "transcript"}))["contents"][0]
+    assert len(prompt["parts"]) == 1 + len(prompt["attachments"])
+    assert prompt["parts"][0]["text"].startswith("What does @parser.py do?")
+    pin = await online.ask("gemini/pin", {"turnId": prompt["turnId"]})
+    assert pin["text"] == prompt["parts"][0]["text"]
+
+
+async def test_a_file_taken_out_by_the_person_reaches_no_model(online: Editor, emulator: Emulator, workspace: Path) -> None:
+    uri = (workspace / "parser.py").as_uri()
+    online.open(workspace / "parser.py", "def parse(text):\n    return hidden_idea(text)\n")
+    notice = {"openFiles": [{"uri": uri, "lastFocusedAt": 1, "isActive": True, "selectedText": "hidden_idea"}]}
+    await online.ask("gemini/session/new")
+    online.tell("gemini/ideContext/didChange", {**notice, "excluded": [uri, "untitled:Untitled-1"]})
+    preview = await online.ask("gemini/context/preview")
+    assert preview["withheld"] == [{"name": "parser.py", "reason": "taken out by you"}]
+    where = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
+    actions = await online.ask("textDocument/codeAction", {"textDocument": {"uri": uri}, "range": where, "context": {"diagnostics": []}})
+    assert [action["disabled"]["reason"] for action in actions] == ["Gemini is not shown parser.py: taken out by you."]
+    await online.ask("gemini/chat", {"prompt": "hello"})
+    assert "hidden_idea" not in json.dumps([request.body for request in emulator.requests])
+    online.tell("gemini/ideContext/didChange", notice)
+    await online.ask("gemini/chat", {"prompt": "and now?"})
+    assert "hidden_idea" in json.dumps(emulator.asked("streamGenerateContent")[-1].body)
+
+
+async def test_an_answer_is_given_anew_over_the_wire(online: Editor, emulator: Emulator) -> None:
+    emulator.script(answer("First."), answer("Second."), method="streamGenerateContent")
+    first = await online.ask("gemini/chat", {"prompt": "go"})
+    second = await online.ask("gemini/chat", {"prompt": "go", "replaces": first["turnId"]})
+    assert second["text"] == "Second."
+    assert "First." not in json.dumps(emulator.asked("streamGenerateContent")[-1].body)
+    transcript = (await online.ask("gemini/session/history", {"view": "transcript"}))["contents"]
+    assert [item.get("outcome") for item in transcript] == ["replaced", "replaced", None, None]
+    refused = await online.fails("gemini/chat", {"prompt": "go", "replaces": first["turnId"]})
+    assert refused.code == -32602

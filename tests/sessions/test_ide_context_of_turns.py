@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from gemini_companion.sessions.checkpoints import apply_preview, undo
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import IdeContextSent
+from gemini_companion.sessions.ide import prepare_context
 from gemini_companion.sessions.ports import ModelRequest
 from tests.support.sessions import Studio
 
@@ -44,8 +46,8 @@ def is_full(text: str) -> bool:
     return read_message(text).changes is None
 
 
-def show(client: Client, *files: tuple[str, int | None, str]) -> None:
-    """Report open files, the first one active: path, line of the cursor, selected text."""
+def show(client: Client, *files: tuple[str, int | None, str], excluded: Sequence[str] = ()) -> None:
+    """Report open files, the first one active: path, line of the cursor, selected text; and those that were taken out."""
     client.editor.report(
         [
             ReportedFile(
@@ -56,7 +58,8 @@ def show(client: Client, *files: tuple[str, int | None, str]) -> None:
                 selected_text=selected or None,
             )
             for index, (path, line, selected) in enumerate(files)
-        ]
+        ],
+        excluded,
     )
 
 
@@ -257,3 +260,49 @@ async def test_a_turn_that_only_withholds_something_says_so(studio: Studio) -> N
     receipt = studio.heard.of(IdeContextSent)[0]
     assert (receipt.kind, receipt.files, [item.name for item in receipt.withheld]) == ("full", (), ["secret.env"])
     assert ide_texts(studio.model.main()[-1]) == []
+
+
+async def test_a_file_that_was_taken_out_is_withheld_like_an_ignored_one(studio: Studio) -> None:
+    show(studio.client, (PATHS[0], 3, "x = 1"), (PATHS[1], None, ""), excluded=[PATHS[0]])
+    session = await studio.session()
+    preview = (await prepare_context(session, studio.client)).preview()
+    await studio.chat("one")
+    receipt = studio.heard.of(IdeContextSent)[0]
+    assert (receipt.files, receipt.selection_chars) == ((PATHS[1],), 0)
+    assert [(item.name, item.reason) for item in receipt.withheld] == [("a.py", "taken out by you")]
+    assert preview.withheld == receipt.withheld
+    assert PATHS[0] not in str(studio.model.main()[-1].contents)
+    assert "x = 1" not in str(studio.model.main()[-1].contents)
+
+
+async def test_the_offline_model_reads_no_file_that_was_taken_out(studio: Studio) -> None:
+    studio.services.models.gemini = None
+    studio.workspace.texts = dict.fromkeys(PATHS, "text")
+    show(studio.client, (PATHS[0], 3, ""), (PATHS[1], None, ""), excluded=[PATHS[0]])
+    await studio.chat("one")
+    assert [document.path for document in studio.offline.main()[-1].documents()] == [PATHS[1]]
+
+
+async def test_a_file_that_was_sent_before_is_told_to_be_closed_when_it_is_taken_out_and_opened_when_it_is_back(studio: Studio) -> None:
+    files = ((PATHS[0], 3, "x = 1"), (PATHS[1], None, ""))
+    show(studio.client, *files)
+    await studio.chat("one")
+    show(studio.client, *files, excluded=[PATHS[0]])
+    await studio.chat("two")
+    known = replay(ide_texts(studio.model.main()[-1]))
+    assert known is not None
+    assert known.open == {PATHS[1]}
+    show(studio.client, *files)
+    await studio.chat("three")
+    assert replay(ide_texts(studio.model.main()[-1])) == truth(studio.client)
+
+
+async def test_a_file_taken_out_that_is_no_more_open_is_in_the_receipt_only_when_that_is_news(studio: Studio) -> None:
+    show(studio.client, (PATHS[0], 3, ""), (PATHS[1], None, ""))
+    await studio.chat("one")
+    show(studio.client, (PATHS[1], 1, ""), excluded=[PATHS[0], PATHS[2]])
+    await studio.chat("two")
+    show(studio.client, (PATHS[1], 2, ""), excluded=[PATHS[0], PATHS[2]])
+    await studio.chat("three")
+    receipts = studio.heard.of(IdeContextSent)
+    assert [[item.name for item in receipt.withheld] for receipt in receipts] == [[], ["a.py"], []]

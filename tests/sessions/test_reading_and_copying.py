@@ -9,12 +9,16 @@ from typing import Any, Literal
 
 import pytest
 
-from gemini_companion.engine.errors import InvalidInput, StaleVersion
+from gemini_companion.engine.errors import InvalidInput, ModelUnavailable, StaleVersion
+from gemini_companion.engine.history.content import model_text, user_text
+from gemini_companion.engine.history.log import PromptEntry, ReplyEntry, TurnEndEntry
 from gemini_companion.sessions.checkpoints import undo
-from gemini_companion.sessions.events import CompactionCancelled, CompactionProgress, MessageDelta, TurnCancelled
+from gemini_companion.sessions.editor import ReportedFile
+from gemini_companion.sessions.events import CompactionCancelled, CompactionProgress, IdeContextSent, MessageDelta, TurnCancelled
 from gemini_companion.sessions.history_pages import history_page
-from gemini_companion.sessions.inspection import event_page
+from gemini_companion.sessions.inspection import compaction_list, event_page
 from gemini_companion.sessions.ports import ModelChunk, ModelRequest, StoredEvent
+from gemini_companion.sessions.results import ContextReceipt
 from gemini_companion.sessions.session import Session
 from tests.sessions.conftest import Opener
 from tests.support.sessions import Studio
@@ -188,3 +192,66 @@ async def test_after_a_crash_every_turn_and_compression_that_was_told_to_begin_i
     await third.app.open_session(third.client, session.session_id)
     assert not third.heard.of(TurnCancelled), "it is told once"
     assert not third.heard.of(CompactionProgress)
+
+
+async def test_the_transcript_tells_of_every_answer_by_which_model_why_it_ended_and_what_it_took(studio: Studio) -> None:
+    result = await studio.chat("one")
+    studio.model.streams = [ModelUnavailable("The service is down.", retryable=False)]
+    with pytest.raises(ModelUnavailable):
+        await studio.chat("two")
+    prompt, reply, failed = (await history_page(await studio.session(), "transcript", cursor=None, limit=None)).contents
+    assert (reply.model, reply.finish_reason, reply.usage) == ("gemini-2.5-pro", "STOP", result.usage)
+    assert reply.duration_ms is not None
+    assert reply.duration_ms > 0
+    assert (failed.outcome, failed.reason) == ("failed", "The service is down.")
+    assert (prompt.model, prompt.usage, prompt.reason) == (None, None, None)
+
+
+async def test_thoughts_stand_in_the_transcript_as_parts_of_their_reply(studio: Studio) -> None:
+    studio.model.streams = [[ModelChunk(parts=({"text": "Hm.", "thought": True}, {"text": "Yes."}), finish_reason="STOP")]]
+    await studio.chat("one")
+    reply = (await history_page(await studio.session(), "transcript", cursor=None, limit=None)).contents[-1]
+    assert reply.parts == ({"text": "Hm.", "thought": True}, {"text": "Yes."})
+
+
+async def test_how_long_an_answer_took_is_told_by_the_times_of_its_entries_where_nobody_wrote_it_down(studio: Studio) -> None:
+    entries = (
+        PromptEntry(id="a", seq=1, time=1_000, turn_id="t", content=user_text("one")),
+        ReplyEntry(id="b", seq=2, time=3_500, turn_id="t", content=model_text("two")),
+        TurnEndEntry(id="c", seq=3, time=3_501, turn_id="t", outcome="completed", kept_to=3),
+    )
+    session = await studio.app.create(studio.client, entries=entries)
+    assert [item.duration_ms for item in (await history_page(session, "transcript", cursor=None, limit=None)).contents] == [None, 2_500]
+
+
+async def test_the_receipt_of_a_turn_can_be_read_again_after_a_restart(opened: Opener) -> None:
+    first = opened()
+    shown = ReportedFile(path="/project/a.py", last_focused_at=2, is_active=True, cursor=(0, 0), selected_text="x = 1")
+    first.client.editor.report([shown, ReportedFile(path="/project/secret.env")])
+    await first.chat("one")
+    session = await first.session()
+    await first.app.close()
+    second = opened()
+    read = await second.app.reading(second.client, session.session_id)
+    ide = (await history_page(read, "transcript", cursor=None, limit=None)).contents[0]
+    told = first.heard.of(IdeContextSent)[0]
+    assert ide.receipt == ContextReceipt(kind="full", files=("/project/a.py",), selection_chars=5, withheld=told.withheld)
+    assert [item.name for item in told.withheld] == ["secret.env"]
+
+
+async def test_compactions_say_where_they_stand_how_many_turns_they_hide_and_what_came_of_them(studio: Studio) -> None:
+    for number in range(6):
+        await studio.chat(f"{number} " + "word " * 300)
+    session = await studio.session()
+    result = await studio.compress()
+    await studio.chat("after " + "word " * 300)
+    preview = await studio.compress(preview=True)
+    newest, oldest = compaction_list(session).compactions
+    transcript = (await history_page(session, "transcript", cursor=None, limit=None)).contents
+    hidden = {item.turn_id for item in transcript if item.hidden_by == result.compaction_id}
+    assert (oldest.hidden_turns, oldest.message) == (len(hidden), result.message)
+    assert sum(item.seq < oldest.seq for item in transcript) == 12
+    assert (newest.compaction_id, newest.state, newest.seq) == (preview.compaction_id, "preview", session.history.version)
+    assert newest.hidden_turns > oldest.hidden_turns
+    await undo(session, client="c", compaction_id=result.compaction_id)
+    assert compaction_list(session).compactions[-1].hidden_turns == len(hidden)

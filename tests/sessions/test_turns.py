@@ -371,3 +371,11 @@ async def test_user_contents_that_arrive_as_parts_keep_unknown_fields(studio: St
     session = await studio.session()
     assert session.history.contents()[0].parts == (part,)
     assert user_text("hi") != session.history.contents()[0]
+
+
+async def test_the_offline_model_is_told_whether_somebody_chose_it_or_it_stands_in_for_want_of_a_key(studio: Studio) -> None:
+    studio.services.models.gemini = None
+    await studio.chat("one")
+    assert studio.offline.main()[-1].stands_in
+    await studio.chat("two", model="offline")
+    assert not studio.offline.main()[-1].stands_in

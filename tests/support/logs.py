@@ -142,6 +142,20 @@ class Book:
         self.reply(answer)
         self.end()
 
+    def anew(self, prompt: str, answer: str | None, *, between: Callable[[], object] = lambda: None) -> None:
+        """Ask the newest turn's prompt anew; without an answer the turn fails. `between` happens before the prompt is written."""
+        replaced = self.history.newest_turn or ""
+        self.history.set_aside(replaced)
+        between()
+        self.prompt(prompt)
+        if answer is None:
+            self.history.bring_back()
+            self.end("failed")
+            return
+        self.reply(answer)
+        self.end()
+        self.add(TurnEndEntry, turn_id=replaced, outcome="replaced")
+
     def round(self, number: int, output: str = "ok", name: str = "run") -> None:
         """A call and its result."""
         self.reply(call(name, f"c{number}", number=number))
@@ -161,7 +175,7 @@ class Book:
         )
 
     def plan(self) -> Plan | None:
-        return plan_compression(self.trim(), tuple(self.history.in_force.values()), self.history.version)
+        return plan_compression(self.trim(), tuple(self.history.in_force.values()), self.history.version, self.history.aside_from)
 
     def compaction(self, plan: Plan, snapshot: str = SNAPSHOT) -> CompactionEntry:
         """The entry that would install `plan`, without a sequence number."""

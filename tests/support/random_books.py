@@ -68,6 +68,7 @@ STEPS: Final[st.SearchStrategy[Step]] = st.one_of(
     st.tuples(st.just("preview"), st.integers(0, 300)),
     st.tuples(st.just("apply"), st.none()),
     st.tuples(st.just("resume"), st.none()),
+    st.tuples(st.just("anew"), st.tuples(st.booleans(), st.sampled_from(["", "compress", "preview"]))),
 )
 _LONG: Final = st.lists(STEPS, min_size=12, max_size=40)
 _AFTER_A_RUN: Final = _LONG.map(lambda steps: [("prompt", "mend it"), ("run", 5), ("compress", 40), ("outputs", 3), ("compress", 50), *steps])
@@ -175,5 +176,11 @@ def _change(book: Book, kind: str, argument: Any) -> None:
                 book.install(msgspec.structs.replace(history.preview.compaction))
         case "resume":
             book.resume()
+        case "anew" if (newest := history.newest_turn) is not None and not history.is_hidden(newest):
+            if book.turn:
+                book.end()
+            answered, meanwhile = argument
+            answer = "another answer" if answered else None
+            book.anew("once more", answer, between=lambda: _change(book, meanwhile, 50))
         case _:
             pass

@@ -16,7 +16,7 @@ from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.importing import entries_of
-from gemini_companion.sessions.ports import Refusal, SessionStore
+from gemini_companion.sessions.ports import Listed, Listing, Named, Names, Refusal, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.results import ChatResult, CompressionStatusReport
 from gemini_companion.sessions.services import Models, Services
 from gemini_companion.sessions.session import Session
@@ -60,6 +60,16 @@ class OpenWorkspace:
     async def tree(self, folders: Any, *, limit: int = 200) -> str:
         return "\n".join(folders)
 
+    async def find(self, named: Any, folders: Any) -> list[Named | None]:
+        places = [[f"{folder}/{path}" for path in paths for folder in folders] for paths in named]
+        return [next((Named(path=place) for place in tried if place in self.texts), None) for tried in places]
+
+    async def names_below(self, path: str, folders: Any, *, limit: int = 500) -> Names:
+        return Names(text=f"{path}/")
+
+    async def listing(self, folders: Any) -> Listing:
+        return Listing(entries=tuple(Listed(folder=folders[0], path=path.removeprefix(f"{folders[0]}/")) for path in self.texts))
+
 
 class HearingSink:
     """Remembers what a client was told."""
@@ -102,6 +112,7 @@ class Studio:
         model: ScriptedModel | None = None,
         store: SessionStore | None = None,
         offline: ScriptedModel | None = None,
+        workspace: WorkspaceFiles | None = None,
         **settings: Any,
     ) -> None:
         self.model = model or ScriptedModel()
@@ -111,17 +122,19 @@ class Studio:
         base = SettingsLoader(tmp_path, (), {}).reload(trusted=False).settings
         self.settings: Settings = msgspec.structs.replace(base, model_name="gemini-2.5-pro", **settings)
         self.store: SessionStore = store or MemoryStore(str(tmp_path / "files"))
+        self.trusted = True
         numbers = itertools.count(1)
         self.services = Services(
             store=self.store,
             clock=self.clock,
             models=Models(offline=self.offline, gemini=self.model),
-            workspace=self.workspace,
+            workspace=workspace or self.workspace,
             settings=lambda: self.settings,
             new_id=lambda kind: f"{kind}-{next(numbers):06d}",
             new_nonce=lambda: f"nonce{next(numbers)}",
             today=lambda: "Saturday",
             platform="Linux",
+            trusted=lambda: self.trusted,
         )
         self.app = Application(self.services)
         self.client, self.heard = self.connect()

@@ -191,16 +191,16 @@ export class Chat implements Disposable, ConversationListener {
     await this.#show(info);
   }
 
-  async #show(info: SessionInfo | undefined): Promise<void> {
-    if (info?.sessionId !== this.info?.sessionId) {
-      this.conversation = this.#blank();
-      this.queue.release();
-    }
+  async #show(info: SessionInfo | undefined, isNew = false): Promise<void> {
+    // A prompt that was sent while the daemon was starting belongs to the session that opens then.
+    const isAnother = info?.sessionId !== this.info?.sessionId && this.info !== undefined;
+    if (isAnother || isNew) this.conversation = this.#blank();
     this.info = info;
     this.status = undefined;
     await this.needs.memory.update(LAST_SESSION, info?.sessionId);
     await this.loaded;
     if (info?.sessionId !== this.#keptFor) {
+      this.queue.clear();
       await this.#loadKept(info?.sessionId);
       this.#prefilled.fire(this.kept.draft);
     }
@@ -218,7 +218,7 @@ export class Chat implements Disposable, ConversationListener {
   /** An empty chat; the session is made with its first prompt. */
   async startNew(): Promise<void> {
     await this.flushDraft();
-    await this.#show(undefined);
+    await this.#show(undefined, true);
   }
 
   renamed(info: SessionInfo): void {
@@ -229,7 +229,7 @@ export class Chat implements Disposable, ConversationListener {
   /** A session was deleted; if it is the open one, an empty chat takes its place. */
   async forget(sessionId: string): Promise<void> {
     await this.needs.drafts.forget(sessionId);
-    if (sessionId === this.info?.sessionId) await this.#show(undefined);
+    if (sessionId === this.info?.sessionId) await this.#show(undefined, true);
   }
 
   /** Go on in a copy: of everything, or of what there was up to and with a turn. Rejects with `DaemonFault`. */
@@ -283,11 +283,11 @@ export class Chat implements Disposable, ConversationListener {
   /** Send a prompt, or queue it behind what runs. With `now`, what runs is ended first. */
   async submit(text: string, now = false): Promise<void> {
     if (text.trim() === "") return;
-    const busy = this.job.kind !== "idle" || this.daemon.view.kind !== "ready" || this.isReadOnly;
+    const { kind } = this.daemon.view;
+    const busy = this.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.isReadOnly;
     if (busy && !now) {
       if (!this.queue.add(text)) this.conversation.notice("warning", this.t("{0} prompts are waiting already. Wait for an answer, or remove one of them.", this.queue.prompts.length));
       this.#queueChanged();
-      if (this.daemon.view.kind !== "ready") await this.begin();
       return;
     }
     if (now) await this.stop();

@@ -32,6 +32,7 @@ from gemini_companion.protocol.types import (
     ConfirmToolResult,
     EventParams,
     ExportParams,
+    FilesParams,
     ForkParams,
     HistoryParams,
     IdeContextParams,
@@ -67,6 +68,7 @@ from gemini_companion.sessions.results import (
     SessionInfo,
     SessionList,
     Stats,
+    WorkspaceFileList,
 )
 
 _READS: Final = (SessionNotFound, StorageFault)
@@ -91,7 +93,7 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="Read a session file; the session becomes the current one."),
     Request("gemini/session/history", HistoryParams, HistoryPage, sessions.history, errors=(*_READS, InvalidInput, StaleVersion),
             doc="What the model gets, or everything that was ever said. A page's cursor into the model's view holds until its epoch changes."),
-    Request("gemini/chat", ChatParams, ChatResult, chat.chat, errors=(*_ASKS, ContextOverflow, Blocked, Overloaded),
+    Request("gemini/chat", ChatParams, ChatResult, chat.chat, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded),
             doc="Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order."),
     Request("gemini/cancel", CancelParams, CancelResult, chat.cancel, errors=_READS, doc="Stop a job, whoever started it."),
     Request("gemini/compress", CompressParams, CompressionResult, chat.compress, errors=(*_ASKS, StaleVersion),
@@ -108,6 +110,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
     Request("gemini/context", SessionParams, ContextReport, sessions.context, errors=_READS, doc="The token ledger, split by part."),
     Request("gemini/context/preview", SessionParams, ContextPreview, sessions.context_preview, errors=_READS,
             doc="The IDE context as the next turn would send it, and what is left out and why."),
+    Request("gemini/files", FilesParams, WorkspaceFileList, editor.files,
+            doc="The files and folders of the workspace that `@` can name in a prompt, those first that are most likely meant."),
     Request("gemini/pin", PinParams, Pin, sessions.pin, errors=(*_WRITES, InvalidInput),
             doc="Pin a text, or a turn's prompt: it stands word for word in every view after a compression."),
     Request("gemini/unpin", UnpinParams, None, sessions.unpin, errors=(*_WRITES, InvalidInput), doc="Take a pin away."),

@@ -98,11 +98,15 @@ class HistoryParams(_Params, frozen=True, kw_only=True):
 
 
 class ChatParams(_Params, frozen=True, kw_only=True):
-    """A prompt: text, or parts in Gemini's form."""
+    """A prompt: text, or parts in Gemini's form. `@path` in it names a file or a folder of the workspace, which goes along.
+
+    `replaces` is the id of the newest turn: it leaves the view when this answer is there, and stays if there is none.
+    """
 
     prompt: str | list[dict[str, Any]]
     session_id: str | None = None
     model: str | None = None
+    replaces: str | None = None
     work_done_token: Token | None = None
 
 
@@ -197,11 +201,15 @@ class VisibleRange(_Params, frozen=True, kw_only=True):
 
 
 class IdeContextParams(_Params, frozen=True, kw_only=True):
-    """What the editor shows; a later notice replaces an earlier one."""
+    """What the editor shows; a later notice replaces an earlier one.
+
+    `excluded` are the URIs of files, open or not, that the person took out: they are withheld like ignored ones, until a notice names them no more.
+    """
 
     open_files: tuple[OpenFileReport, ...]
     is_trusted: bool | None = None
     visible_ranges: tuple[VisibleRange, ...] = ()
+    excluded: tuple[str, ...] = ()
 
 
 class EventParams(_Params, frozen=True, kw_only=True):
@@ -212,6 +220,13 @@ class EventParams(_Params, frozen=True, kw_only=True):
     time: int
     event: Event
     turn_id: str | None = None
+
+
+class FilesParams(_Params, frozen=True, kw_only=True):
+    """`query` is what somebody has typed behind the `@`; its signs need not stand in a row."""
+
+    query: Annotated[str, Meta(max_length=1_000)] = ""
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
 
 
 class CodeActionContext(_Params, frozen=True, kw_only=True):

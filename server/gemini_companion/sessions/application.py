@@ -30,7 +30,7 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.slash import slash_compression
 from gemini_companion.sessions.summarising import off_loop
 from gemini_companion.sessions.titles import Titles
-from gemini_companion.sessions.turn import Turn
+from gemini_companion.sessions.turn import Turn, check_replaceable
 
 _OF_TOOLS: Final = frozenset({"functionCall", "functionResponse"})
 """Fields of parts that no person writes."""
@@ -275,19 +275,27 @@ class Application:
 
     # --- turns -------------------------------------------------------------------------------------------------------------------
 
-    async def chat(self, client: Client, prompt: tuple[Part, ...], *, session_id: str | None = None, model: str | None = None) -> ChatResult:
-        """Answer a prompt, in its order. A prompt that is just a slash command for compression runs that."""
+    async def chat(
+        self, client: Client, prompt: tuple[Part, ...], *, session_id: str | None = None, model: str | None = None, replaces: str | None = None
+    ) -> ChatResult:
+        """Answer a prompt, in its order. A prompt that is just a slash command for compression runs that.
+
+        `replaces` names the newest turn, which leaves the view once this answer is there.
+        """
         _check_prompt(prompt)
         session = await self.writing(client, session_id)
         guidance = slash_compression(prompt)
         if guidance is not None:
             return await self._compress_by_prompt(session, client, guidance)
+        if replaces is not None and session.lane.is_idle:  # else it is for the turn to say, when its time comes
+            check_replaceable(session, replaces)
         turn = Turn(
             session=session,
             turn_id=self.services.new_id("turn"),
             client=client,
             prompt=prompt,
             asked_model=model,
+            replaces=replaces,
         )
         job = Job("turn", turn.turn_id, turn.run, abandon=turn.abandon, client=client.client_id)
         busy_with = session.lane.current.kind if session.lane.current else "turn"

@@ -161,14 +161,14 @@ async def _run(
 async def _steps(run: CompressionRun) -> CompressionResult:
     session = run.session
     history = session.history
-    items, version, in_force = history.curated(), history.version, tuple(history.in_force.values())
+    items, version, in_force, aside_from = history.curated(), history.version, tuple(history.in_force.values()), history.aside_from
     if not items:
         return nothing(run)
     run.report("truncating")
     trim = await off_loop(len(items), partial(_trim, run, items))
     if session.breaker.has_failed(run.reading.tokens) and not run.forced:
         return await _truncate_only(run, trim, version)
-    plan = await off_loop(len(items), partial(plan_compression, trim, in_force, version))
+    plan = await off_loop(len(items), partial(plan_compression, trim, in_force, version, aside_from))
     if plan is None:
         return nothing(run)
     summary = await _summarise(run, plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -62,13 +62,16 @@ class Editor:
         self.client_id = client_id
         self.encoding: PositionEncoding = "utf-16"
         self._reported: tuple[ReportedFile, ...] | None = None
+        self.excluded: frozenset[str] = frozenset()
+        """Files that the person took out: nothing is told of them."""
         self._buffers: dict[str, Buffer] = {}
         self._focus = itertools.count(1)
         self._documents: tuple[OpenDocument, ...] = ()
 
-    def report(self, files: Sequence[ReportedFile]) -> None:
+    def report(self, files: Sequence[ReportedFile], excluded: Iterable[str] = ()) -> None:
         """Take the client's own word for what is open; it holds from now on instead of what the documents tell."""
         self._reported = tuple(files[:MAX_REPORTED])
+        self.excluded = frozenset(excluded)
 
     def open(self, path: str, read: Callable[[], str]) -> None:
         """A document was opened; `read` gives its text at any time until it is closed."""

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from gemini_companion.engine.history.content import Part
-from gemini_companion.engine.history.log import CompressionResult, TokenCountSource, Trigger, Usage
+from gemini_companion.engine.history.log import Attachment, CompressionResult, TokenCountSource, Trigger, Usage
 from gemini_companion.sessions.ports import Refusal
 from gemini_companion.sessions.results import ErrorData
 
@@ -123,6 +123,13 @@ class IdeContextSent(_Event, tag="ideContextSent", frozen=True, kw_only=True):
     kind: Literal["full", "delta"]
     files: tuple[str, ...]
     selection_chars: int
+    withheld: tuple[Refusal, ...]
+
+
+class FilesAttached(_Event, tag="filesAttached", frozen=True, kw_only=True):
+    """The files and folders that the prompt mentions: what of them went to the model, what was withheld and why."""
+
+    files: tuple[Attachment, ...]
     withheld: tuple[Refusal, ...]
 
 
@@ -239,6 +246,7 @@ Event: TypeAlias = (
     | ModelChanged
     | UsageUpdated
     | IdeContextSent
+    | FilesAttached
     | ContextWindowWillOverflow
     | CompactionStarted
     | CompactionProgress

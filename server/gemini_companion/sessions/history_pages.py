@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
+
+import msgspec
 
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
 from gemini_companion.engine.history.item import STANDING_IN, Item
 from gemini_companion.engine.history.log import (
     CompactionEntry,
     ContentEntry,
+    Entry,
     IdeContextEntry,
     PromptEntry,
     ReplyEntry,
     ToolResultEntry,
     TurnEndEntry,
+    Withheld,
 )
 from gemini_companion.engine.history.view import History
-from gemini_companion.sessions.results import HistoryItem, HistoryPage
+from gemini_companion.sessions.ports import Refusal
+from gemini_companion.sessions.results import ContextReceipt, HistoryItem, HistoryPage
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.summarising import off_loop
 
@@ -76,18 +81,56 @@ def _listed(item: Item, entry_ids: tuple[str, ...]) -> HistoryItem:
     )
 
 
+class _Turns(NamedTuple):
+    """What is known of turns as wholes, by their ids."""
+
+    ends: dict[str, TurnEndEntry]
+    """The last end of each."""
+    prompts: dict[str, PromptEntry]
+    replies: dict[str, int]
+    """Sequence number of the last reply."""
+    durations: dict[str, int]
+
+    @staticmethod
+    def of(entries: Sequence[Entry]) -> _Turns:
+        turns = _Turns({}, {}, {}, {})
+        for entry in entries:
+            match entry:
+                case PromptEntry():
+                    turns.prompts[entry.turn_id] = entry
+                case ReplyEntry():
+                    turns.replies[entry.turn_id] = entry.seq
+                case TurnEndEntry():
+                    turns.ends[entry.turn_id] = entry
+                    if entry.duration_ms is not None:
+                        turns.durations[entry.turn_id] = entry.duration_ms
+                case _:
+                    pass
+        return turns
+
+    def duration_ms(self, reply: ReplyEntry) -> int | None:
+        """How long the turn of its last reply took; where nobody wrote that down, going by the times of its entries."""
+        if self.replies.get(reply.turn_id) != reply.seq:
+            return None
+        prompt = self.prompts.get(reply.turn_id)
+        passed = reply.time - prompt.time if prompt else 0
+        return self.durations.get(reply.turn_id, passed if passed > 0 else None)
+
+
 async def _transcript(history: History, said: Sequence[ContentEntry]) -> tuple[HistoryItem, ...]:
-    ends = {entry.turn_id: entry for entry in history.entries if isinstance(entry, TurnEndEntry)}
+    turns = _Turns.of(history.entries)
     hiding = [compaction for compaction in history.in_force.values() if compaction.hides is not None]
-    return await off_loop(len(said), lambda: tuple(_said(entry, ends.get(entry.turn_id), hiding) for entry in said))
+    return await off_loop(len(said), lambda: tuple(_said(entry, turns, hiding) for entry in said))
 
 
-def _said(entry: ContentEntry, end: TurnEndEntry | None, hiding: Sequence[CompactionEntry]) -> HistoryItem:
-    outcome = None if end is None or end.outcome == "completed" or entry.seq <= end.kept_to else end.outcome
+def _said(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompactionEntry]) -> HistoryItem:
+    end = turns.ends.get(entry.turn_id)
+    if end is not None and (end.outcome == "completed" or entry.seq <= end.kept_to):
+        end = None
     hidden_by = next(
         (c.compaction_id for c in reversed(hiding) if c.hides and c.hides[0] <= entry.seq <= c.hides[1] and entry.seq not in c.keeps), None
     )
-    return HistoryItem(
+    item = HistoryItem(
         role=entry.content.role,
         parts=tuple(entry.content.parts),
         entry_id=entry.id,
@@ -95,6 +138,27 @@ def _said(entry: ContentEntry, end: TurnEndEntry | None, hiding: Sequence[Compac
         seq=entry.seq,
         turn_id=entry.turn_id,
         time=entry.time,
-        outcome=outcome,
+        outcome=end.outcome if end else None,
         hidden_by=hidden_by,
+        reason=(end.reason or None) if end else None,
     )
+    match entry:
+        case PromptEntry():
+            return msgspec.structs.replace(item, attachments=entry.attachments, withheld=_refusals(entry.withheld))
+        case ReplyEntry():
+            return msgspec.structs.replace(
+                item,
+                model=entry.model or None,
+                finish_reason=entry.finish_reason or None,
+                usage=entry.usage,
+                duration_ms=turns.duration_ms(entry),
+            )
+        case IdeContextEntry():
+            receipt = ContextReceipt(kind=entry.kind, files=entry.paths, selection_chars=entry.selection_chars, withheld=_refusals(entry.withheld))
+            return msgspec.structs.replace(item, receipt=receipt)
+        case _:
+            return item
+
+
+def _refusals(withheld: Sequence[Withheld]) -> tuple[Refusal, ...]:
+    return tuple(Refusal(name=item.name, reason=item.reason) for item in withheld)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import IdeContextEntry
 from gemini_companion.engine.ide_context.normalise import normalise
-from gemini_companion.engine.ide_context.policy import Send, baseline_of, decide
-from gemini_companion.engine.ide_context.receipt import Withheld
+from gemini_companion.engine.ide_context.policy import Baseline, Send, baseline_of, decide
+from gemini_companion.engine.ide_context.receipt import Withheld, base_name
 from gemini_companion.engine.ide_context.state import EditorState, OpenFile
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.events import IdeContextSent
-from gemini_companion.sessions.ports import OpenDocument, Refusal
+from gemini_companion.sessions.ports import OpenDocument, Refusal, WorkspaceFiles
 from gemini_companion.sessions.results import ContextPreview
 from gemini_companion.sessions.session import Draft, Session
 
-DOCUMENT_CHARACTERS = 400_000
+DOCUMENT_CHARACTERS: Final = 400_000
 """How much of one open file a model on this machine reads."""
+
+TAKEN_OUT: Final = "taken out by you"
+"""Why a file is withheld that the person excluded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +54,18 @@ class DueContext:
         """The log entry that holds the message."""
         stamp, content = session.stamp(), user_text(self.text or "")
         kind = "delta" if self.send.kind == "delta" else "full"
-        paths = self.send.receipt.files
+        receipt = self.send.receipt
         return lambda seq: IdeContextEntry(
-            **stamp, seq=seq, turn_id=turn_id, content=content, kind=kind, client=self.client_id, epoch=self.epoch, paths=paths
+            **stamp,
+            seq=seq,
+            turn_id=turn_id,
+            content=content,
+            kind=kind,
+            client=self.client_id,
+            epoch=self.epoch,
+            paths=receipt.files,
+            selection_chars=receipt.selection_chars,
+            withheld=receipt.withheld,
         )
 
     def receipt(self) -> IdeContextSent:
@@ -81,16 +94,24 @@ async def prepare_context(session: Session, client: Client) -> DueContext:
     """Decide what the next prompt of this client takes along. Changes nothing: what was sent is read from the view."""
     state, withheld = await _admitted(session, client)
     history = session.history
+    baseline = baseline_of(history.ide_entries)
     send = decide(
-        baseline_of(history.ide_entries),
+        baseline,
         state,
         client=client.client_id,
         epoch=history.epoch,
         previous_turn_client=history.previous_client,
         call_open=history.has_open_call(),
-        withheld=withheld,
+        withheld=[*withheld, *_taken_back(client, baseline)],
     )
     return DueContext(send=send, client_id=client.client_id, epoch=history.epoch, is_full=client.editor.is_full_due(history))
+
+
+async def refusal_of(workspace: WorkspaceFiles, client: Client, path: str) -> Refusal | None:
+    """Why a file of the client's editor is withheld, `None` if it may be shown."""
+    if path in client.editor.excluded:
+        return Refusal(name=base_name(path), reason=TAKEN_OUT)
+    return (await workspace.admit([path], client.folders))[path]
 
 
 async def _admitted(session: Session, client: Client) -> tuple[EditorState, list[Withheld]]:
@@ -99,11 +120,12 @@ async def _admitted(session: Session, client: Client) -> tuple[EditorState, list
     settings = services.settings()
     folders = client.folders or session.meta.workspace_folders
     files = client.editor.files()
-    verdicts = await services.workspace.admit([file.path for file in files], folders)
+    excluded = client.editor.excluded
+    verdicts = await services.workspace.admit([file.path for file in files if file.path not in excluded], folders)
     admitted: list[OpenFile] = []
     withheld: list[Withheld] = []
     for file in files:
-        refusal = verdicts.get(file.path)
+        refusal = Refusal(name=base_name(file.path), reason=TAKEN_OUT) if file.path in excluded else verdicts.get(file.path)
         if refusal is None:
             admitted.append(file)
         else:
@@ -112,6 +134,13 @@ async def _admitted(session: Session, client: Client) -> tuple[EditorState, list
     settled = [await _settle_unsaved(session, file) for file in newest]
     await _show_documents(session, client, settled)
     return normalise(settled, is_trusted=client.trusted, max_files=settings.ide_max_open_files), withheld
+
+
+def _taken_back(client: Client, baseline: Baseline | None) -> list[Withheld]:
+    """Files taken out that are open no more, where that is news: the model still takes them for open, and is told now that they are not."""
+    known = baseline.known.open if baseline is not None else frozenset[str]()
+    gone = client.editor.excluded.intersection(known).difference(file.path for file in client.editor.files())
+    return [Withheld(name=base_name(path), reason=TAKEN_OUT) for path in sorted(gone)]
 
 
 async def _settle_unsaved(session: Session, file: OpenFile) -> OpenFile:

@@ -64,7 +64,8 @@ def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[
         return tuple(entries)
     ends = [entry for entry in entries if isinstance(entry, TurnEndEntry)]
     if isinstance(at_turn, int):
-        completed = [entry for entry in ends if entry.outcome == "completed"]
+        replaced = {entry.turn_id for entry in ends if entry.outcome == "replaced"}
+        completed = [entry for entry in ends if entry.outcome == "completed" and entry.turn_id not in replaced]
         if not 1 <= at_turn <= len(completed):
             raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
         end = completed[at_turn - 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -14,6 +15,7 @@ from gemini_companion.engine.history.log import (
     RatingEntry,
     ReplyEntry,
 )
+from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.limits import KNOWN_MODELS
 from gemini_companion.sessions.ports import StoredEvent
 from gemini_companion.sessions.results import (
@@ -39,17 +41,31 @@ def compaction_list(session: Session) -> CompactionList:
     history = session.history
     ratings = {entry.compaction_id: entry for entry in history.entries if isinstance(entry, RatingEntry)}
     covered = {covered_id for compaction in history.in_force.values() for covered_id in compaction.covers}
+    begun = _turn_starts(history)
     listed = [
-        _compaction(entry, "undone" if key not in history.in_force else "covered" if key in covered else "inForce", ratings.get(key))
+        _compaction(entry, "undone" if key not in history.in_force else "covered" if key in covered else "inForce", ratings.get(key), begun)
         for key, entry in history.compactions.items()
     ]
     if history.preview is not None:
-        listed.append(_compaction(history.preview.compaction, "preview", None))
+        preview = msgspec.structs.replace(history.preview.compaction, seq=history.preview.seq)
+        listed.append(_compaction(preview, "preview", None, begun))
     return CompactionList(compactions=tuple(reversed(listed)))
 
 
-def _compaction(entry: CompactionEntry, state: Literal["inForce", "covered", "undone", "preview"], rating: RatingEntry | None) -> CompactionInfo:
+def _turn_starts(history: History) -> list[int]:
+    """The sequence numbers of the first contents of all turns, rising."""
+    starts: dict[str, int] = {}
+    for item in history.sources:
+        if item.kind != "ide":
+            starts.setdefault(item.turn_id, item.seq)
+    return list(starts.values())
+
+
+def _compaction(
+    entry: CompactionEntry, state: Literal["inForce", "covered", "undone", "preview"], rating: RatingEntry | None, turn_starts: Sequence[int]
+) -> CompactionInfo:
     result = entry.result
+    first, last = entry.hides or (1, 0)
     return CompactionInfo(
         compaction_id=entry.compaction_id,
         status="PREVIEW" if state == "preview" else result.status,
@@ -58,7 +74,10 @@ def _compaction(entry: CompactionEntry, state: Literal["inForce", "covered", "un
         original_token_count=result.original_token_count,
         new_token_count=result.new_token_count,
         state=state,
+        seq=entry.seq,
         hides=entry.hides,
+        hidden_turns=bisect_right(turn_starts, last) - bisect_left(turn_starts, first),
+        message=result.message,
         covers=entry.covers,
         cuts=len(entry.cuts),
         snapshot=result.snapshot,

@@ -48,6 +48,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     max_output_tokens: int | None = None
     documents: Callable[[], Sequence[OpenDocument]] = no_documents
     """The admitted open files, for a model that runs on this machine. Never sent anywhere."""
+    stands_in: bool = False
+    """For the offline model: it answers because there is no key for the model that was asked for. Never sent anywhere."""
     summary_task: SummaryTask | None = None
     """For the offline model's snapshots: the contents themselves instead of the quoted prompt. Never sent anywhere."""
 
@@ -239,6 +241,42 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reason: str
 
 
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or a folder that somebody named."""
+
+    path: str
+    """Absolute, as it was named."""
+    is_folder: bool = False
+    size: int = 0
+    """Bytes."""
+    refusal: Refusal | None = None
+    """Why it may not be shown."""
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or a folder of the workspace that may be shown."""
+
+    folder: str
+    """The workspace folder, as the client named it."""
+    path: str
+    """From there, with slashes."""
+    is_folder: bool = False
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """Files and folders of the workspace, those nearest to their folder first; `truncated` if there are more."""
+
+    entries: tuple[Listed, ...]
+    truncated: bool = False
+
+
+class Names(msgspec.Struct, frozen=True, kw_only=True):
+    """Names below a folder, drawn as a tree; `truncated` if some were left out."""
+
+    text: str
+    truncated: bool = False
+
+
 class WorkspaceFiles(Protocol):
     """The workspace on disk: what may be shown of it. Real paths count; nothing here follows a link out of it."""
 
@@ -252,4 +290,20 @@ class WorkspaceFiles(Protocol):
 
     async def tree(self, folders: Sequence[str], *, limit: int = 200) -> str:
         """Names indented under each folder, ignore files obeyed, no links followed, at most `limit` names, the rest counted."""
+        ...
+
+    async def find(self, named: Sequence[Sequence[str]], folders: Sequence[str]) -> list[Named | None]:
+        """For each group of paths: what the first of them names that is there, `None` if none is.
+
+        A path is absolute, or goes from a folder on, or begins with a folder's own name where there are several. What lies outside of
+        them by its name is not looked for.
+        """
+        ...
+
+    async def names_below(self, path: str, folders: Sequence[str], *, limit: int = 500) -> Names:
+        """The names in an admitted folder and in those in it, ignore files obeyed, no links followed."""
+        ...
+
+    async def listing(self, folders: Sequence[str]) -> Listing:
+        """Everything that can be named in the folders, ignore files obeyed, no links followed; some seconds old at most."""
         ...

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
-from gemini_companion.engine.history.log import CompressionResult, CompressionStatus, TokenCountSource, Trigger, Usage
+from gemini_companion.engine.history.log import Attachment, CompressionResult, CompressionStatus, TokenCountSource, Trigger, Usage
 from gemini_companion.engine.tokens.ledger import RequestParts
 from gemini_companion.sessions.ports import Refusal
 
@@ -58,6 +58,15 @@ class ChatResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     prompt: tuple[Part, ...] | None = None
 
 
+class ContextReceipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What of the editor went to the model with a turn, and what was withheld and why."""
+
+    kind: Literal["full", "delta"]
+    files: tuple[str, ...]
+    selection_chars: int
+    withheld: tuple[Refusal, ...]
+
+
 class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One content of a listing, with its way back to the log."""
 
@@ -71,9 +80,23 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     turn_id: str | None = None
     time: int | None = None
     outcome: str | None = None
-    """How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`."""
+    """How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` if the answer was given anew."""
     hidden_by: str | None = None
     """The compaction that hides it from the model."""
+    reason: str | None = None
+    """Why its turn failed."""
+    attachments: tuple[Attachment, ...] = ()
+    """Of a prompt: the files that went along; the last parts are theirs, one for each."""
+    withheld: tuple[Refusal, ...] = ()
+    """Of a prompt: files that it names and that did not go along, and why."""
+    receipt: ContextReceipt | None = None
+    """Of the kind `ide`, in a transcript."""
+    model: str | None = None
+    """Of a reply, as the next three, in a transcript."""
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    duration_ms: int | None = None
+    """How long the turn took, on its last reply."""
 
 
 class HistoryPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -118,6 +141,11 @@ class CompactionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     state: Literal["inForce", "covered", "undone", "preview"]
     hides: tuple[int, int] | None = None
     covers: tuple[str, ...] = ()
+    seq: int = 0
+    """Where it stands in the log, between the contents."""
+    hidden_turns: int = 0
+    """Turns of which it hides something."""
+    message: str = ""
     cuts: int = 0
     """Tool outputs that it shortened."""
     snapshot: str | None = None
@@ -168,6 +196,22 @@ class PinList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The pins of a session, oldest first."""
 
     pins: tuple[Pin, ...]
+
+
+class WorkspaceFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A file or a folder that `@` can name: `path` is what to write behind it, quoted if there are blanks in it."""
+
+    uri: str
+    path: str
+    """From its workspace folder on; with that folder's name in front if there are several, absolute if two of them have the same name."""
+    is_directory: bool = False
+
+
+class WorkspaceFileList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What matches, best first; `truncated` if more does, or if the workspace was too large to be searched whole."""
+
+    files: tuple[WorkspaceFile, ...]
+    truncated: bool
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

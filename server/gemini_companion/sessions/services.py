@@ -94,6 +94,8 @@ class Services:
     today: Callable[[], str] = lambda: ""
     """The date for people, in the environment content."""
     platform: str = ""
+    trusted: Callable[[], bool] = lambda: False
+    """Whether the workspace is trusted now."""
     describe_fault: Callable[[CompanionError], ErrorData] = describe_plainly
     with_environment: bool = True
     """False where a file's history is worked on, which has a system instruction of its own or none."""

@@ -143,6 +143,7 @@ class Session:
                 self.open_turns[entry.turn_id] = None
             case TurnEndEntry():
                 self.open_turns.pop(entry.turn_id, None)
+                self.turns -= entry.outcome == "replaced"  # the turn that replaced it counts
             case CompactionEntry() | UndoEntry() | AttemptEntry():
                 self.last_result = entry.result
             case ModelChangeEntry():

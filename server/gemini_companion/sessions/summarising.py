@@ -21,6 +21,7 @@ from gemini_companion.engine.compression.prompt import (
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.prompts.attachments import as_read
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.events import Phase
 from gemini_companion.sessions.ports import Clock, ModelClient, ModelRequest
@@ -121,9 +122,7 @@ class Summariser:
         """The offline model reads the contents themselves; no window limits it."""
         hidden_tokens = plan.hidden_tokens
         task = SummaryTask(
-            sources=tuple(
-                FactSource(index=index, content=item.content, seq=item.seq, ide_context=item.kind == "ide") for index, item in enumerate(plan.hidden)
-            ),
+            sources=_sources(plan.hidden),
             previous_snapshot=plan.previous_snapshot,
             guidance=guidance,
             budget_tokens=max(400, hidden_tokens // OFFLINE_BUDGET_SHARE),
@@ -170,6 +169,12 @@ class Summariser:
         chunk = await self._retries.run(lambda: self._client.generate(request))
         self.calls += 1
         return visible_text_of(chunk.parts)
+
+
+def _sources(items: Sequence[Item]) -> tuple[FactSource, ...]:
+    """The contents in order, attached files apart from the words that they went along with."""
+    told = [(item, content) for item in items for content in as_read(item.content)]
+    return tuple(FactSource(index=index, content=content, seq=item.seq, ide_context=item.kind == "ide") for index, (item, content) in enumerate(told))
 
 
 async def off_loop(size: int, work: Callable[[], T]) -> T:

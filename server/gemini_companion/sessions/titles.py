@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.engine.history.content import user_text, visible_text_of
-from gemini_companion.engine.history.part import visible_text
+from gemini_companion.engine.history.content import Content, user_text, visible_text_of
+from gemini_companion.engine.prompts.attachments import parts_apart
 from gemini_companion.sessions.ports import ModelRequest
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
@@ -65,7 +65,7 @@ class Titles:
     async def _ask(self, session: Session) -> str:
         choice = session.choice()
         shown = [item for item in session.history.items if item.kind in ("prompt", "reply")][:_SHOWN_CONTENTS]
-        lines = [f"{item.content.role}: {visible_text(item.content)[:_SHOWN_CHARACTERS]}" for item in shown]
+        lines = [f"{item.content.role}: {_own_text(item.content)[:_SHOWN_CHARACTERS]}" for item in shown]
         request = ModelRequest(
             model=self._services.models.titler(choice),
             contents=(user_text(_REQUEST + "\n".join(lines)),),
@@ -86,4 +86,9 @@ def one_line(text: str) -> str:
 
 def _beginning(session: Session) -> str:
     first = next((item for item in session.history.sources if item.kind == "prompt"), None)
-    return one_line(visible_text(first.content)) if first else ""
+    return one_line(_own_text(first.content)) if first else ""
+
+
+def _own_text(content: Content) -> str:
+    """What was said, without the files that went along."""
+    return visible_text_of(parts_apart(content)[0])

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.engine.errors import Cancelled, CompanionError, ContextOverflow, InternalFault
+from gemini_companion.engine.errors import Cancelled, CompanionError, ContextOverflow, InternalFault, InvalidInput
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import (
     CompressionResult,
@@ -19,6 +19,7 @@ from gemini_companion.engine.history.log import (
     TurnOutcome,
     Usage,
 )
+from gemini_companion.sessions.attaching import Attached, attach
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compressing import compress_automatically
 from gemini_companion.sessions.environment import refresh_environment
@@ -56,8 +57,13 @@ class Turn:
     client: Client
     prompt: tuple[Part, ...]
     asked_model: str | None
+    replaces: str | None = None
+    """The turn whose answer is asked for anew."""
     started: float = 0.0
     compression: CompressionResult | None = None
+    attached: Attached = field(default_factory=Attached)
+    has_set_aside: bool = False
+    """The turn that it replaces is out of the view for now."""
     choice: ModelChoice = field(init=False)
     job: Job[ChatResult] = field(init=False)
 
@@ -98,9 +104,14 @@ class Turn:
     async def _answer(self) -> ChatResult:
         session = self.session
         limit = session.services.settings().max_session_turns
-        if limit is not None and session.turns >= limit:
+        if limit is not None and session.turns - (self.replaces is not None) >= limit:
             self.emit(MaxTurnsReached(limit=limit))
             return self._stop("maxTurns")
+        if self.replaces is not None:
+            check_replaceable(session, self.replaces)
+            session.history.set_aside(self.replaces)
+            self.has_set_aside = True
+        self.attached = await attach(session, self.client, self.prompt)
         await refresh_environment(session)
         await self._compress()
         await refresh_environment(session)
@@ -131,9 +142,9 @@ class Turn:
         return result
 
     def _overflow(self, due: DueContext) -> ContextWindowWillOverflow | None:
-        """The two numbers, if prompt and IDE context exceed 95 % of what the rest leaves of the window."""
+        """The two numbers, if prompt, attached files and IDE context exceed 95 % of what the rest leaves of the window."""
         session = self.session
-        prompt = session.ledger.measure(Content(role="user", parts=self.prompt)).tokens + due.tokens(session)
+        prompt = session.ledger.measure(self._content()).tokens + due.tokens(session)
         estimated = session.ledger.estimate_text(self.choice.name, prompt)
         remaining = session.limit(self.choice) - session.reading(self.choice).tokens
         if estimated <= OVERFLOW_SHARE * remaining:
@@ -150,11 +161,24 @@ class Turn:
         await session.append(*drafts)
         if due.has_news:
             self.emit(due.receipt())
+        if self.attached.has_news:
+            self.emit(self.attached.receipt())
+
+    def _content(self) -> Content:
+        """The person's words and the files that they name."""
+        return Content(role="user", parts=(*self.prompt, *self.attached.parts))
 
     def _prompt_draft(self) -> Draft:
-        stamp = self.session.stamp()
-        content = Content(role="user", parts=self.prompt)
-        return lambda seq: PromptEntry(**stamp, seq=seq, turn_id=self.turn_id, content=content, client=self.client.client_id)
+        stamp, attached = self.session.stamp(), self.attached
+        return lambda seq: PromptEntry(
+            **stamp,
+            seq=seq,
+            turn_id=self.turn_id,
+            content=self._content(),
+            client=self.client.client_id,
+            attachments=tuple(attached.attachments),
+            withheld=tuple(attached.withheld),
+        )
 
     async def _stream_with_rescue(self, due: DueContext) -> Answer:
         """Stream; if the provider refuses the size, compress once and try once more."""
@@ -189,6 +213,7 @@ class Turn:
             system_instruction=session.system_instruction,
             prompt_id=self.turn_id,
             documents=self.client.editor.documents,
+            stands_in=self.choice.client.provider == "offline" and self.choice.asked != self.choice.name,
         )
         answer = await stream_answer(self.choice.client, request, emit=self.emit, retries=RetryBudget(session.services.clock, RETRY_SECONDS))
         if answer.usage is not None and self.choice.client.provider != "offline":
@@ -207,12 +232,28 @@ class Turn:
             lambda seq: ReplyEntry(
                 **reply, seq=seq, turn_id=self.turn_id, content=content, model=model, finish_reason=answer.finish_reason, usage=usage
             ),
-            lambda seq: TurnEndEntry(**end, seq=seq, turn_id=self.turn_id, outcome="completed", kept_to=seq),
+            lambda seq: TurnEndEntry(
+                **end, seq=seq, turn_id=self.turn_id, outcome="completed", kept_to=seq, duration_ms=session.elapsed_ms(self.started)
+            ),
+            *self._replacement(),
         )
         if change is not None:
             self.emit(change)
         self._tell_end(TurnCompleted(finish_reason=answer.finish_reason, usage=usage, duration_ms=session.elapsed_ms(self.started)))
         return self._result(visible_text_of(answer.parts), answer.finish_reason, usage)
+
+    def _replacement(self) -> list[Draft]:
+        """The end of the turn that this one replaces, written with the answer: until then nothing is lost."""
+        replaced = self.replaces
+        if replaced is None:
+            return []
+        stamp = self.session.stamp()
+        return [lambda seq: TurnEndEntry(**stamp, seq=seq, turn_id=replaced, outcome="replaced", by=self.turn_id)]
+
+    def _bring_back(self) -> None:
+        """There is no new answer: the old one stands."""
+        if self.has_set_aside:
+            self.session.history.bring_back()
 
     def _model_change(self) -> tuple[ModelChanged | None, list[Draft]]:
         """The model that the request named is the session's from its first answer on: a name that never answered sticks nowhere."""
@@ -232,6 +273,7 @@ class Turn:
 
     def _stop(self, reason: StopReason) -> ChatResult:
         """Nothing was sent and nothing is logged: the prompt goes back to whoever wrote it."""
+        self._bring_back()
         self.emit(TurnCompleted(finish_reason=reason, usage=Usage(), duration_ms=self.session.elapsed_ms(self.started)))
         result = self._result("", reason, Usage())
         return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt)
@@ -250,10 +292,28 @@ class Turn:
     async def _end(self, outcome: TurnOutcome, *, reason: str = "", by: str = "") -> None:
         """Close the turn in the log: the prompt stays readable, the view is as it was. A store that fails now is caught up with later."""
         session = self.session
-        stamp = session.stamp()
+        self._bring_back()
+        stamp, duration = session.stamp(), session.elapsed_ms(self.started) if self.started else None
         drafts: list[Draft] = [] if self.turn_id in session.open_turns else [self._prompt_draft()]
-        drafts.append(lambda seq: TurnEndEntry(**stamp, seq=seq, turn_id=self.turn_id, outcome=outcome, reason=reason, by=by))
+        drafts.append(lambda seq: TurnEndEntry(**stamp, seq=seq, turn_id=self.turn_id, outcome=outcome, reason=reason, by=by, duration_ms=duration))
         try:
             await session.commit(*drafts)
         except CompanionError:
             session.write_later(*drafts)
+
+
+def check_replaceable(session: Session, turn_id: str) -> None:
+    """Raises `InvalidInput` unless the turn is the newest of the view and all of it is there: only its answer can be given anew."""
+    history = session.history
+    if history.newest_turn != turn_id:
+        raise InvalidInput(
+            f"{turn_id} is not the newest turn of this chat, so its answer cannot be given anew.",
+            path="$.replaces",
+            hint="Fork the chat before that turn instead, and ask there.",
+        )
+    if history.is_hidden(turn_id):
+        raise InvalidInput(
+            f"{turn_id} is hidden by a compression, so its answer cannot be given anew.",
+            path="$.replaces",
+            hint="Undo the compression, or fork the chat before that turn instead, and ask there.",
+        )

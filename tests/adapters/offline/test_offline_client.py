@@ -48,7 +48,11 @@ async def test_an_answer_streams_in_groups_of_words_and_ends_with_reason_and_usa
 async def test_the_first_answer_says_who_answers_and_how_to_change_it_and_later_ones_say_so_in_brief():
     first = text_of(await chunks_of(request("Hello")))
     assert first.startswith(ENGLISH.first_note)
-    assert "GEMINI_API_KEY" in first
+    assert "choose another model" in first
+    assert "GEMINI_API_KEY" not in first, "whoever chose this model needs no key"
+    standing_in = text_of(await chunks_of(request("Hello", stands_in=True)))
+    assert standing_in.startswith(ENGLISH.first_note_standing_in)
+    assert "GEMINI_API_KEY" in standing_in
     later = text_of(await chunks_of(request("Hello", first, "Hello")))
     assert later.startswith(ENGLISH.note)
     assert "GEMINI_API_KEY" not in later

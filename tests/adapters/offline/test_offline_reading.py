@@ -12,6 +12,7 @@ from gemini_companion.adapters.offline.ranking import Passage, file_passages, ra
 from gemini_companion.adapters.offline.symbols import definitions_in, documentation_of
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.view import PINS_INTRODUCTION
+from gemini_companion.engine.prompts.attachments import excerpt, file_part
 from gemini_companion.engine.prompts.environment import environment_content
 from gemini_companion.sessions.ports import OpenDocument
 from tests.adapters.offline.offline_requests import SERVER
@@ -175,3 +176,20 @@ def test_any_contents_can_be_read(contents: list[Content]):
     conversation = read_conversation(contents)
     assert all(turn.text for turn in conversation.turns)
     assert list(turn_passages(conversation.turns, {"user": 1.0})) is not None
+
+
+def test_files_that_go_along_are_documents_and_nobody_says_them():
+    first = Content(
+        role="user", parts=({"text": "See @a.py"}, file_part("/w/a.py", excerpt("old = 1", 100)), file_part("/w/c.json", excerpt("{}", 100)))
+    )
+    second = Content(role="user", parts=({"text": FULL}, {"text": "And @b.py?"}, file_part("/w/b.py", excerpt("b = 1", 100))))
+    conversation = read_conversation([first, model_text("Seen."), second])
+    assert conversation.prompt == "And @b.py?"
+    assert [turn.text for turn in conversation.turns] == ["See @a.py", "Seen."]
+    assert [(file.path, file.text, file.is_active) for file in conversation.attached] == [
+        ("/w/b.py", "b = 1", True),
+        ("/w/a.py", "old = 1", False),
+        ("/w/c.json", "{}", False),
+    ]
+    assert conversation.editor is not None
+    assert conversation.editor.open == {"/w/a.py", "/w/b.py"}

@@ -124,7 +124,7 @@ def test_a_plan_is_stale_when_its_span_is_no_longer_what_it_was_and_not_for_what
         if preview is None:
             return
         stale = is_stale(book.history, preview.compaction, preview.base_seq)
-        if step[0] == "preview" and preview.compaction_id not in made:
+        if step[0] in ("preview", "anew") and preview.compaction_id not in made:
             made[preview.compaction_id] = touched(book, preview)
             assert not stale
         before, now = made[preview.compaction_id], touched(book, preview)

@@ -6,7 +6,16 @@ import pytest
 
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.item import Measure
-from gemini_companion.engine.history.log import ModelChangeEntry, PromptEntry, RatingEntry, ReplyEntry, TurnEndEntry, decode_entry, encode_entry
+from gemini_companion.engine.history.log import (
+    IdeContextEntry,
+    ModelChangeEntry,
+    PromptEntry,
+    RatingEntry,
+    ReplyEntry,
+    TurnEndEntry,
+    decode_entry,
+    encode_entry,
+)
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.history.view import PINS_INTRODUCTION, History
 from tests.support.logs import LEDGER, SNAPSHOT, Book, agent_run, call, outcome_of, result, user
@@ -471,3 +480,70 @@ def test_totals_tell_the_parts_apart() -> None:
     assert totals.all == sum(item.measure.tokens for item in items)
     assert outcome_of("NOOP").status == "NOOP"
     assert LEDGER.measure(user(result(output="x" * 400))).tool_tokens >= 100
+
+
+def test_what_is_set_aside_is_out_of_the_view_and_comes_back_as_it_was() -> None:
+    book = Book()
+    book.say("one", "first")
+    book.ide("[editor]")
+    book.say("two", "second")
+    before, told, epoch = book.view, list(book.history.ide_entries), book.history.epoch
+    book.history.set_aside(book.history.newest_turn or "")
+    assert book.view == before[:2]
+    assert book.history.ide_entries == []
+    assert book.history.totals().ide_context == 0
+    book.history.bring_back()
+    assert (book.view, book.history.ide_entries, book.history.epoch) == (before, told, epoch)
+
+
+def test_a_replaced_turn_leaves_the_view_for_good_and_raises_the_epoch() -> None:
+    book = Book()
+    book.say("one", "first")
+    book.say("two", "second")
+    epoch = book.history.epoch
+    book.anew("two", "another")
+    assert [content.parts[0]["text"] for content in book.view] == ["one", "first", "two", "another"]
+    assert book.history.epoch == epoch + 1
+    folded = History(LEDGER.measure, [decode_entry(encode_entry(entry)) for entry in book.entries])
+    assert folded.contents() == book.history.contents()
+
+
+def test_a_compaction_planned_while_a_turn_is_set_aside_does_not_hide_it() -> None:
+    book = Book()
+    for number in range(6):
+        book.say(f"question {number} " * 12, "answer " * 20)
+    book.say("the newest", "its answer")
+    newest = book.history.newest_turn or ""
+    book.anew("anew", None, between=book.compress)
+    assert book.history.in_force
+    assert not book.history.is_hidden(newest)
+    assert [content.parts[0]["text"] for content in book.view][-2:] == ["the newest", "its answer"]
+
+
+def test_nothing_that_was_said_behind_a_turn_set_aside_is_hidden() -> None:
+    book = Book()
+    for number in range(6):
+        book.say(f"question {number} " * 12, "answer " * 20)
+    book.say("the newest", "its answer")
+    book.history.set_aside(book.history.newest_turn or "")
+    book.prompt("anew " * 200)
+    plan = book.plan()
+    assert plan is not None
+    assert plan.hides[1] < (book.history.aside_from or 0)
+    book.reply("answer " * 2_000)
+    book.end()
+    assert book.plan() is None
+
+
+def test_logs_of_earlier_versions_are_read() -> None:
+    prompt = decode_entry('{"type":"prompt","id":"e1","seq":1,"time":1,"turnId":"t","content":{"role":"user","parts":[{"text":"hi"}]}}')
+    assert isinstance(prompt, PromptEntry)
+    assert (prompt.said, prompt.attachments) == (({"text": "hi"},), ())
+    ide = decode_entry(
+        '{"type":"ideContext","id":"e2","seq":2,"time":1,"turnId":"t","content":{"role":"user","parts":[]},"kind":"full","client":"c","epoch":1}'
+    )
+    assert isinstance(ide, IdeContextEntry)
+    assert (ide.selection_chars, ide.withheld) == (0, ())
+    end = decode_entry('{"type":"turnEnd","id":"e3","seq":3,"time":1,"turnId":"t","outcome":"completed","keptTo":2}')
+    assert isinstance(end, TurnEndEntry)
+    assert end.duration_ms is None

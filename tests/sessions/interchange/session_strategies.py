@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import (
+    Attachment,
     AttemptEntry,
     CompactionEntry,
     CompressionResult,
@@ -27,6 +28,7 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
     UnpinEntry,
     Usage,
+    Withheld,
 )
 from gemini_companion.sessions.ports import SessionMeta
 
@@ -86,8 +88,12 @@ _compactions = st.builds(
     covers=st.lists(texts, max_size=2).map(tuple),
     cuts=st.lists(st.builds(Cut, seq=st.integers(1, 9), part=st.integers(0, 3), output=texts, path=texts, tokens_saved=st.integers(0, 9))).map(tuple),
 )
+_withheld = st.lists(st.builds(Withheld, name=texts, reason=texts), max_size=2).map(tuple)
+_attachments = st.lists(
+    st.builds(Attachment, path=texts, lines=st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9)), truncated=st.booleans()), max_size=2
+).map(tuple)
 _entry_kinds = st.one_of(
-    st.builds(PromptEntry, **_common, turn_id=texts, content=contents, client=texts),
+    st.builds(PromptEntry, **_common, turn_id=texts, content=contents, client=texts, attachments=_attachments, withheld=_withheld),
     st.builds(
         ReplyEntry,
         **_common,
@@ -98,9 +104,24 @@ _entry_kinds = st.one_of(
     ),
     st.builds(ToolResultEntry, **_common, turn_id=texts, content=contents),
     st.builds(
-        IdeContextEntry, **_common, turn_id=texts, content=contents, kind=st.sampled_from(["full", "delta"]), client=texts, epoch=st.integers(1, 9)
+        IdeContextEntry,
+        **_common,
+        turn_id=texts,
+        content=contents,
+        kind=st.sampled_from(["full", "delta"]),
+        client=texts,
+        epoch=st.integers(1, 9),
+        selection_chars=st.integers(0, 9),
+        withheld=_withheld,
     ),
-    st.builds(TurnEndEntry, **_common, turn_id=texts, outcome=st.sampled_from(["completed", "interrupted"]), kept_to=st.integers(0, 9)),
+    st.builds(
+        TurnEndEntry,
+        **_common,
+        turn_id=texts,
+        outcome=st.sampled_from(["completed", "interrupted", "replaced"]),
+        kept_to=st.integers(0, 9),
+        duration_ms=st.none() | st.integers(0, 10**9),
+    ),
     _compactions,
     st.builds(PreviewEntry, **_common, compaction_id=texts, compaction=_compactions, base_seq=st.integers(0, 9)),
     st.builds(UndoEntry, **_common, undone=st.lists(texts).map(tuple), result=_results),

@@ -39,6 +39,8 @@ export function rowsOf(told: Told, t: Translate): Draft[] {
   const rows: Draft[] = [];
   const pinned = new Map(told.pins.flatMap((pin) => (pin.turnId === undefined ? [] : [[pin.turnId, pin.pinId] as const])));
   const dividers = told.compactions.filter((info) => typeof info.seq === "number").sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
+  // A preview stands for the history as it was: the newest one can be applied, unless a compression has changed that since.
+  const standing = dividers.filter((info) => info.state === "preview" || info.state === "inForce").at(-1)?.compactionId;
   const undoable = dividers.filter((info) => info.state === "inForce").at(-1)?.compactionId;
   const turns = new Map<string, { prompt?: number; answer?: number; receipt?: Receipt }>();
   let next = 0;
@@ -50,7 +52,7 @@ export function rowsOf(told: Told, t: Translate): Draft[] {
   return rows;
 
   function pushDivider(info: CompactionInfo | undefined): void {
-    if (info) rows.push(dividerOf(info, info.compactionId === undoable, told.discarded.has(info.compactionId)));
+    if (info) rows.push(dividerOf(info, info.compactionId === undoable, told.discarded.has(info.compactionId) || (info.state === "preview" && info.compactionId !== standing)));
   }
 
   function place(item: HistoryItem): void {
@@ -92,7 +94,8 @@ function promptOf(item: HistoryItem, turnId: string, dated: Dated, receipt: Rece
   const attached = item.attachments ?? [];
   const own = attached.length > 0 ? item.parts.slice(0, item.parts.length - attached.length) : item.parts;
   const mentioned = attached.map((attachment) => attachment.path);
-  const whole = mentioned.length > 0 ? merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld: [], mentioned }) : receipt;
+  const withheld = item.withheld ?? [];
+  const whole = mentioned.length + withheld.length > 0 ? merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned }) : receipt;
   return {
     kind: "prompt",
     id: `p:${turnId}`,
@@ -217,7 +220,7 @@ function dividerOf(info: CompactionInfo, canUndo: boolean, discarded: boolean): 
       tokenCountSource: "estimate",
       modelCalls: 0,
       durationMs: 0,
-      message: "",
+      message: info.message ?? "",
       compactionId: info.compactionId,
       ...(info.snapshot === undefined ? {} : { snapshot: info.snapshot }),
     },

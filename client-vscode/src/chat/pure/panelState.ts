@@ -80,7 +80,7 @@ function bannerOf(around: Around, provider: "gemini" | "offline", t: Translate):
     ]);
   }
   if (provider === "offline" && around.models && !around.knowsOffline) {
-    return note("info", "offline", t("The built-in offline model answers."), around.models.hint || t("It needs no key. Set one to talk to Gemini."), [
+    return note("info", "offline", t("The built-in offline model answers."), t("It needs no key and no network. Set an API key to talk to Gemini."), [
       { id: "setApiKey", label: t("Set API Key") },
       { id: "continueAnyway", label: t("Go On Offline") },
     ]);

@@ -18,9 +18,16 @@ export class PromptQueue {
     return this.#held && this.#prompts.length > 0;
   }
 
+  /** Prompts of an earlier window, before those of this one; they wait for the person. */
   restore(prompts: readonly QueuedPrompt[]): void {
-    this.#prompts = prompts.slice(0, QUEUE_LIMIT).map(({ text }) => ({ id: this.#id(), text }));
-    this.#held = true;
+    const restored = prompts.map(({ text }) => ({ id: this.#id(), text }));
+    this.#prompts = [...restored, ...this.#prompts].slice(0, QUEUE_LIMIT);
+    if (restored.length > 0) this.#held = true;
+  }
+
+  clear(): void {
+    this.#prompts = [];
+    this.#held = false;
   }
 
   /** False if the queue is full. */

@@ -1,5 +1,7 @@
 /** Compressions in words. */
 import type { Translate } from "../../chat/pure/words.js";
+import { meterOf } from "../../chat/pure/panelState.js";
+import { percent } from "../../status/pure/meterText.js";
 import type { CompressionStatusReport } from "../../protocol.gen.js";
 
 /** What a phase does, for a progress line. */
@@ -19,9 +21,9 @@ export function phaseText(phase: string, t: Translate, block?: number, blocks?: 
 
 /** Where compression stands, in a few sentences. */
 export function statusText(report: CompressionStatusReport, t: Translate, number: (value: number) => string): string {
-  const share = report.tokenLimit > 0 ? Math.round((100 * report.tokenCount) / report.tokenLimit) : 0;
+  const share = percent(meterOf(report));
   const about = report.tokenCountSource === "estimate" ? t("about {0}", number(report.tokenCount)) : number(report.tokenCount);
-  const sentences = [t("{0} of {1} tokens are used ({2}%).", about, number(report.tokenLimit), share)];
+  const sentences = [t("{0} of {1} tokens are used ({2}).", about, number(report.tokenLimit), share)];
   if (report.state === "running") sentences.push(t("A compression runs: {0}.", phaseText(report.phase ?? "summarising", t)));
   else if (report.tokensUntilCompression === null) sentences.push(t("Automatic compression is off."));
   else if (report.tokensUntilCompression > 0) sentences.push(t("Compression starts by itself in {0} tokens.", number(report.tokensUntilCompression)));

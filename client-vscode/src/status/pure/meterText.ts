@@ -10,15 +10,16 @@ export interface MeterText {
   readonly label: string;
 }
 
-/** Share of the limit in whole percent; a chat that is not empty is never shown as 0 %. */
-export function percent(meter: MeterView): number {
-  if (meter.limit <= 0) return 0;
-  const share = Math.round((100 * meter.used) / meter.limit);
-  return share === 0 && meter.used > 0 ? 1 : share;
+/** Share of the limit in whole percent, as the panel writes it: what is there is never `0%`, what is not full never `100%`. */
+export function percent(meter: MeterView): string {
+  if (meter.limit <= 0 || meter.used <= 0) return "0%";
+  const share = (100 * meter.used) / meter.limit;
+  if (share < 1) return "<1%";
+  return `${Math.round(share < 100 ? Math.min(share, 99) : share)}%`;
 }
 
 export function meterText(meter: MeterView, isCompressing: boolean, t: Translate, number: (value: number) => string): MeterText {
-  const share = `${percent(meter)}%`;
+  const share = percent(meter);
   const used = meter.source === "estimate" ? t("about {0}", number(meter.used)) : number(meter.used);
   const lines = [t("{0} of {1} tokens of the context are used.", used, number(meter.limit))];
   if (meter.compressionAt === undefined) lines.push(t("Automatic compression is off."));

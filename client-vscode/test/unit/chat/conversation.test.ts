@@ -69,7 +69,7 @@ describe("a turn that streams", () => {
   it("adds what was sent of the editor to the prompt's receipt, mentions too", () => {
     const told = new Telling().started("t1", "see @a.py");
     told.event({ type: "ideContextSent", kind: "full", files: ["/w/b.py"], selectionChars: 14, withheld: [{ name: ".env", reason: "a secret" }] }, "t1");
-    told.event({ type: "filesAttached", files: [{ path: "a.py", lines: 3, truncated: false }], withheld: [] }, "t1");
+    told.event({ type: "filesAttached", files: [{ path: "a.py", lines: [1, 3], truncated: false }], withheld: [] }, "t1");
     expect(told.chat.prompt("t1")?.receipt).toEqual({
       kind: "full",
       files: ["/w/b.py"],
@@ -168,7 +168,7 @@ describe("the transcript, read again", () => {
 
   it("shows the person's own words of a prompt, not the files that it named", () => {
     const told = new Telling();
-    const item = content("prompt", "t1", "see @a.py", { attachments: [{ path: "a.py", lines: 2, truncated: false }] });
+    const item = content("prompt", "t1", "see @a.py", { attachments: [{ path: "a.py", lines: [1, 2], truncated: false }] });
     told.chat.tell([{ ...item, parts: [...item.parts, { text: "--- a.py\nsecret sauce" }] }], [], [], NONE);
     expect(told.chat.prompt("t1")).toMatchObject({ text: "see @a.py", receipt: { mentioned: ["a.py"] } });
   });
@@ -183,6 +183,14 @@ describe("the transcript, read again", () => {
     const told = new Telling();
     told.chat.tell(turn("t1"), [compaction("preview", 1e9, { status: "PREVIEW" })], [], new Set(["c1"]));
     expect(told.chat.divider("c1")?.state).toBe("cancelled");
+  });
+
+  it("does not offer a preview that a later compression has made stale", () => {
+    const told = new Telling();
+    const preview = compaction("preview", 1e9, { status: "PREVIEW", compactionId: "c1" });
+    told.chat.tell(turn("t1"), [compaction("inForce", 2e9, { compactionId: "c2" }), preview], [], NONE);
+    expect(told.chat.divider("c1")?.state).toBe("cancelled");
+    expect(told.chat.divider("c2")?.state).toBe("compressed");
   });
 
   it("folds what is hidden into runs, with an older compression between", () => {

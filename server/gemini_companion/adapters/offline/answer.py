@@ -22,23 +22,26 @@ _REMEMBERED: Final = {"user": 1.3, "snapshot": 1.2, "model": 0.9, "tool": 0.5}
 """What a passage is worth by who said it, where anything may be meant, and where the conversation is."""
 
 
-def compose_answer(conversation: Conversation, documents: Sequence[OpenDocument]) -> str:
-    """The whole answer as Markdown, with a note of who answers. Pure, deterministic, total."""
-    return _Answer(conversation, documents).write()
+def compose_answer(conversation: Conversation, documents: Sequence[OpenDocument], *, stands_in: bool = False) -> str:
+    """The whole answer as Markdown, with a note of who answers, and why if it stands in for Gemini. Pure, deterministic, total."""
+    return _Answer(conversation, documents, stands_in=stands_in).write()
 
 
 class _Answer:
-    def __init__(self, conversation: Conversation, documents: Sequence[OpenDocument]) -> None:
+    def __init__(self, conversation: Conversation, documents: Sequence[OpenDocument], *, stands_in: bool) -> None:
+        self._stands_in = stands_in
         self._conversation = conversation
         self._prompt = conversation.prompt
         self._question = read_question(conversation.prompt)
         self._say = wording_for(self._prompt)
-        self._documents = self._shown(documents)
+        self._open = self._shown(documents)
+        self._documents = self._with_attached(self._open)
         self._quoter = Quoter(self._documents, self._say)
         self._memory = Memory(conversation, self._say)
 
     def write(self) -> str:
-        note = self._say.first_note if self._conversation.is_first else self._say.note
+        first = self._say.first_note_standing_in if self._stands_in else self._say.first_note
+        note = first if self._conversation.is_first else self._say.note
         if not self._prompt:
             return f"{note}\n\n{self._say.no_prompt}"
         blocks = list(self._blocks()) or [self._nothing()]
@@ -81,15 +84,22 @@ class _Answer:
             shown.insert(0, OpenDocument(path=editor.active, text=editor.selected_text, is_active=True))
         return shown
 
+    def _with_attached(self, opened: Sequence[OpenDocument]) -> list[OpenDocument]:
+        """In front of the open files those that the prompt attaches, behind them those of earlier prompts."""
+        by_path = {document.path: document for document in self._conversation.attached if document.is_active}
+        for document in (*opened, *self._conversation.attached):
+            by_path.setdefault(document.path, document)
+        return list(by_path.values())
+
     def _open_files(self) -> Iterator[str]:
         editor = self._conversation.editor
-        paths = dict.fromkeys(document.path for document in self._documents)
+        paths = dict.fromkeys(document.path for document in self._open)
         if editor is not None:
             paths.update(dict.fromkeys(sorted(editor.open)))
         if not paths:
             yield self._say.no_open_files
             return
-        active = next((document.path for document in self._documents if document.is_active), editor.active if editor else None)
+        active = next((document.path for document in self._open if document.is_active), editor.active if editor else None)
         lines = [f"- `{path}`" + (f" ({self._say.active})" if path == active else "") for path in paths]
         yield "\n".join((self._say.open_files.format(count=len(paths)), *lines))
 

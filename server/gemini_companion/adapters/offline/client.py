@@ -57,7 +57,7 @@ class OfflineModelClient:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """The answer in groups of words; the last chunk has the finish reason and the usage. Raises nothing of its own."""
         documents = tuple(request.documents())
-        text = await _in_thread(lambda checkpoint: _answer(request.contents, documents))
+        text = await _in_thread(lambda checkpoint: _answer(request.contents, documents, stands_in=request.stands_in))
         text, finish_reason = self._within(text, request.max_output_tokens)
         for group in word_groups(text):
             yield ModelChunk(parts=({"text": group},))
@@ -73,7 +73,7 @@ class OfflineModelClient:
             text = title_of(request.contents)
         else:
             documents = tuple(request.documents())
-            text = await _in_thread(lambda checkpoint: _answer(request.contents, documents))
+            text = await _in_thread(lambda checkpoint: _answer(request.contents, documents, stands_in=request.stands_in))
             text, finish_reason = self._within(text, request.max_output_tokens)
         return ModelChunk(parts=({"text": text},), finish_reason=finish_reason, usage=await self._usage(request, text), model_version=OFFLINE_MODEL)
 
@@ -177,11 +177,11 @@ def title_of(contents: Sequence[Content]) -> str:
     return f"{cut[: cut.rfind(' ')] if ' ' in cut[30:] else cut}…"
 
 
-def _answer(contents: Sequence[Content], documents: Sequence[OpenDocument]) -> str:
+def _answer(contents: Sequence[Content], documents: Sequence[OpenDocument], *, stands_in: bool = False) -> str:
     from gemini_companion.adapters.offline.answer import compose_answer
     from gemini_companion.adapters.offline.conversation import read_conversation
 
-    return compose_answer(read_conversation(contents), documents)
+    return compose_answer(read_conversation(contents), documents, stands_in=stands_in)
 
 
 def _without_notes(source: FactSource) -> FactSource:

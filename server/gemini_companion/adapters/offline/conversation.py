@@ -19,7 +19,9 @@ from gemini_companion.engine.history.part import is_thought, response_of, text_o
 from gemini_companion.engine.history.view import PINS_INTRODUCTION
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.replay import apply_text
+from gemini_companion.engine.prompts.attachments import read_attachment
 from gemini_companion.engine.prompts.environment import ENVIRONMENT_TAG
+from gemini_companion.sessions.ports import OpenDocument
 
 Speaker: TypeAlias = Literal["user", "model", "tool", "snapshot"]
 
@@ -46,6 +48,8 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     turns: tuple[Turn, ...]
     editor: KnownState | None
     """What the editor shows, as far as it was told."""
+    attached: tuple[OpenDocument, ...] = ()
+    """Files that went along with prompts, each as it was last: those of the newest prompt first and active."""
 
     @property
     def is_first(self) -> bool:
@@ -65,6 +69,7 @@ def read_conversation(contents: Sequence[Content]) -> Conversation:
     number = 0
     prompt_from = 0
     last = len(contents) - 1
+    attached: dict[str, OpenDocument] = {}
     for place, content in enumerate(contents):
         if place == last and content.role == "user":
             prompt_from = len(turns)
@@ -79,7 +84,9 @@ def read_conversation(contents: Sequence[Content]) -> Conversation:
             text = text_of(part)
             if not text or not text.strip() or text.strip() == ACKNOWLEDGEMENT or _environment().match(text):
                 continue
-            if text == PINS_INTRODUCTION:
+            if content.role == "user" and (file := read_attachment(part)) is not None:
+                attached[file.path] = OpenDocument(path=file.path, text=file.text, is_active=place == last)
+            elif text == PINS_INTRODUCTION:
                 pinned = True
             elif pinned:
                 turns.append(Turn("snapshot", text, number, "pins"))
@@ -98,7 +105,8 @@ def read_conversation(contents: Sequence[Content]) -> Conversation:
     asked = [turn for turn in turns[prompt_from:] if turn.speaker == "user"] if contents and contents[-1].role == "user" else []
     prompt = asked[-1].text.strip() if asked else ""
     earlier = [turn for turn in turns if not asked or turn is not asked[-1]]
-    return Conversation(prompt=prompt, turns=tuple(earlier), editor=editor)
+    files = sorted(attached.values(), key=lambda file: not file.is_active)
+    return Conversation(prompt=prompt, turns=tuple(earlier), editor=editor, attached=tuple(files))
 
 
 def _editor_state(known: KnownState | None, text: str) -> KnownState | None:

@@ -13,7 +13,9 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
     """One language. Names in braces are filled in with `str.format`."""
 
     first_note: str
-    """In front of a conversation's first answer."""
+    """In front of a conversation's first answer, where somebody chose this model."""
+    first_note_standing_in: str
+    """The same, where it answers for want of a key."""
     note: str
     """In front of every other one."""
     greeting: str
@@ -57,6 +59,10 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True):
 ENGLISH: Final = Wording(
     first_note=(
         "I am the built-in offline model. I cannot reason: I find and quote what stands in your open files and in this conversation. "
+        "To talk to Gemini, choose another model."
+    ),
+    first_note_standing_in=(
+        "I am the built-in offline model. I cannot reason: I find and quote what stands in your open files and in this conversation. "
         "To talk to Gemini, set GEMINI_API_KEY and start the server again."
     ),
     note="(offline model: quoted, not reasoned)",
@@ -64,7 +70,7 @@ ENGLISH: Final = Wording(
     thanks="You are welcome.",
     abilities=(
         "I can quote the file that you have open (“explain this”), find where a name is defined or used (“where is X?”), "
-        "and find what was said in this conversation (“what did I decide about X?”). For anything that takes thought, set GEMINI_API_KEY."
+        "and find what was said in this conversation (“what did I decide about X?”). Anything that takes thought needs Gemini."
     ),
     open_files="Files that the editor shows ({count}):",
     no_open_files="No open file was shown to me.",
@@ -104,6 +110,10 @@ ENGLISH: Final = Wording(
 JAPANESE: Final = Wording(
     first_note=(
         "内蔵のオフラインモデルです。推論はできません。開いているファイルとこの会話の中から、該当する箇所を探して引用します。"
+        "Gemini と話すには、別のモデルを選んでください。"
+    ),
+    first_note_standing_in=(
+        "内蔵のオフラインモデルです。推論はできません。開いているファイルとこの会話の中から、該当する箇所を探して引用します。"
         "Gemini と話すには GEMINI_API_KEY を設定して、サーバーを起動し直してください。"
     ),
     note="(オフラインモデル:推論ではなく引用です)",
@@ -111,7 +121,7 @@ JAPANESE: Final = Wording(
     thanks="どういたしまして。",
     abilities=(
         "開いているファイルの引用(「これを説明して」)、名前の定義と使用箇所(「X はどこ?」)、"
-        "この会話での発言(「X について何を決めた?」)を探せます。それ以上のことには GEMINI_API_KEY を設定してください。"
+        "この会話での発言(「X について何を決めた?」)を探せます。それ以上のことには Gemini が必要です。"
     ),
     open_files="エディタで開いているファイル({count}):",
     no_open_files="開いているファイルはありません。",
@@ -148,7 +158,7 @@ JAPANESE: Final = Wording(
     no_prompt="質問がありません。",
 )
 
-_MARKS: Final = (ENGLISH.first_note, ENGLISH.note, JAPANESE.first_note, JAPANESE.note)
+_MARKS: Final = tuple(note for say in (ENGLISH, JAPANESE) for note in (say.first_note, say.first_note_standing_in, say.note))
 
 
 def wording_for(prompt: str) -> Wording:

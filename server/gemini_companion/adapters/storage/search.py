@@ -76,12 +76,13 @@ def conditions(query: str) -> tuple[list[str], list[str]]:
 
 
 def said_in(entry: Entry) -> str:
-    """The words of an entry: what a person or the model said, what a tool was asked and answered. Thoughts are not said."""
+    """The words of an entry: what a person or the model said, what a tool was asked and answered. Thoughts and attached files are not said."""
     if isinstance(entry, PinEntry):
         return entry.text
     if not isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry):
         return ""
-    return "\n".join(text for part in entry.content.parts for text in _said_in_part(part))
+    parts = entry.said if isinstance(entry, PromptEntry) else entry.content.parts
+    return "\n".join(text for part in parts for text in _said_in_part(part))
 
 
 def _said_in_part(part: dict[str, Any]) -> Iterator[str]:

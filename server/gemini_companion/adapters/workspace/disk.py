@@ -1,4 +1,4 @@
-"""The workspace on disk: which files may be shown to a model, their text, and the tree of names."""
+"""The workspace on disk: which files may be shown to a model, their text, what names mean, and the tree of names."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import asyncio
 import errno
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
+from gemini_companion.adapters.workspace.listing import Listings
 from gemini_companion.adapters.workspace.reading import read_text
 from gemini_companion.adapters.workspace.tree import Tree
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
-from gemini_companion.sessions.ports import Refusal
+from gemini_companion.sessions.ports import Listing, Named, Names, Refusal
 
+_LISTED_LEVELS = 2
+"""Levels of names that a folder is shown with."""
 _MAX_DEPTH = 64
 """Directories below a workspace folder; what lies deeper is not shown."""
 
@@ -33,6 +36,7 @@ class DiskWorkspace:
 
     def __init__(self) -> None:
         self._ignore_files = IgnoreFiles()
+        self._listings = Listings(self._ignore_files)
 
     async def admit(self, paths: Sequence[str], folders: Sequence[str]) -> dict[str, Refusal | None]:
         """For each absolute path: `None` if it may be shown, else why not.
@@ -50,9 +54,20 @@ class DiskWorkspace:
         """Names indented under each folder; see `Tree`."""
         return await asyncio.to_thread(Tree(self._ignore_files, limit).draw, folders)
 
+    async def find(self, named: Sequence[Sequence[str]], folders: Sequence[str]) -> list[Named | None]:
+        """For each group of paths what the first of them names that is a regular file or a folder; see `WorkspaceFiles`."""
+        return await asyncio.to_thread(self._find, named, folders)
+
+    async def names_below(self, path: str, folders: Sequence[str], *, limit: int = 500) -> Names:
+        """The names in an admitted folder and in those in it."""
+        return await asyncio.to_thread(self._names_below, path, folders, limit)
+
+    async def listing(self, folders: Sequence[str]) -> Listing:
+        """Everything that can be named in the folders; see `Listings`."""
+        return await self._listings.read(folders)
+
     def _admit(self, paths: Sequence[str], folders: Sequence[str]) -> dict[str, Refusal | None]:
-        roots = [_Root(folder, os.path.realpath(folder)) for folder in folders if os.path.isabs(folder) and "\0" not in folder]
-        roots.sort(key=lambda root: len(root.real), reverse=True)
+        roots = _innermost_first(_roots(folders))
         scopes: _Scopes = {}
         refusals: dict[str, Refusal | None] = {}
         for path in paths:
@@ -60,34 +75,68 @@ class DiskWorkspace:
             refusals[path] = Refusal(name=_base_name(path), reason=reason) if reason else None
         return refusals
 
-    def _reason(self, path: str, roots: Sequence[_Root], scopes: _Scopes) -> str | None:
+    def _find(self, named: Sequence[Sequence[str]], folders: Sequence[str]) -> list[Named | None]:
+        roots = _roots(folders)
+        inner, scopes = _innermost_first(roots), _Scopes()
+        return [next(filter(None, (self._named(path, roots, inner, scopes) for path in paths)), None) for paths in named]
+
+    def _named(self, path: str, roots: Sequence[_Root], inner: Sequence[_Root], scopes: _Scopes) -> Named | None:
+        for place in _places(path, roots):
+            try:
+                status = os.stat(place)
+            except (OSError, ValueError):
+                continue
+            is_folder = stat.S_ISDIR(status.st_mode)
+            if not is_folder and not stat.S_ISREG(status.st_mode):
+                continue
+            reason = self._reason(place, inner, scopes, is_folder=is_folder)
+            refusal = Refusal(name=_base_name(place), reason=reason) if reason else None
+            return Named(path=place, is_folder=is_folder, size=status.st_size, refusal=refusal)
+        return None
+
+    def _names_below(self, path: str, folders: Sequence[str], limit: int) -> Names:
+        roots = _innermost_first(_roots(folders))
+        inside = _locate(os.path.realpath(path), [(root.real, root.real) for root in roots])
+        if inside is None:
+            return Names(text="")
+        folder, parts = inside
+        scope = self._ignore_files.scope(folder)
+        for name in parts:
+            scope = self._ignore_files.enter(scope, name)
+        return Tree(self._ignore_files, limit, levels=_LISTED_LEVELS).draw_below(path, scope)
+
+    def _reason(self, path: str, roots: Sequence[_Root], scopes: _Scopes, *, is_folder: bool = False) -> str | None:
         if "\0" in path or not os.path.isabs(path):
             return "not an absolute path"
-        if is_secret_name(path):
+        inner_name = f"{os.sep}-" if is_folder else ""  # a folder is a secret if all in it is
+        if is_secret_name(path + inner_name):
             return "a secret by its name"
         try:
             real = os.path.realpath(path, strict=True)
             mode = os.stat(real).st_mode
         except (OSError, ValueError) as error:
             return "no permission" if getattr(error, "errno", None) == errno.EACCES else "not on disk"
-        if not stat.S_ISREG(mode):
-            return "not a regular file"
+        if not (stat.S_ISDIR(mode) if is_folder else stat.S_ISREG(mode)):
+            return "not a folder" if is_folder else "not a regular file"
         inside = _locate(real, [(root.real, root.real) for root in roots])
         if inside is None:
             return "outside the workspace folders"
-        if is_secret_name(real):
+        if is_secret_name(real + inner_name):
             return "a secret by its real name"
         named = os.path.normpath(path)
         # Through a link: what it is called must be allowed too.
         alias = _locate(named, [(root.folder, root.real) for root in roots]) if named != real else None
-        return self._hidden(*inside, scopes) or (self._hidden(*alias, scopes) if alias and alias != inside else None)
+        hidden = self._hidden(*inside, scopes, is_folder=is_folder)
+        return hidden or (self._hidden(*alias, scopes, is_folder=is_folder) if alias and alias != inside else None)
 
-    def _hidden(self, folder: str, parts: Sequence[str], scopes: _Scopes) -> str | None:
+    def _hidden(self, folder: str, parts: Sequence[str], scopes: _Scopes, *, is_folder: bool) -> str | None:
         """Why an entry below a folder is not shown; `scopes` are those that were made for this question before."""
         if len(parts) > _MAX_DEPTH:
             return "too deep below its folder"
         if ".git" in parts:
             return "belongs to git"
+        if not parts:  # a workspace folder itself: who opened it wants to see it
+            return None
         key = (folder,)
         scope = scopes[key] = scopes.get(key) or self._ignore_files.scope(folder)
         for name in parts[:-1]:
@@ -95,13 +144,37 @@ class DiskWorkspace:
                 return f"ignored by {kind}"
             key = (*key, name)
             scope = scopes[key] = scopes.get(key) or self._ignore_files.enter(scope, name)
-        kind = scope.hidden_by(parts[-1], is_folder=False)
+        kind = scope.hidden_by(parts[-1], is_folder=is_folder)
         return f"ignored by {kind}" if kind else None
 
 
+def _roots(folders: Sequence[str]) -> list[_Root]:
+    return [_Root(folder, os.path.realpath(folder)) for folder in folders if os.path.isabs(folder) and "\0" not in folder]
+
+
+def _innermost_first(roots: Sequence[_Root]) -> list[_Root]:
+    return sorted(roots, key=lambda root: len(root.real), reverse=True)
+
+
+def _places(path: str, roots: Sequence[_Root]) -> Iterator[str]:
+    """Where a path may lead, the likeliest first. Going by the name alone, all lie inside: nothing outside is so much as looked at."""
+    prefixes = [(prefix, prefix) for root in roots for prefix in (os.path.normpath(root.folder), root.real)]
+    if os.path.isabs(path):
+        places = [path]
+    else:
+        first, _, rest = path.replace(os.sep, "/").partition("/")
+        named = [os.path.join(root.folder, rest) for root in roots if len(roots) > 1 and os.path.basename(root.folder.rstrip(os.sep)) == first]
+        places = [*named, *(os.path.join(root.folder, path) for root in roots)]
+    for place in map(os.path.normpath, places):
+        if _locate(place, prefixes) is not None:
+            yield place
+
+
 def _locate(path: str, roots: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]] | None:
-    """The first of `(prefix, folder)` that the path lies below, as the folder and the names that lead there from it."""
+    """The first of `(prefix, folder)` that the path is or lies below, as the folder and the names that lead there from it."""
     for prefix, folder in roots:
+        if path == prefix:
+            return folder, ()
         prefix = prefix.rstrip(os.sep) + os.sep
         if path.startswith(prefix) and path != prefix:
             return folder, tuple(path[len(prefix) :].split(os.sep))

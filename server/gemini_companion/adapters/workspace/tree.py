@@ -10,6 +10,7 @@ from itertools import islice
 
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
+from gemini_companion.sessions.ports import Names
 
 _MAX_DEPTH = 64
 _MAX_ENTRIES = 100_000
@@ -35,17 +36,24 @@ class _Folder:
         self.note = ""
         self.folders: dict[str, _Folder] = {}
 
+    def is_cut(self) -> bool:
+        """True if it, or a folder in it that was to be opened, has names that are not shown."""
+        if self.scope is not None and self.entries is None:
+            return True
+        return self.more or self.shown < self.total or any(folder.is_cut() for folder in self.folders.values())
+
 
 class Tree:
-    """Draws at most `limit` names, an entry a line, indented by two spaces a level; directories end in a slash.
+    """Draws at most `limit` names down to `levels` folders deep, an entry a line, indented by two spaces a level; directories end in a slash.
 
     Breadth first: every directory shows a share of its entries before any shows its next, so that one full directory hides no
     other. What is left is counted. Ignored files, secrets and `.git` are left out, and links are named and never followed.
     """
 
-    def __init__(self, ignore_files: IgnoreFiles, limit: int) -> None:
+    def __init__(self, ignore_files: IgnoreFiles, limit: int, *, levels: int = _MAX_DEPTH) -> None:
         self._ignore_files = ignore_files
         self._limit = max(0, limit)
+        self._levels = levels
         self._share = max(_MIN_SHARE, self._limit // 4)
         self._roots: dict[str, _Folder] = {}
         """By real path."""
@@ -54,6 +62,16 @@ class Tree:
         """The tree below each folder, in the order given, each once. Blocks: call it in a thread."""
         for folder in folders:
             self._add_root(folder)
+        return self._draw()
+
+    def draw_below(self, folder: str, scope: Scope) -> Names:
+        """The tree below one folder, whose scope is known. Blocks."""
+        root = _Folder(_printable(folder.rstrip(os.sep) + os.sep), scope, 0)
+        self._roots[scope.path] = root
+        text = self._draw()
+        return Names(text=text, truncated=root.is_cut())
+
+    def _draw(self) -> str:
         pending = deque(self._roots.values())
         left = self._limit
         while pending and left > 0:
@@ -114,7 +132,7 @@ class Tree:
             if os.path.join(folder.scope.path, name) in self._roots:
                 child.note = "a workspace folder of its own"
                 child.entries = []
-            elif child.depth < _MAX_DEPTH:
+            elif child.depth < self._levels:
                 child.scope = self._ignore_files.enter(folder.scope, name)
                 children.append(child)
         return children

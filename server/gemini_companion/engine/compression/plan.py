@@ -110,10 +110,11 @@ def trim_outputs(
     return Trim(items=items, cut_items=cut_items, planned=kept, cuts=cuts)
 
 
-def plan_compression(trim: Trim, in_force: Sequence[CompactionEntry], version: int) -> Plan | None:
+def plan_compression(trim: Trim, in_force: Sequence[CompactionEntry], version: int, aside_from: int | None = None) -> Plan | None:
     """Step 6: where to split, and what follows from it; `None` when nothing stands before the split.
 
     `in_force` are the compactions in force, oldest first, `version` is the log's newest sequence number when the items of `trim` were read.
+    `aside_from` is where a turn begins that was set aside then: it may come back, so nothing from there on is hidden.
     """
     if not trim.items:
         return None
@@ -125,6 +126,10 @@ def plan_compression(trim: Trim, in_force: Sequence[CompactionEntry], version: i
     standing_in = [trim.items[index] for index in before if trim.items[index].kind in STANDING_IN]
     snapshots = [visible_text(item.content) for item in standing_in if item.kind == "snapshot"]
     last = trim.items[split_at].seq - 1 if split_at < len(trim.items) else max(item.seq for item in trim.items)
+    if aside_from is not None:
+        if any(trim.items[index].seq >= aside_from for index in before):
+            return None
+        last = min(last, aside_from - 1)
     covered = _covered({item.compaction_id for item in standing_in}, last, in_force, trim)
     return Plan(
         trim=trim,

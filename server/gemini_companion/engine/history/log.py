@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.content import Content, Part
 
 CompressionStatus: TypeAlias = Literal[
     "COMPRESSED",
@@ -24,7 +24,8 @@ CompressionStatus: TypeAlias = Literal[
 ]
 Trigger: TypeAlias = Literal["manual", "auto", "background"]
 TokenCountSource: TypeAlias = Literal["api", "estimate"]
-TurnOutcome: TypeAlias = Literal["completed", "cancelled", "failed", "interrupted", "stopped"]
+TurnOutcome: TypeAlias = Literal["completed", "cancelled", "failed", "interrupted", "stopped", "replaced"]
+"""`replaced` comes after `completed`: another answer was asked for, and given."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -67,6 +68,24 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     retention: dict[str, Any] | None = None
 
 
+class Attachment(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A file or a folder that a prompt named, as it went along with it."""
+
+    path: str
+    """Absolute; a folder's ends in a slash."""
+    lines: tuple[int, int] | None = None
+    """First and last line that went along, from 1; absent for a folder and for an empty file."""
+    truncated: bool = False
+    """There is more than went along."""
+
+
+class Withheld(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Something that was not told: a file's base name, and why in a few words. Goes to the client, never to a model."""
+
+    name: str
+    reason: str
+
+
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
     id: str
     seq: int
@@ -76,11 +95,19 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_fiel
 
 
 class PromptEntry(_Entry, tag="prompt", frozen=True, kw_only=True):
-    """What a person said."""
+    """What a person said, and behind it the files that it names: the last parts of `content`, one for each of `attachments`."""
 
     turn_id: str
     content: Content
     client: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
+    """Files that it names and that did not go along."""
+
+    @property
+    def said(self) -> tuple[Part, ...]:
+        """The person's own parts."""
+        return self.content.parts[: max(0, len(self.content.parts) - len(self.attachments))]
 
 
 class ReplyEntry(_Entry, tag="reply", frozen=True, kw_only=True):
@@ -109,16 +136,23 @@ class IdeContextEntry(_Entry, tag="ideContext", frozen=True, kw_only=True):
     client: str
     epoch: int
     paths: tuple[str, ...] = ()
+    selection_chars: int = 0
+    withheld: tuple[Withheld, ...] = ()
 
 
 class TurnEndEntry(_Entry, tag="turnEnd", frozen=True, kw_only=True):
-    """How a turn ended. Contents of the turn with `seq` past `kept_to` leave the view, unless it completed."""
+    """How a turn ended. Contents of the turn with `seq` past `kept_to` leave the view, unless it completed.
+
+    A completed turn whose answer was given anew ends a second time, as `replaced`.
+    """
 
     turn_id: str
     outcome: TurnOutcome
     kept_to: int = 0
     reason: str = ""
     by: str = ""
+    """Who ended it: a client's id, or the turn that replaced it."""
+    duration_ms: int | None = None
 
 
 class CompactionEntry(_Entry, tag="compaction", frozen=True, kw_only=True):

@@ -62,9 +62,11 @@ class History:
         self.preview: PreviewEntry | None = None
         """The newest preview that is neither applied nor superseded."""
         self.pins: dict[str, PinEntry] = {}
-        self.ide_entries: list[IdeContextEntry] = []
-        """The IDE entries that stand in the view, in order."""
+        self._told: list[IdeContextEntry] = []
+        """The IDE entries of this epoch."""
         self._prompts: list[PromptEntry] = []
+        self._aside: str | None = None
+        """The turn that is set aside."""
         self._sources: list[Item] = []
         self._items: list[Item] = []
         self._settled: list[Item] = []
@@ -82,6 +84,11 @@ class History:
     def items(self) -> Sequence[Item]:
         """The view, not curated: every content with its way back to the log. Not to be changed."""
         return self._items
+
+    @property
+    def ide_entries(self) -> list[IdeContextEntry]:
+        """The IDE entries that stand in the view, in order."""
+        return [entry for entry in self._told if entry.turn_id != self._aside] if self._aside is not None else self._told
 
     @property
     def sources(self) -> Sequence[Item]:
@@ -103,8 +110,10 @@ class History:
                 self._append(entry, "toolResult")
             case IdeContextEntry():
                 if entry.epoch == self.epoch:
-                    self.ide_entries.append(entry)
+                    self._told.append(entry)
                     self._append(entry, "ide")
+            case TurnEndEntry(outcome="replaced"):
+                self._drop_replaced(entry.turn_id)
             case TurnEndEntry():
                 if entry.outcome != "completed":
                     self._drop_turn(entry.turn_id, entry.kept_to)
@@ -130,6 +139,38 @@ class History:
                     self._change_pins()
             case _:
                 pass
+
+    @property
+    def newest_turn(self) -> str | None:
+        """The turn that the newest content of a view belongs to, whatever is hidden now; `None` before the first."""
+        return next((item.turn_id for item in reversed(self._sources) if item.kind != "ide"), None)
+
+    def is_hidden(self, turn_id: str) -> bool:
+        """True if a compaction in force hides something of the turn."""
+        seqs = [item.seq for item in self._sources if item.turn_id == turn_id and item.kind != "ide"]
+        hiding = [(*compaction.hides, compaction.keeps) for compaction in self.in_force.values() if compaction.hides is not None]
+        return any(first <= seq <= last and seq not in keeps for seq in seqs for first, last, keeps in hiding)
+
+    def set_aside(self, turn_id: str) -> None:
+        """Leave a turn out of the view for now: what builds on the view is to replace it. `bring_back` ends that.
+
+        The log knows nothing of it, so the epoch stays: if the turn comes back, everything is as it was.
+        """
+        self._aside = turn_id
+        self._rebuild()
+
+    def bring_back(self) -> None:
+        """End what `set_aside` began."""
+        if self._aside is not None:
+            self._aside = None
+            self._rebuild()
+
+    @property
+    def aside_from(self) -> int | None:
+        """The first sequence number of what is set aside, `None` if nothing is."""
+        if self._aside is None:
+            return None
+        return next((item.seq for item in self._sources if item.turn_id == self._aside), None)
 
     def curated(self, *, close: bool = False) -> list[Item]:
         """What may be sent: see `curation`. `close` fills the results that the last round still waits for."""
@@ -177,10 +218,14 @@ class History:
     @property
     def previous_client(self) -> str | None:
         """The client of the newest prompt in the log that stayed, `None` before the first."""
-        return next((prompt.client for prompt in reversed(self._prompts)), None)
+        return next((prompt.client for prompt in reversed(self._prompts) if prompt.turn_id != self._aside), None)
+
+    def _shown(self) -> list[Item]:
+        return [item for item in self._sources if item.turn_id != self._aside] if self._aside is not None else self._sources
 
     def _without_ide(self) -> list[Item]:
-        return [item for item in self._sources if item.kind != "ide"] if self.ide_entries else self._sources
+        shown = self._shown()
+        return [item for item in shown if item.kind != "ide"] if self._told else shown
 
     def _append(self, entry: PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry, kind: ItemKind) -> None:
         item = Item(entry.content, seq=entry.seq, entry_id=entry.id, turn_id=entry.turn_id, kind=kind, measure=self.measure(entry.content))
@@ -197,17 +242,28 @@ class History:
         if not dropped:
             return
         gone = {item.seq for item in dropped}
-        self.ide_entries = [entry for entry in self.ide_entries if entry.seq not in gone]
+        self._told = [entry for entry in self._told if entry.seq not in gone]
         self._prompts = [entry for entry in self._prompts if entry.seq not in gone]
         first = dropped[0].seq
         self._sources[:] = [*_before(self._sources, first), *(item for item in _from(self._sources, first) if stays(item))]
         self._items[:] = [item for item in self._items if item.kind in STANDING_IN or stays(item)]
         self._unsettle()
 
+    def _drop_replaced(self, turn_id: str) -> None:
+        """A whole turn leaves, with others behind it that were built without it."""
+        self._aside = None if self._aside == turn_id else self._aside
+        self._sources = [item for item in self._sources if item.turn_id != turn_id]
+        self._prompts = [entry for entry in self._prompts if entry.turn_id != turn_id]
+        self._change_view()
+
     def _change_view(self) -> None:
         self.epoch += 1
-        self._sources, self.ide_entries = self._without_ide(), []
-        self._items = _compose(self._sources, self.in_force, self.pins, self.measure)
+        if self._told:
+            self._sources, self._told = [item for item in self._sources if item.kind != "ide"], []
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        self._items = _compose(self._shown(), self.in_force, self.pins, self.measure)
         self._unsettle()
 
     def _change_pins(self) -> None:

@@ -6,14 +6,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.log import Withheld as Withheld
+
 Kind: TypeAlias = Literal["full", "delta", "none"]
-
-
-class Withheld(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Something that was not told: a file's base name, and why in a few words. Goes to the client, never to a model."""
-
-    name: str
-    reason: str
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -29,5 +24,9 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def masked_secrets(path: str, count: int) -> Withheld:
     """Say that a file was told, but not the secrets in it."""
-    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return Withheld(name=name or path, reason="1 secret masked" if count == 1 else f"{count} secrets masked")
+    return Withheld(name=base_name(path), reason="1 secret masked" if count == 1 else f"{count} secrets masked")
+
+
+def base_name(path: str) -> str:
+    """The last name of a path, with either kind of slash; of a root all of it."""
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path

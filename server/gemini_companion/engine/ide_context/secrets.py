@@ -43,8 +43,11 @@ def mask_secrets(text: str) -> tuple[str, int]:
     return mask_between(text, 0, len(text))
 
 
-def mask_between(text: str, start: int, end: int) -> tuple[str, int]:
-    """Like `mask_secrets` for `text[start:end]`, looking far enough around it that no half of a secret stays."""
+def mask_between(text: str, start: int, end: int, *, keep_lines: bool = False) -> tuple[str, int]:
+    """Like `mask_secrets` for `text[start:end]`, looking far enough around it that no half of a secret stays.
+
+    With `keep_lines` the line breaks within a secret stay, so that what follows it keeps its number.
+    """
     start, end = max(0, start), min(end, len(text))
     base = max(0, start - REACH)
     pieces: list[str] = []
@@ -54,6 +57,8 @@ def mask_between(text: str, start: int, end: int) -> tuple[str, int]:
         if last <= done or first >= end:
             continue
         pieces += [text[done : max(done, first)], f"[masked: {secret.kind}]"]
+        if keep_lines:
+            pieces.append("\n" * text.count("\n", max(done, first), min(last, end)))
         done = min(last, end)
         count += 1
     pieces.append(text[done:end])

@@ -16,7 +16,7 @@ from gemini_companion.sessions.results import CancelResult, ChatResult, Compacti
 async def chat(host: Host, connection: Connection, params: ChatParams) -> ChatResult:
     prompt = decode_prompt(params.prompt, "$.prompt")
     with client_progress(connection, params.work_done_token, "Gemini answers"):
-        return await host.app.chat(host.client(connection), prompt, session_id=params.session_id, model=params.model)
+        return await host.app.chat(host.client(connection), prompt, session_id=params.session_id, model=params.model, replaces=params.replaces)
 
 
 async def cancel(host: Host, connection: Connection, params: CancelParams) -> CancelResult:

@@ -1,4 +1,4 @@
-"""Handlers of what the editor tells: documents, the IDE context notice, folders, trust, and code actions."""
+"""Handlers of what the editor tells: documents, the IDE context notice, folders, trust; of code actions, and of the files that can be named."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from gemini_companion.protocol.lsp import (
     Range,
 )
 from gemini_companion.protocol.paths import path_of
-from gemini_companion.protocol.types import CodeActionParams, ConfigurationParams, EditorSettings, IdeContextParams, SentDiagnostic
+from gemini_companion.protocol.types import CodeActionParams, ConfigurationParams, EditorSettings, FilesParams, IdeContextParams, SentDiagnostic
 from gemini_companion.sessions.editor import Place, ReportedFile
+from gemini_companion.sessions.file_names import find_files
+from gemini_companion.sessions.ide import refusal_of
 from gemini_companion.sessions.ports import Refusal
+from gemini_companion.sessions.results import WorkspaceFileList
 
 _MAX_DIAGNOSTICS = 200
 _MAX_MESSAGE = 2_000
@@ -86,9 +89,13 @@ def ide_context(host: Host, connection: Connection, params: IdeContextParams) ->
                 visible=span_of(shown) if shown else None,
             )
         )
-    client.editor.report(files)
+    client.editor.report(files, filter(None, map(path_of, params.excluded)))
     if params.is_trusted is not None:
         host.set_trust(connection, params.is_trusted)
+
+
+async def files(host: Host, connection: Connection, params: FilesParams) -> WorkspaceFileList:
+    return await find_files(host.app.services.workspace, host.client(connection), params.query, params.limit)
 
 
 async def code_action(host: Host, connection: Connection, params: CodeActionParams) -> list[dict[str, Any]]:
@@ -101,7 +108,7 @@ async def code_action(host: Host, connection: Connection, params: CodeActionPara
     diagnostics = tuple(_diagnostic(raw, host, connection, path) for raw in params.context.diagnostics[:_MAX_DIAGNOSTICS])
     client.editor.look_at(path, span, diagnostics)
     what = _described(client.editor.text(path, span), span, path)
-    refusal = (await host.app.services.workspace.admit([path], client.folders))[path]
+    refusal = await refusal_of(host.app.services.workspace, client, path)
     if refusal is not None:  # the prompt would carry its path to the model, and an answer could say nothing about it
         return _unavailable(connection, refusal)
     actions = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput
+from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import PinEntry, PromptEntry, RatingEntry, UnpinEntry
-from gemini_companion.engine.history.part import visible_text
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.methods import Empty
@@ -157,7 +157,7 @@ async def _read(host: Host, connection: Connection, session_id: str | None) -> S
 def _prompt_of(session: Session, turn_id: str) -> str:
     for entry in session.history.entries:
         if isinstance(entry, PromptEntry) and entry.turn_id == turn_id:
-            text = visible_text(entry.content)
+            text = visible_text_of(entry.said)
             if text:
                 return text
     raise InvalidInput(f"The session has no turn {turn_id} with a text to pin.", path="$.turnId", hint="Turn ids are in gemini/session/history.")

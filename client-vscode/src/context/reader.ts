@@ -1,0 +1,47 @@
+/** Looks at the editor: text tabs of files, and what of them is in sight. No diffs, notebooks, output or virtual documents. */
+import { Position, Range, TabInputText, window, workspace, type Selection, type Tab, type TextEditor } from "vscode";
+import { MAX_SELECTED, type Reading, type ShownFile } from "./pure/editorState.js";
+
+export function readEditor(): Reading {
+  const groups = window.tabGroups.all;
+  const tabs = new Set(groups.flatMap((group) => group.tabs.map(fileOf).filter((uri) => uri !== undefined)));
+  // The active tab and not the active editor: that one is lost, or is the output's, while the person is in a panel.
+  const active = fileOf(window.tabGroups.activeTabGroup.activeTab);
+  const shown = new Map<string, ShownFile>();
+  const focused = window.activeTextEditor;
+  for (const editor of focused === undefined ? window.visibleTextEditors : [focused, ...window.visibleTextEditors]) {
+    const uri = editor.document.uri.toString();
+    if (!shown.has(uri) && isTabsOwn(editor, uri)) shown.set(uri, shownFile(editor, uri));
+  }
+  return { tabs: [...tabs], ...(active === undefined ? {} : { active }), shown: [...shown.values()], isTrusted: workspace.isTrusted };
+}
+
+function fileOf(tab: Tab | undefined): string | undefined {
+  const input: unknown = tab?.input;
+  return input instanceof TabInputText && input.uri.scheme === "file" ? input.uri.toString() : undefined;
+}
+
+/** Whether an editor is what a text tab shows, and not a side of a diff, a peek or an input box. */
+function isTabsOwn(editor: TextEditor, uri: string): boolean {
+  return window.tabGroups.all.some((group) => group.viewColumn === editor.viewColumn && fileOf(group.activeTab) === uri);
+}
+
+function shownFile(editor: TextEditor, uri: string): ShownFile {
+  const { selection, visibleRanges } = editor;
+  const visible = visibleRanges[0] === undefined ? {} : { visible: plain(visibleRanges.reduce((all, range) => all.union(range))) };
+  const cursor = { line: selection.active.line, character: selection.active.character };
+  if (selection.isEmpty) return { uri, cursor, ...visible };
+  return { uri, cursor, selection: plain(selection), selectedText: selectedText(editor, selection), ...visible };
+}
+
+/** The beginning of the selection; a whole large file is not copied to be cut afterwards. */
+function selectedText({ document }: TextEditor, selection: Selection): string {
+  const from = document.offsetAt(selection.start);
+  const end = document.positionAt(from + MAX_SELECTED + 2);
+  return document.getText(new Range(selection.start, end.isBefore(selection.end) ? end : selection.end));
+}
+
+function plain({ start, end }: Range): ShownFile["selection"] & object {
+  const place = ({ line, character }: Position): { line: number; character: number } => ({ line, character });
+  return { start: place(start), end: place(end) };
+}

@@ -1,0 +1,92 @@
+/** Tells the daemon what the editor shows, folded, and the panel what goes along. */
+import type { Disposable, Event } from "vscode";
+import type { DaemonPort } from "../daemon/port.js";
+import { Signal } from "../daemon/signal.js";
+import { NotificationMethod } from "../protocol.gen.js";
+import type { ContextReporterPort, ReportedFile } from "./port.js";
+import { filesOf, looked, noticeOf, NOTHING_OPEN, withExcluded, withIncluded, type EditorState, type Reading } from "./pure/editorState.js";
+
+/** How long news wait for more, ms. */
+const FOLD_MS = 50;
+
+/** The editor, as far as it is read here. */
+export interface EditorPort {
+  read(): Reading;
+  /** Anything that `read` may answer differently after. */
+  readonly onDidChange: Event<void>;
+}
+
+export class ContextReporter implements ContextReporterPort, Disposable {
+  readonly #changed = new Signal<void>();
+  readonly #subscriptions: Disposable[];
+  #state: EditorState;
+  #files: readonly ReportedFile[];
+  #pending: ReturnType<typeof setTimeout> | undefined;
+  /** The last notice of this connection. */
+  #told = "";
+
+  constructor(
+    private readonly daemon: DaemonPort,
+    private readonly editor: EditorPort,
+  ) {
+    this.#state = looked(NOTHING_OPEN, editor.read(), Date.now());
+    this.#files = filesOf(this.#state);
+    this.#subscriptions = [
+      editor.onDidChange(() => this.#look()),
+      daemon.onDidConnect(() => {
+        this.#told = "";
+        void this.flush();
+      }),
+    ];
+  }
+
+  get files(): readonly ReportedFile[] {
+    return this.#files;
+  }
+
+  get excluded(): readonly string[] {
+    return this.#state.excluded;
+  }
+
+  get onDidChange(): Event<void> {
+    return this.#changed.event;
+  }
+
+  setIncluded(uri: string, included: boolean): void {
+    this.#enter(withIncluded(this.#state, uri, included));
+  }
+
+  restoreExcluded(uris: readonly string[]): void {
+    this.#enter(withExcluded(this.#state, uris));
+  }
+
+  async flush(): Promise<void> {
+    clearTimeout(this.#pending);
+    this.#pending = undefined;
+    this.#enter(looked(this.#state, this.editor.read(), Date.now()), false);
+    const notice = noticeOf(this.#state);
+    const text = JSON.stringify(notice);
+    if (text === this.#told || this.daemon.view.kind === "failed") return;
+    this.#told = text;
+    await this.daemon.notify(NotificationMethod.ideContextDidChange, notice);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#pending);
+    for (const subscription of this.#subscriptions) subscription.dispose();
+    this.#changed.dispose();
+  }
+
+  #look(): void {
+    this.#enter(looked(this.#state, this.editor.read(), Date.now()));
+  }
+
+  #enter(state: EditorState, later = true): void {
+    this.#state = state;
+    if (later) this.#pending ??= setTimeout(() => void this.flush(), FOLD_MS);
+    const files = filesOf(state);
+    if (JSON.stringify(files) === JSON.stringify(this.#files)) return;
+    this.#files = files;
+    this.#changed.fire();
+  }
+}

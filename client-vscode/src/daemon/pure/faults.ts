@@ -1,0 +1,67 @@
+/** Errors of the wire, decoded. */
+import type { Translate } from "../../chat/pure/words.js";
+import { ErrorCode, type FaultData } from "../../protocol.gen.js";
+import { DaemonFault } from "../port.js";
+
+/** The `kind` of a fault that is not the daemon's own: there is none to ask, or it ended before it answered. */
+export const NO_DAEMON = "daemon";
+
+/** The connection was gone before the request could be sent. */
+const NEVER_SENT = -32_096;
+/** Codes by which the connection itself says that it is gone: a pending answer was given up, a message could not be read or written. */
+const GONE: ReadonlySet<number> = new Set([NEVER_SENT, -32_097, -32_098, -32_099]);
+
+/** Whether a request may be made again without being made twice. */
+export function wasNeverSent(error: unknown): boolean {
+  return readError(error).code === NEVER_SENT;
+}
+
+/** The fault for whatever a request was rejected with. Never quotes what it does not know. */
+export function toFault(error: unknown, t: Translate): DaemonFault {
+  if (error instanceof DaemonFault) return error;
+  const { code, data } = readError(error);
+  const own = readFaultData(data);
+  if (own !== undefined) return new DaemonFault(code ?? ErrorCode.failed, own);
+  if (code === ErrorCode.cancelled) return cancelledFault(t);
+  if (code === undefined || GONE.has(code)) return goneFault(t);
+  return new DaemonFault(code, {
+    kind: code === ErrorCode.methodNotFound ? "methodNotFound" : "defect",
+    message: t("The daemon refused the request (error {0}).", code),
+    hint: t("The log says more."),
+    retryable: false,
+  });
+}
+
+export function cancelledFault(t: Translate): DaemonFault {
+  return new DaemonFault(ErrorCode.cancelled, { kind: "cancelled", message: t("The request was cancelled."), hint: "", retryable: false });
+}
+
+export function goneFault(t: Translate): DaemonFault {
+  return new DaemonFault(ErrorCode.failed, {
+    kind: NO_DAEMON,
+    message: t("The daemon ended before it answered."),
+    hint: t("It is started again by itself. Then try again."),
+    retryable: true,
+  });
+}
+
+function readError(error: unknown): { readonly code?: number; readonly data?: unknown } {
+  if (typeof error !== "object" || error === null) return {};
+  const code = "code" in error && typeof error.code === "number" ? error.code : undefined;
+  return { ...(code === undefined ? {} : { code }), ...("data" in error ? { data: error.data } : {}) };
+}
+
+/** The protocol's error data, or nothing if it is something else. */
+export function readFaultData(data: unknown): FaultData | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const { kind, message, hint, retryable, retryAfterMs, path } = data as Readonly<Record<string, unknown>>; // any object has string keys
+  if (typeof kind !== "string" || typeof message !== "string") return undefined;
+  return {
+    kind,
+    message,
+    hint: typeof hint === "string" ? hint : "",
+    retryable: retryable === true,
+    ...(typeof retryAfterMs === "number" && retryAfterMs >= 0 ? { retryAfterMs } : {}),
+    ...(typeof path === "string" ? { path } : {}),
+  };
+}

@@ -1,0 +1,61 @@
+/** Wires the daemon to the editor: settings, trust, key, log and the commands about it. */
+import { commands, l10n, window, workspace, type ExtensionContext, type LogOutputChannel } from "vscode";
+import { ApiKey } from "./apiKey.js";
+import { Daemon } from "./daemon.js";
+import { Launcher } from "./launcher.js";
+import { DAEMON_SETTINGS } from "./pure/settings.js";
+
+/** Nothing is started here. */
+export function registerDaemon(context: ExtensionContext): { readonly daemon: Daemon; readonly log: LogOutputChannel } {
+  const log = window.createOutputChannel("Gemini Companion", { log: true });
+  const key = new ApiKey(context.secrets);
+  const launcher = new Launcher(context, key, log);
+  const daemon = new Daemon(launcher.parts());
+
+  const command = (name: string, work: (...args: unknown[]) => unknown): void => {
+    context.subscriptions.push(commands.registerCommand(`geminiCompanion.${name}`, work));
+  };
+  command("setApiKey", () => key.ask());
+  command("removeApiKey", async () => {
+    await key.remove();
+    void window.showInformationMessage(l10n.t("The key was removed from this machine's secret storage."));
+  });
+  command("restartDaemon", () => restart(daemon));
+  command("showLog", () => log.show());
+  // What the buttons of a failed start run; not in the palette.
+  command("choosePython", () => launcher.choosePython());
+  command("continueWithDaemon", () => {
+    launcher.acceptVersion();
+    restart(daemon);
+  });
+  command("installUpdate", (what) => installUpdate(what, daemon, launcher));
+
+  context.subscriptions.push(
+    log,
+    daemon,
+    key.onDidChange(() => restartIfWanted(daemon)),
+    workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration("geminiCompanion.server")) restartIfWanted(daemon);
+      else if (Object.keys(DAEMON_SETTINGS).some((name) => change.affectsConfiguration(`geminiCompanion.${name}`))) void daemon.sendSettings();
+    }),
+    // The reporter of the editor's state tells the trust itself; the folder's own settings count only from now on.
+    workspace.onDidGrantWorkspaceTrust(() => void daemon.sendSettings()),
+  );
+  return { daemon, log };
+}
+
+function restartIfWanted(daemon: Daemon): void {
+  if (daemon.isWanted) restart(daemon);
+}
+
+/** What becomes of it stands in the view. */
+function restart(daemon: Daemon): void {
+  daemon.restart().catch(() => undefined);
+}
+
+/** @param what `daemon` or `extension`, as the failed start says */
+async function installUpdate(what: unknown, daemon: Daemon, launcher: Launcher): Promise<void> {
+  if (what !== "daemon") await commands.executeCommand("workbench.extensions.action.checkForUpdates");
+  else if (await launcher.preferOwn()) restart(daemon);
+  else void window.showInformationMessage(l10n.t("Update the daemon where you installed it, then restart it: {0}", "pipx upgrade gemini-companion"));
+}

@@ -1,0 +1,7 @@
+import { chatting } from "./scenes/chatting.js";
+import { compressing } from "./scenes/compressing.js";
+import { stage } from "./support/stage.js";
+
+const set = stage("scenes", { emulator: true });
+chatting(set);
+compressing(set);

@@ -1,0 +1,118 @@
+/** Compressions, from the palette and from their rows in the chat. */
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Panel } from "../support/panel.js";
+import { patiently } from "../support/patience.js";
+import type { Stage } from "../support/stage.js";
+
+const RULE = "Never change the public names of the tokenizer.";
+
+export function compressing(set: Stage): void {
+  describe("compressing", () => {
+    let panel: Panel;
+    beforeAll(() => {
+      set.window.page.setDefaultTimeout(15_000);
+    });
+    /** A chat that is long enough for a compression to be worth it. */
+    beforeEach(async () => {
+      panel = await set.newChat();
+      await set.emulator.script([1, 2, 3].map((turn) => ({ pieces: [`Answer ${turn}. ${"The tokenizer keeps its buffer until a space comes. ".repeat(40)}`] })));
+      for (const turn of [1, 2, 3]) await panel.ask(`${RULE} Question ${turn}: ${"what happens to the last word of a text? ".repeat(40)}`, `Answer ${turn}.`);
+    });
+
+    test("from the palette: a row tells the progress, then what it brought; the request goes on from the snapshot", async () => {
+      await set.emulator.script([{ pieces: [{ gate: "thinking" }, SNAPSHOT] }], "snapshot");
+      await set.window.command("Gemini: Compress Chat");
+      const running = panel.divider(/^Compressing/);
+      await running.getByText(/summarising · \d+ s/).waitFor();
+      await running.getByRole("button", { name: "Cancel" }).waitFor();
+      await set.emulator.release("thinking");
+      const done = panel.divider(/^Chat compressed/);
+      await done.getByText(/[\d,]+ → [\d,]+ tokens, \d+% less/).waitFor();
+      await done.getByRole("button", { name: "Undo" }).waitFor();
+      await panel.isIdle();
+      await panel.ask("And now?", "And now");
+      const { text } = (await set.emulator.requests("streamGenerateContent")).at(-1) ?? { text: "" };
+      expect(text).toContain("The user mends the tokenizer");
+      expect(text).not.toContain("Question 1:");
+    });
+
+    test("cancelled half way, nothing has changed", async () => {
+      await set.emulator.script([{ pieces: [{ gate: "for ever" }, SNAPSHOT] }], "snapshot");
+      await set.window.command("Gemini: Compress Chat");
+      await panel.divider(/^Compressing/).getByRole("button", { name: "Cancel" }).click();
+      await panel.divider(/^Compression cancelled/).getByText("Nothing was changed.").waitFor();
+      await panel.isIdle();
+      await panel.ask("And now?", "And now");
+      expect((await set.emulator.requests("streamGenerateContent")).at(-1)?.text).toContain("Question 1:");
+    });
+
+    test("a preview is looked at, edited, applied and taken back", async () => {
+      await set.emulator.script([{ pieces: [SNAPSHOT] }], "snapshot");
+      await set.window.command("Gemini: Preview Compression");
+      const preview = panel.divider(/^Preview of a compression/);
+      await preview.getByRole("button", { name: "Edit" }).click();
+      await patiently("the snapshot is in an editor", async () => (await set.window.editorText()).includes("The user mends the tokenizer") || undefined);
+      await set.window.activeEditor.locator(".view-line", { hasText: "The user mends" }).click();
+      await set.window.page.keyboard.press("End");
+      await set.window.page.keyboard.type(" before Friday");
+      await set.window.command("Gemini: Apply Edited Snapshot");
+      const done = panel.divider(/^Chat compressed/);
+      await done.waitFor();
+      await panel.ask("And now?", "And now");
+      expect((await set.emulator.requests("streamGenerateContent")).at(-1)?.text).toContain("The user mends the tokenizer before Friday");
+
+      await done.getByRole("button", { name: "Undo" }).click();
+      await panel.frame.getByRole("dialog").or(panel.frame.getByRole("alertdialog")).getByRole("button", { name: /Yes|OK|Undo|Confirm/ }).click();
+      await panel.divider(/^Compression undone/).waitFor();
+      await panel.ask("And after the undo?", "And after the undo");
+      const last = (await set.emulator.requests("streamGenerateContent")).at(-1)?.text ?? "";
+      expect(last).toContain("Question 1:");
+      expect(last).toContain("And now?");
+    });
+
+    test("the meter's pop-up shows the parts and compresses nothing by itself", async () => {
+      await panel.meter.click();
+      const dialog = panel.frame.getByRole("dialog", { name: "Context" });
+      await dialog.getByRole("table").waitFor();
+      expect(await dialog.getByRole("row").count()).toBeGreaterThan(4);
+      await dialog.getByText(/Compression starts/).first().waitFor();
+      await set.window.page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+      expect(await panel.divider(/ompress/).count()).toBe(0);
+    });
+
+    test("while the panel is hidden, a notification tells the outcome", async () => {
+      await set.emulator.script([{ pieces: [SNAPSHOT] }], "snapshot");
+      await set.window.command("View: Toggle Secondary Side Bar Visibility");
+      await set.window.command("Gemini: Compress Chat");
+      await set.window.toast(/tokens/).getByRole("button", { name: "Undo" }).click();
+      await panel.divider(/^Compression undone/).waitFor({ state: "attached" });
+      await set.window.showPanel();
+      await panel.divider(/^Compression undone/).waitFor();
+    });
+  });
+}
+
+const SNAPSHOT = `<state_snapshot>
+    <overall_goal>
+        The user mends the tokenizer
+    </overall_goal>
+    <active_constraints>
+        - ${RULE}
+    </active_constraints>
+    <key_knowledge>
+        - The tokenizer keeps its buffer until a space comes.
+    </key_knowledge>
+    <artifact_trail>
+        - src/tokenizer.py
+    </artifact_trail>
+    <file_system_state>
+        - Nothing was changed.
+    </file_system_state>
+    <recent_actions>
+        - Three questions were answered.
+    </recent_actions>
+    <task_state>
+        1. [IN PROGRESS] Find out why the last word is lost.
+    </task_state>
+</state_snapshot>`;

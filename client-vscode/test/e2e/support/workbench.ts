@@ -1,0 +1,171 @@
+/** VS Code's workbench in a browser page, driven by names and roles as a person sees them. */
+import type { Browser, BrowserContext, Frame, Locator, Page } from "playwright-core";
+import { outsideRequests } from "./browser.js";
+import { patiently } from "./patience.js";
+import type { VsCodeServer } from "./vscodeServer.js";
+
+/** The themes that everything is looked at in, by the names that VS Code shows. */
+export const THEMES = { dark: "Dark Modern", light: "Light Modern", "hc-dark": "Dark High Contrast", "hc-light": "Light High Contrast" } as const;
+export type Theme = keyof typeof THEMES;
+
+const VIEW = "geminiCompanion.chat";
+/** A webview's first page waits for a service worker. */
+const FIRST_WEBVIEW_MS = 30_000;
+
+export class Workbench {
+  private constructor(
+    readonly page: Page,
+    private readonly context: BrowserContext,
+    /** Addresses outside this machine that were asked for; has to stay empty. */
+    readonly outside: readonly string[],
+  ) {}
+
+  /** Opens the workbench in a browser profile of its own; `query` is appended to the address. */
+  static async open(browser: Browser, server: VsCodeServer, query = ""): Promise<Workbench> {
+    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+    const page = await context.newPage();
+    const outside = outsideRequests(page, server.url);
+    await page.goto(server.url + query, { waitUntil: "domcontentloaded" });
+    const workbench = new Workbench(page, context, outside);
+    await workbench.isUp();
+    return workbench;
+  }
+
+  async close(): Promise<void> {
+    await this.context.close();
+  }
+
+  /** Resolves when the workbench is there and the extensions' commands are known. */
+  async isUp(): Promise<void> {
+    await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
+    await this.page.locator(".statusbar-item").first().waitFor({ timeout: 30_000 });
+  }
+
+  async reload(): Promise<void> {
+    await this.page.reload({ waitUntil: "domcontentloaded" });
+    await this.isUp();
+  }
+
+  /** The palette, quick picks and input boxes. */
+  get quickInput(): Locator {
+    return this.page.locator(".quick-input-widget");
+  }
+
+  /** The text field of the quick input that is open. */
+  get quickField(): Locator {
+    return this.quickInput.locator("input.input");
+  }
+
+  /** Runs a command of the palette by the title that it shows there: `Gemini: New Chat`. */
+  async command(title: string): Promise<void> {
+    const attempt = async () => {
+      await this.page.keyboard.press("F1");
+      await this.quickField.fill(`>${title}`, { timeout: 5_000 });
+      try {
+        await this.pick(title, 2_000);
+        return true;
+      } catch (error) {
+        await this.page.keyboard.press("Escape"); // a palette that is open does not hear of commands that come later
+        throw error;
+      }
+    };
+    await patiently(`the palette has ${title}`, attempt, 20_000);
+  }
+
+  /** Clicks a row of the quick input that is open, the first one with this text. */
+  async pick(text: string | RegExp, timeout = 10_000): Promise<void> {
+    await this.quickInput.locator(".quick-input-list .monaco-list-row").filter({ hasText: text }).first().click({ timeout });
+  }
+
+  /** Types into the input box that is open and confirms. `prompt` is text that it shows. */
+  async answer(prompt: string | RegExp, text: string): Promise<void> {
+    await this.quickInput.getByText(prompt).first().waitFor();
+    await this.quickField.fill(text);
+    await this.page.keyboard.press("Enter");
+  }
+
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press("Control+P");
+    await this.quickField.fill(name);
+    await this.pick(name);
+    await this.page.locator(".tab.active", { hasText: name }).waitFor();
+  }
+
+  /** Selects whole lines of the active editor, counted from 1, both included. */
+  async selectLines(first: number, last: number): Promise<void> {
+    await this.page.keyboard.press("Control+G");
+    await this.quickField.fill(`:${first}`);
+    await this.page.keyboard.press("Enter");
+    await this.page.keyboard.press("Home");
+    await this.page.keyboard.press("Home");
+    for (let line = first; line < last; line++) await this.page.keyboard.press("Shift+ArrowDown");
+    await this.page.keyboard.press("Shift+End");
+  }
+
+  /** What of the active text editor is in sight. */
+  async editorText(): Promise<string> {
+    const lines = await this.activeEditor.locator(".view-line").allInnerTexts();
+    return lines.map((line) => line.replaceAll("\u00a0", " ")).join("\n");
+  }
+
+  toast(text: string | RegExp): Locator {
+    return this.page.locator(".notification-toast", { hasText: text });
+  }
+
+  statusItem(text: string | RegExp): Locator {
+    return this.page.locator(".statusbar-item", { hasText: text });
+  }
+
+  get activeEditor(): Locator {
+    return this.page.locator(".editor-group-container.active .editor-instance");
+  }
+
+  async theme(theme: Theme): Promise<void> {
+    const name = THEMES[theme];
+    await this.command("Preferences: Color Theme");
+    await this.quickInput.getByPlaceholder(/Color Theme/).waitFor();
+    await this.quickField.fill(name);
+    await this.pick(new RegExp(`^${name}`));
+    const dark = theme === "dark" || theme === "hc-dark";
+    const base = theme.startsWith("hc") ? (dark ? "hc-black" : "hc-light") : dark ? "vs-dark" : "vs";
+    await this.page.locator(`.monaco-workbench.${base}`).waitFor();
+  }
+
+  /** Our view's page, wherever VS Code shows it; waits until it is there. Ask anew after a reload or a move. */
+  async panel(): Promise<Frame> {
+    return patiently("the panel's page", () => this.panelIfShown(), FIRST_WEBVIEW_MS);
+  }
+
+  /** The same without waiting. */
+  async panelIfShown(): Promise<Frame | undefined> {
+    for (const frame of this.page.frames()) {
+      if (!frame.url().includes("/webview/browser/pre/")) continue;
+      const view = await frame.evaluate(() => document.body.dataset["view"]).catch(() => undefined);
+      if (view === VIEW) return frame;
+    }
+    return undefined;
+  }
+
+  /** Shows the panel by its command and waits for its page. */
+  async showPanel(): Promise<Frame> {
+    await this.command("Gemini: Focus Chat");
+    return this.panel();
+  }
+
+  /** Drags the edge of the secondary side bar until the panel's page is `width` pixels wide. */
+  async panelWidth(width: number): Promise<void> {
+    const bar = this.page.locator(".part.auxiliarybar");
+    await patiently(`the panel is ${width} px wide`, async () => {
+      const now = await (await this.panel()).evaluate(() => window.innerWidth);
+      if (now === width) return true;
+      const box = await bar.boundingBox();
+      if (!box) throw new Error("The secondary side bar is not shown.");
+      const y = box.y + box.height / 2;
+      await this.page.mouse.move(box.x, y);
+      await this.page.mouse.down();
+      await this.page.mouse.move(box.x + now - width, y, { steps: 4 });
+      await this.page.mouse.up();
+      return undefined;
+    });
+  }
+}

@@ -1,0 +1,213 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { AnswerRow } from "../../../src/panel/contract.js";
+import { FakeMemory, stage, type Stage } from "./fakeDaemon.js";
+import { result, turn } from "./telling.js";
+
+const stages: Stage[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const { chat } of stages.splice(0)) chat.dispose();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+function staged(...args: Parameters<typeof stage>): Stage {
+  const made = stage(...args);
+  stages.push(made);
+  return made;
+}
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "companion-"));
+  folders.push(path);
+  return path;
+}
+
+const ids = ({ chat }: Stage): string[] => chat.conversation.rows.map((row) => row.id);
+const last = ({ chat }: Stage): AnswerRow => {
+  const row = chat.conversation.rows.at(-1);
+  if (row?.kind !== "answer") throw new Error("no answer");
+  return row;
+};
+
+describe("sending", () => {
+  it("starts the daemon and a session with the first prompt, and tells it of the editor before", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.submit("hello");
+    expect(last(made).state).toBe("sending");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    expect(made.reporter.flushes).toBe(1);
+    turns[0]?.start().say("Hi").complete("Hi");
+    await sent;
+    expect(ids(made)).toEqual(["p:t1", "a:t1"]);
+    expect(last(made)).toMatchObject({ state: "done", text: "Hi" });
+    expect(made.memory.get("lastSession")).toBe("s1");
+  });
+
+  it("queues what comes meanwhile, in order, and sends it when the answer is done", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    void made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.submit("two");
+    await made.chat.submit("three");
+    expect(made.chat.queue.prompts.map(({ text }) => text)).toEqual(["two", "three"]);
+    turns[0]?.complete();
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    turns[1]?.start().complete();
+    await vi.waitFor(() => expect(turns).toHaveLength(3));
+    expect(turns.map(({ prompt }) => prompt)).toEqual(["one", "two", "three"]);
+  });
+
+  it("ends what runs when a queued prompt is wanted now", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    void made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("half");
+    await made.chat.submit("two");
+    made.daemon.answers["gemini/cancel"] = () => {
+      turns[0]?.cancelled();
+      return Promise.resolve({ cancelled: true });
+    };
+    void made.chat.sendQueued(made.chat.queue.prompts[0]?.id ?? "");
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    expect(made.chat.conversation.answer("t1")).toMatchObject({ state: "stopped", text: "half" });
+    expect(turns[1]?.prompt).toBe("two");
+  });
+
+  it("holds the queue after a stop: the next prompt was written for an answer that never came", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.submit("two");
+    const stopped = made.chat.stop();
+    expect(last(made).state).toBe("stopping");
+    turns[0]?.cancelled();
+    await Promise.all([sent, stopped]);
+    expect(made.chat.queue.isHeld).toBe(true);
+    expect(turns).toHaveLength(1);
+  });
+
+  it("takes a prompt back that is stopped before the daemon knew of it", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    await made.chat.stop();
+    await sent;
+    expect(last(made).state).toBe("stopped");
+  });
+
+  it("leaves no row for a command, and says what came of it", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.submit("/compress");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.answer({ text: "Nothing to compress.", compression: result("NOOP", { compactionId: "none" }) });
+    await sent;
+    expect(made.chat.conversation.rows).toMatchObject([{ kind: "notice", text: "Nothing to compress." }]);
+  });
+});
+
+describe("failing", () => {
+  it("keeps what came, and counts down to the retry", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("half").fail("modelUnavailable", 4_000);
+    await sent;
+    expect(last(made)).toMatchObject({ state: "failed", text: "half" });
+    expect(last(made).error?.retryAt).toBeGreaterThan(0);
+  });
+
+  it("asks the same again on retry, and for another answer in the place of a whole one", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    void made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().fail("modelUnavailable");
+    await vi.waitFor(() => expect(made.chat.job.kind).toBe("idle"));
+    void made.chat.retry("t1");
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    turns[1]?.start().complete();
+    await vi.waitFor(() => expect(made.chat.conversation.answer("t2")?.state).toBe("done"));
+    void made.chat.retry("t2");
+    await vi.waitFor(() => expect(turns).toHaveLength(3));
+    const chats = made.daemon.calls.filter(({ method }) => method === "gemini/chat").map(({ params }) => params["replaces"]);
+    expect(chats).toEqual([undefined, undefined, "t2"]);
+  });
+
+  it("says that the daemon ended, keeps the half answer, and opens the session again when it is back", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    void made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("half");
+    made.daemon.show({ kind: "lost", attempt: 1, retryAt: 0 });
+    expect(last(made)).toMatchObject({ state: "failed", text: "half", error: { kind: "daemon", actions: [{ id: "retry" }] } });
+    await made.daemon.restart();
+    await vi.waitFor(() => expect(made.daemon.calls.filter(({ method }) => method === "gemini/session/open")).not.toHaveLength(0));
+    expect(last(made).text).toBe("half");
+  });
+
+  it("tells a defect of ours without its inner words", async () => {
+    const made = staged();
+    made.daemon.answers["gemini/session/new"] = () => Promise.reject(new Error("secret path"));
+    await made.chat.submit("one");
+    expect(last(made).error?.message).not.toContain("secret");
+  });
+});
+
+describe("what is kept", () => {
+  it("comes back with the next window: chat, draft, queue and what was taken out", async () => {
+    const path = await folder();
+    const memory = new FakeMemory();
+    const first = staged(path, memory);
+    const turns = first.daemon.playTurns();
+    void first.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await first.chat.submit("two");
+    first.chat.setDraft("half a thought", "end");
+    first.reporter.setIncluded("file:///w/a.py", false);
+    await first.chat.flushDraft();
+
+    const second = staged(path, memory);
+    await second.chat.loaded;
+    expect(second.chat.kept.draft).toBe("half a thought");
+    expect(second.reporter.excluded).toEqual(["file:///w/a.py"]);
+    expect(second.chat.queue.prompts.map(({ text }) => text)).toEqual(["two"]);
+    second.daemon.sessions.set("s1", turn("t1"));
+    await second.chat.begin();
+    await vi.waitFor(() => expect(ids(second)).toEqual(["p:t1", "a:t1"]));
+    expect(second.chat.queue.isHeld).toBe(true);
+  });
+
+  it("does not put an old draft over what is being typed when the same session is opened again", async () => {
+    const made = staged(await folder(), new FakeMemory({ lastSession: "s1" }));
+    made.daemon.sessions.set("s1", []);
+    const prefills: string[] = [];
+    made.chat.onPrefill((text) => prefills.push(text));
+    await made.chat.begin();
+    await made.daemon.restart();
+    expect(prefills).toEqual([]);
+    await made.chat.startNew();
+    expect(prefills).toEqual([""]);
+  });
+
+  it("begins empty when the last session is gone", async () => {
+    const made = staged(undefined, new FakeMemory({ lastSession: "gone" }));
+    await made.chat.begin();
+    expect(made.chat.info).toBeUndefined();
+    expect(made.chat.fault).toBeUndefined();
+  });
+});

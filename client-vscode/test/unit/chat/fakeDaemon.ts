@@ -1,0 +1,213 @@
+/** A daemon and an editor at our own ports, scripted by the test. */
+import { Disposable, EventEmitter, type CancellationToken } from "vscode";
+import { Chat, type Memory } from "../../../src/chat/chat.js";
+import { Drafts } from "../../../src/chat/drafts.js";
+import { english } from "../../../src/chat/pure/words.js";
+import type { ContextReporterPort, ReportedFile } from "../../../src/context/port.js";
+import { DaemonFault, type DaemonPort } from "../../../src/daemon/port.js";
+import type { DaemonView } from "../../../src/panel/contract.js";
+import type { ChatResult, CompanionEvent, CompressionStatusReport, EventParams, HistoryItem, Requests, SessionInfo } from "../../../src/protocol.gen.js";
+import { content, USAGE } from "./telling.js";
+
+export interface Call {
+  readonly method: keyof Requests;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+type Answers = { -readonly [M in keyof Requests]?: (params: Requests[M]["params"], token?: CancellationToken) => Promise<Requests[M]["result"]> };
+
+export class FakeDaemon implements DaemonPort {
+  view: DaemonView = { kind: "starting", detail: "" };
+  readonly calls: Call[] = [];
+  readonly sessions = new Map<string, HistoryItem[]>();
+  answers: Answers = {};
+  readonly #view = new EventEmitter<DaemonView>();
+  readonly #connect = new EventEmitter<void>();
+  readonly #event = new EventEmitter<EventParams>();
+  readonly #status = new EventEmitter<CompressionStatusReport>();
+  readonly onDidChangeView = this.#view.event;
+  readonly onDidConnect = this.#connect.event;
+  readonly onEvent = this.#event.event;
+  readonly onCompressionStatus = this.#status.event;
+  #seq = 0;
+  #starting: Promise<void> | undefined;
+
+  async request<M extends keyof Requests>(method: M, params: Requests[M]["params"], token?: CancellationToken): Promise<Requests[M]["result"]> {
+    this.calls.push({ method, params: params as Call["params"] }); // every method's params are an object
+    const answer = this.answers[method];
+    if (answer) return answer(params, token);
+    return (await this.#usual(method, params as Call["params"])) as Requests[M]["result"]; // `#usual` answers each method with its own result
+  }
+
+  async #usual(method: keyof Requests, params: Call["params"]): Promise<unknown> {
+    await Promise.resolve();
+    const sessionId = typeof params["sessionId"] === "string" ? params["sessionId"] : "s1";
+    switch (method) {
+      case "gemini/session/new":
+        this.sessions.set("s1", []);
+        return info("s1");
+      case "gemini/session/open":
+        if (!this.sessions.has(sessionId)) throw fault("sessionNotFound", 1001);
+        return info(sessionId);
+      case "gemini/session/history":
+        return { contents: this.sessions.get(sessionId) ?? [], version: 1, epoch: 1 };
+      case "gemini/compression/list":
+        return { compactions: [] };
+      case "gemini/pins":
+        return { pins: [] };
+      case "gemini/models":
+        return { models: [], current: "gemini-3-pro", provider: "gemini", reason: "", hint: "" };
+      case "gemini/compressionStatus":
+        return { sessionId, state: "idle", hasFailedCompressionAttempt: false, forceFullIdeContext: false, tokenCount: 1, tokenCountSource: "api", tokenLimit: 100, threshold: 0.5, tokensUntilCompression: 49, compressions: 0, canUndo: false };
+      case "gemini/cancel":
+        return { cancelled: true };
+      default:
+        throw new Error(`no answer to ${method}`);
+    }
+  }
+
+  /** A chat whose turn the test plays: it settles the returned result itself. */
+  playTurns(): TurnPlay[] {
+    const plays: TurnPlay[] = [];
+    this.answers["gemini/chat"] = (params, token) => {
+      const play = new TurnPlay(this, `t${plays.length + 1}`, typeof params.prompt === "string" ? params.prompt : "");
+      plays.push(play);
+      token?.onCancellationRequested(() => play.cancelled());
+      return play.result;
+    };
+    return plays;
+  }
+
+  emit(event: CompanionEvent, turnId?: string): void {
+    this.#seq += 1;
+    this.#event.fire({ sessionId: "s1", seq: this.#seq, time: 0, event, ...(turnId === undefined ? {} : { turnId }) });
+  }
+
+  show(view: DaemonView): void {
+    this.view = view;
+    this.#view.fire(view);
+  }
+
+  notify(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  handle(): Disposable {
+    return new Disposable(() => undefined);
+  }
+
+  start(): Promise<void> {
+    this.#starting ??= this.restart();
+    return this.#starting;
+  }
+
+  restart(): Promise<void> {
+    this.show({ kind: "ready", version: "1" });
+    this.#connect.fire();
+    return Promise.resolve();
+  }
+}
+
+/** One turn, as the daemon would play it. */
+export class TurnPlay {
+  readonly result: Promise<ChatResult>;
+  #resolve: (result: ChatResult) => void = () => undefined;
+  #reject: (error: Error) => void = () => undefined;
+
+  constructor(
+    private readonly daemon: FakeDaemon,
+    readonly turnId: string,
+    readonly prompt: string,
+  ) {
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  start(): this {
+    this.daemon.emit({ type: "turnStarted", prompt: [{ text: this.prompt }], model: "gemini-3-pro" }, this.turnId);
+    return this;
+  }
+
+  say(text: string): this {
+    this.daemon.emit({ type: "messageDelta", text, attempt: 1 }, this.turnId);
+    return this;
+  }
+
+  complete(text = "Done."): void {
+    this.daemon.sessions.get("s1")?.push(content("prompt", this.turnId, this.prompt), content("reply", this.turnId, text));
+    this.daemon.emit({ type: "turnCompleted", finishReason: "STOP", usage: USAGE, durationMs: 1 }, this.turnId);
+    this.answer({ text });
+  }
+
+  answer(more: Partial<ChatResult>): void {
+    this.#resolve({ sessionId: "s1", turnId: this.turnId, text: "", finishReason: "STOP", model: "gemini-3-pro", usage: USAGE, ...more });
+  }
+
+  cancelled(): void {
+    this.daemon.emit({ type: "turnCancelled", by: "me" }, this.turnId);
+    this.#reject(fault("cancelled", -32800));
+  }
+
+  fail(kind: string, retryAfterMs?: number): void {
+    this.daemon.emit({ type: "turnFailed", error: { code: 1003, kind, message: "It failed.", hint: "", retryable: true } }, this.turnId);
+    this.#reject(fault(kind, 1003, retryAfterMs));
+  }
+}
+
+export function fault(kind: string, code: number, retryAfterMs?: number): DaemonFault {
+  return new DaemonFault(code, { kind, message: "It failed.", hint: "", retryable: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+}
+
+export function info(sessionId: string): SessionInfo {
+  return { sessionId, title: `title of ${sessionId}`, model: "gemini-3-pro", createdAt: 0, updatedAt: 0, turns: 0, tokenCount: 0, workspaceFolders: [] };
+}
+
+export class FakeReporter implements ContextReporterPort {
+  files: readonly ReportedFile[] = [];
+  excluded: readonly string[] = [];
+  flushes = 0;
+  readonly #changed = new EventEmitter<void>();
+  readonly onDidChange = this.#changed.event;
+
+  setIncluded(uri: string, included: boolean): void {
+    this.excluded = included ? this.excluded.filter((out) => out !== uri) : [...this.excluded, uri];
+    this.#changed.fire();
+  }
+
+  restoreExcluded(uris: readonly string[]): void {
+    this.excluded = uris;
+  }
+
+  flush(): Promise<void> {
+    this.flushes += 1;
+    return Promise.resolve();
+  }
+}
+
+export class FakeMemory implements Memory {
+  constructor(readonly values: Record<string, unknown> = {}) {}
+
+  get(key: string): unknown {
+    return this.values[key];
+  }
+
+  update(key: string, value: unknown): Promise<void> {
+    this.values[key] = value;
+    return Promise.resolve();
+  }
+}
+
+export interface Stage {
+  readonly chat: Chat;
+  readonly daemon: FakeDaemon;
+  readonly reporter: FakeReporter;
+  readonly memory: FakeMemory;
+}
+
+export function stage(folder?: string, memory = new FakeMemory()): Stage {
+  const daemon = new FakeDaemon();
+  const reporter = new FakeReporter();
+  return { chat: new Chat({ daemon, reporter, drafts: new Drafts(folder), memory, t: english }), daemon, reporter, memory };
+}

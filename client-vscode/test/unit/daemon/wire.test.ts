@@ -1,0 +1,93 @@
+/** What comes over the wire and what stands in the log of it. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { english } from "../../../src/chat/pure/words.js";
+import { DaemonFault } from "../../../src/daemon/port.js";
+import { toFault } from "../../../src/daemon/pure/faults.js";
+import { readEvent, readStatus } from "../../../src/daemon/pure/incoming.js";
+import { DAEMON_SETTINGS, sectionOf } from "../../../src/daemon/pure/settings.js";
+import { describeMessage, firstLine } from "../../../src/daemon/pure/tracing.js";
+
+describe("toFault", () => {
+  it("keeps the daemon's own data", () => {
+    const data = { kind: "unauthenticated", message: "No key.", hint: "Set one.", retryable: false, retryAfterMs: 5 };
+    expect(toFault(Object.assign(new Error("x"), { code: 1004, data }), english)).toMatchObject({ code: 1004, data });
+  });
+
+  it("tells a connection that is gone from a refusal", () => {
+    for (const code of [-32_097, -32_098, -32_099]) expect(toFault({ code }, english).data).toMatchObject({ kind: "daemon", retryable: true });
+    expect(toFault({ code: -32_601 }, english).data.kind).toBe("methodNotFound");
+    expect(toFault({ code: -32_800 }, english).data.kind).toBe("cancelled");
+  });
+
+  it("makes a fault of anything, and quotes nothing of what it does not know", () => {
+    fc.assert(
+      fc.property(fc.anything(), (thrown) => {
+        const fault = toFault(thrown, english);
+        return fault instanceof DaemonFault && typeof fault.data.kind === "string";
+      }),
+    );
+    expect(JSON.stringify(toFault(new Error("the person's words"), english).data)).not.toContain("words");
+  });
+});
+
+describe("notifications", () => {
+  const event = { sessionId: "s", seq: 3, time: 1, event: { type: "turnStarted" } };
+
+  it("passes framed events on, of unknown types too", () => {
+    expect(readEvent(event)).toBe(event);
+    expect(readEvent({ ...event, event: { type: "newInTheNextRelease" } })).toBeDefined();
+  });
+
+  it("drops what has no frame", () => {
+    const broken = [null, [], {}, { ...event, seq: "3" }, { ...event, seq: 1.5 }, { ...event, sessionId: 1 }, { ...event, event: {} }, { ...event, event: null }, { ...event, turnId: 1 }];
+    for (const params of broken) expect(readEvent(params)).toBeUndefined();
+  });
+
+  it("drops a status whose numbers are none", () => {
+    const status = { sessionId: "s", state: "idle", tokenCount: 1, tokenLimit: 2, threshold: 0.5, tokensUntilCompression: null, compressions: 0, canUndo: false };
+    expect(readStatus(status)).toBe(status);
+    for (const change of [{ tokenCount: "1" }, { state: "asleep" }, { canUndo: 1 }, { tokensUntilCompression: undefined }]) expect(readStatus({ ...status, ...change })).toBeUndefined();
+  });
+});
+
+describe("the log", () => {
+  it("names a message by method, id and size only", () => {
+    expect(describeMessage({ method: "gemini/chat", id: 12, params: { prompt: "secret" } }, 1_834)).toBe("gemini/chat #12, 1834 bytes");
+    expect(describeMessage({ id: "a", result: "secret" }, 5)).toBe("answer #a, 5 bytes");
+  });
+
+  it("gets one short line of anything, without control characters", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 2_000 }), (text) => {
+        const line = firstLine(text);
+        return line.length <= 300 && !/\p{Cc}/u.test(line);
+      }),
+    );
+    expect(firstLine("one\ntwo")).toBe("one");
+  });
+});
+
+describe("sectionOf", () => {
+  it("sends what somebody set, under the daemon's names, and nothing else", () => {
+    const set: Readonly<Record<string, unknown>> = { model: "gemini-2.5-pro", "compression.threshold": 0.4, "context.fileName": ["A.md", "B.md"], "sessions.retentionDays": 0 };
+    expect(sectionOf((key) => ({ user: set[key], workspace: undefined }), true)).toEqual({
+      model: { name: "gemini-2.5-pro", compressionThreshold: 0.4 },
+      context: { fileName: ["A.md", "B.md"] },
+      companion: { sessions: { retentionDays: 0 } },
+    });
+    expect(sectionOf(() => ({ user: undefined, workspace: undefined }), true)).toEqual({});
+  });
+
+  it("keeps a folder's settings back until the folder is trusted", () => {
+    const read = (): { user: unknown; workspace: unknown } => ({ user: undefined, workspace: 1 });
+    expect(sectionOf(read, false)).toEqual({});
+    expect(Object.keys(sectionOf(read, true))).toContain("model");
+  });
+
+  it("never sends what is no setting", () => {
+    fc.assert(fc.property(fc.constantFrom(...Object.keys(DAEMON_SETTINGS)), fc.oneof(fc.constant(""), fc.constant(Number.NaN), fc.constant([1]), fc.constant({}), fc.constant(null)), (name, value) => {
+      expect(sectionOf((key) => ({ user: key === name ? value : undefined, workspace: undefined }), true)).toEqual({});
+    }));
+  });
+});

@@ -1,0 +1,224 @@
+/** The shell in a document, with a host and a transcript that remember what they were told. Elements are found by role and name. */
+import { h, render } from "preact";
+import { act } from "preact/test-utils";
+import type { FromPage, PageRequest, PageResults, PanelState, Row, ScrollAnchor, ToPage } from "../../../src/panel/contract.js";
+import type { ShellMessage } from "../../../webview/bridge.js";
+import { App } from "../../../webview/shell/app.js";
+import { DraftKeeper } from "../../../webview/shell/draftKeeper.js";
+import { Messages } from "../../../webview/shell/messages.js";
+import type { FindMatch, HostLine, TextDelta, TranscriptPort } from "../../../webview/shell/ports.js";
+import { Shell, ShellProvider } from "../../../webview/shell/shell.js";
+import { answers, baseState } from "../../panel/fixtures.js";
+
+export class FakeTranscript implements TranscriptPort {
+  place: ScrollAnchor = "end";
+  deltasFit = true;
+  readonly heard: string[] = [];
+  readonly revealed: FindMatch[] = [];
+  reset(total: number, from: number, _rows: readonly Row[], anchor?: ScrollAnchor): void {
+    this.heard.push(`reset ${total} ${from} ${JSON.stringify(anchor)}`);
+  }
+  setRows(total: number, from: number): void {
+    this.heard.push(`rows ${total} ${from}`);
+  }
+  appendDelta(_delta: TextDelta): boolean {
+    return this.deltasFit;
+  }
+  setState(): void {
+    this.heard.push("state");
+  }
+  anchor(): ScrollAnchor {
+    return this.place;
+  }
+  highlightMatches(matches: readonly FindMatch[]): void {
+    this.heard.push(`highlight ${matches.length}`);
+  }
+  revealMatch(match: FindMatch): void {
+    this.revealed.push(match);
+  }
+  clearMatches(): void {
+    this.heard.push("clear");
+  }
+  focusRow(rowId: string): boolean {
+    this.heard.push(`focus ${rowId}`);
+    return true;
+  }
+  focusNewest(): boolean {
+    this.heard.push("focusNewest");
+    return true;
+  }
+  promptSent(): void {
+    this.heard.push("promptSent");
+  }
+}
+
+interface Question {
+  readonly request: PageRequest;
+  readonly settle: (value: unknown) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export class FakeHost implements HostLine {
+  readonly sent: FromPage[] = [];
+  readonly questions: Question[] = [];
+  resyncs = 0;
+  /** Whether questions are answered from the fixtures at once; else the test answers them. */
+  answering = true;
+  send(message: FromPage): void {
+    this.sent.push(message);
+  }
+  call<R extends PageRequest>(request: R): Promise<PageResults[R["do"]]> {
+    return new Promise((resolve, reject) => {
+      // The answer to a request is of the request's kind: the fixtures are typed so, and tests answer what was asked.
+      const settle = (value: unknown) => resolve(value as PageResults[R["do"]]);
+      this.questions.push({ request, settle, fail: reject });
+      if (this.answering) settle(answers[request.do]);
+    });
+  }
+  resync(): void {
+    this.resyncs += 1;
+  }
+  /** What was asked, newest last. */
+  asked(what: PageRequest["do"]): PageRequest[] {
+    return this.questions.map(({ request }) => request).filter((request) => request.do === what);
+  }
+}
+
+type Unnumbered<M> = M extends unknown ? Omit<M, "rev"> : never;
+
+export class Mounted {
+  readonly host = new FakeHost();
+  readonly shell = new Shell(this.host);
+  readonly transcript = new FakeTranscript();
+  kept: unknown;
+  readonly drafts = new DraftKeeper(this.shell, { read: () => this.kept, write: (state) => (this.kept = state) });
+  readonly #messages = new Messages(this.shell, this.drafts);
+  readonly #root = document.createElement("div");
+
+  constructor() {
+    this.shell.transcript = this.transcript;
+    document.body.append(this.#root);
+  }
+
+  static async with(change: Partial<PanelState> = {}, rows: readonly Row[] = []): Promise<Mounted> {
+    const mounted = new Mounted();
+    await mounted.render();
+    await mounted.snapshot(change, rows);
+    return mounted;
+  }
+
+  async render(): Promise<void> {
+    await act(() => render(h(ShellProvider, { value: this.shell, children: h(App, { onFeed: () => undefined }) }), this.#root));
+  }
+
+  async take(message: Unnumbered<ToPage>): Promise<void> {
+    // The number is the bridge's business; results never come here.
+    await act(() => this.#messages.take({ ...message, rev: 1 } as ShellMessage));
+  }
+
+  snapshot(change: Partial<PanelState>, rows: readonly Row[] = [], draft?: { readonly text: string; readonly scroll: ScrollAnchor }): Promise<void> {
+    return this.take({ type: "snapshot", state: { ...baseState, ...change }, total: rows.length, from: 0, rows, strings: {}, ...(draft === undefined ? {} : { draft }) });
+  }
+
+  state(change: Partial<PanelState>): Promise<void> {
+    return this.take({ type: "state", state: { ...baseState, ...change } });
+  }
+
+  async unmount(): Promise<void> {
+    await act(() => render(null, this.#root));
+    this.#root.remove();
+  }
+
+  // ------------------------------------------------------------------------------------------------ finding
+
+  all(role: string, name?: string | RegExp): HTMLElement[] {
+    return [...this.#root.querySelectorAll<HTMLElement>("*")].filter((element) => roleOf(element) === role && (name === undefined || fits(nameOf(element), name)));
+  }
+
+  has(role: string, name?: string | RegExp): boolean {
+    return this.all(role, name).length > 0;
+  }
+
+  get(role: string, name?: string | RegExp): HTMLElement {
+    const [first, ...others] = this.all(role, name);
+    if (first === undefined) throw new Error(`No ${role} ${String(name)}; there are ${this.all(role).map(nameOf).join(" | ")}`);
+    if (others.length > 0) throw new Error(`${others.length + 1} ${role}s ${String(name)}`);
+    return first;
+  }
+
+  get prompt(): HTMLTextAreaElement {
+    const area = this.get("textbox", "Prompt");
+    if (!(area instanceof HTMLTextAreaElement)) throw new Error("The prompt is no text area.");
+    return area;
+  }
+
+  get text(): string {
+    return this.#root.textContent;
+  }
+
+  // ------------------------------------------------------------------------------------------------ doing
+
+  async click(role: string, name?: string | RegExp): Promise<void> {
+    const element = this.get(role, name);
+    await act(() => {
+      element.dispatchEvent(new Event("pointerdown", { bubbles: true, cancelable: true }));
+      element.focus();
+      element.click();
+    });
+  }
+
+  async type(text: string, element: HTMLInputElement | HTMLTextAreaElement = this.prompt): Promise<void> {
+    await act(() => {
+      element.focus();
+      element.value = text;
+      element.setSelectionRange(text.length, text.length);
+      element.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    });
+  }
+
+  /** Presses a key where the focus is; true if the page took it. */
+  async press(key: string, how: KeyboardEventInit = {}): Promise<boolean> {
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...how });
+    await act(() => void (document.activeElement ?? document.body).dispatchEvent(event));
+    return event.defaultPrevented;
+  }
+
+  /** Lets timers run until `ms` have passed, and what waits for them. */
+  async pass(advance: (ms: number) => Promise<unknown>, ms: number): Promise<void> {
+    await act(async () => {
+      await advance(ms);
+    });
+  }
+}
+
+function roleOf(element: HTMLElement): string | undefined {
+  const explicit = element.getAttribute("role");
+  if (explicit !== null) return explicit;
+  switch (element.tagName) {
+    case "BUTTON":
+      return "button";
+    case "TEXTAREA":
+      return "textbox";
+    case "INPUT":
+      return element.getAttribute("type") === "search" ? "searchbox" : "textbox";
+    case "LI":
+      return "listitem";
+    case "H2":
+      return "heading";
+    case "TR":
+      return "row";
+    default:
+      return undefined;
+  }
+}
+
+export function nameOf(element: HTMLElement): string {
+  const label = element.getAttribute("aria-label");
+  if (label !== null) return label;
+  const by = element.getAttribute("aria-labelledby");
+  return ((by === null ? element : document.getElementById(by))?.textContent ?? "").trim();
+}
+
+function fits(name: string, wanted: string | RegExp): boolean {
+  return typeof wanted === "string" ? name === wanted : wanted.test(name);
+}

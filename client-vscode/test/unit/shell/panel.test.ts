@@ -1,0 +1,356 @@
+// @vitest-environment jsdom
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CallError } from "../../../webview/bridge.js";
+import { answers, baseState, fixtures, type FixtureName } from "../../panel/fixtures.js";
+import { Mounted, nameOf } from "./mounted.js";
+
+let panel: Mounted;
+const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const settle = () => panel.pass(advance, 0);
+
+async function show(name: FixtureName): Promise<void> {
+  panel = new Mounted();
+  await panel.render();
+  for (const message of fixtures[name]) if (message.type !== "result") await panel.take(message);
+  await settle();
+}
+
+beforeEach(() => void vi.useFakeTimers({ now: Date.now() }));
+afterEach(async () => {
+  await panel.unmount();
+  vi.useRealTimers();
+});
+
+describe("the states of the panel", () => {
+  it.each([
+    ["starting", "Starting Gemini Companion…", undefined],
+    ["noPython", "Python is needed", "Choose Python…"],
+    ["versionMismatch", "Versions do not fit together", "Update"],
+    ["crashed", "The daemon ended five times", "Restart"],
+    ["noKey", "Set an API key", "Set API Key"],
+    ["keyRefused", "The API key was refused.", "Set API Key"],
+    ["untrusted", "Restricted Mode", "Manage Trust"],
+    ["daemonLost", "The connection to the daemon was lost.", "Restart Now"],
+    ["serviceDown", "The service cannot be reached.", "Retry Now"],
+    ["readOnly", "Another window is using this chat", "Take Over"],
+    ["empty", "Ask about your code", "Explain tokenizer.py step by step"],
+  ] as const)("%s says “%s” and offers “%s”", async (name, text, button) => {
+    await show(name);
+    expect(panel.text).toContain(text);
+    if (button !== undefined) expect(panel.has("button", button)).toBe(true);
+  });
+
+  it("send the host's actions back as they are", async () => {
+    await show("keyRefused");
+    await panel.click("button", "Use the Offline Model");
+    expect(panel.host.sent).toEqual([{ type: "action", action: { id: "useOffline", label: "Use the Offline Model" } }]);
+  });
+
+  it("count down to the next try", async () => {
+    await show("daemonLost");
+    expect(panel.text).toMatch(/Next try in \d s\./);
+    await panel.pass(advance, 10_000);
+    expect(panel.text).not.toContain("Next try");
+  });
+
+  it("put an example into the composer without sending it", async () => {
+    await show("empty");
+    await panel.click("button", "Explain tokenizer.py step by step");
+    expect(panel.prompt.value).toBe("Explain tokenizer.py step by step");
+    expect(document.activeElement).toBe(panel.prompt);
+    expect(panel.host.sent).toEqual([]);
+  });
+
+  it("tell an error once, not with every state", async () => {
+    await show("keyRefused");
+    const alert = () => panel.get("alert").firstElementChild;
+    const first = alert();
+    expect(first?.textContent).toContain("The API key was refused.");
+    const [message] = fixtures.keyRefused;
+    if (message?.type === "snapshot") await panel.take({ type: "state", state: { ...message.state, pins: 5 } });
+    expect(alert()).toBe(first);
+  });
+});
+
+describe("the meter", () => {
+  it("says how full the context is, visible text first, and where compression starts", async () => {
+    await show("idle");
+    expect(nameOf(panel.get("button", /context used/))).toBe("39% of the context used, 412,310 of 1,048,576 tokens, compression starts at 524,288");
+  });
+
+  it("opens a table and never compresses by itself", async () => {
+    await show("idle");
+    await panel.click("button", /context used/);
+    await settle();
+    expect(panel.get("row", /^Messages/).textContent).toBe("Messages231,55622%");
+    expect(panel.get("dialog", "Context").textContent).toContain("Compression starts at 524,288 tokens.");
+    expect(panel.host.sent).toEqual([]);
+    await panel.click("button", "Compress with Guidance…");
+    expect(panel.host.sent).toEqual([{ type: "compress", preview: false, guided: true }]);
+    expect(panel.has("dialog")).toBe(false);
+  });
+
+  it("does not offer to compress while something runs", async () => {
+    await show("streaming");
+    await panel.click("button", /context used/);
+    await settle();
+    await panel.click("button", "Compress…");
+    expect(panel.host.sent).toEqual([]);
+    expect(panel.get("button", "Compress…").getAttribute("aria-disabled")).toBe("true");
+  });
+
+  it("says what went wrong if the parts cannot be counted", async () => {
+    await show("idle");
+    panel.host.answering = false;
+    await panel.click("button", /context used/);
+    await settle();
+    const view = { kind: "daemon", message: "The daemon is gone.", hint: "Restart it.", retryable: true, actions: [{ id: "restartDaemon", label: "Restart" } as const] };
+    for (const question of panel.host.questions) question.fail(new CallError(view));
+    await settle();
+    expect(panel.get("dialog", "Context").textContent).toContain("The daemon is gone. Restart it.");
+    expect(panel.has("button", "Restart")).toBe(true);
+  });
+});
+
+describe("pop-ups", () => {
+  it("close with Esc, stop nothing by it, and give the focus back", async () => {
+    await show("streaming");
+    await panel.click("button", "More");
+    expect(document.activeElement?.textContent).toBe("Open as Markdown");
+    await panel.press("Escape");
+    expect(panel.has("menu")).toBe(false);
+    expect(document.activeElement).toBe(panel.get("button", "More"));
+    expect(panel.host.sent).toEqual([]);
+  });
+
+  it("are closed by their own button and by a click beside them", async () => {
+    await show("idle");
+    await panel.click("button", "More");
+    await panel.click("button", "More");
+    expect(panel.has("menu")).toBe(false);
+    await panel.click("button", "More");
+    await panel.click("button", "Find in chat");
+    expect(panel.has("menu")).toBe(false);
+  });
+
+  it("are walked with arrows and letters; what is impossible now can be read but not chosen", async () => {
+    await show("idle");
+    await panel.click("button", "More");
+    await panel.press("ArrowUp");
+    expect(document.activeElement?.textContent).toBe("Commands and Keys");
+    await panel.press("u");
+    expect(document.activeElement?.textContent).toBe("Undo Last Compression…");
+    await panel.click("menuitem", "Undo Last Compression…");
+    expect(panel.host.questions).toEqual([]);
+    expect(panel.has("menu")).toBe(true);
+  });
+
+  it("choose the model", async () => {
+    await show("idle");
+    await panel.click("button", "gemini-3-pro");
+    expect(panel.get("menuitemradio", /^gemini-3-pro/).getAttribute("aria-checked")).toBe("true");
+    await panel.click("menuitemradio", /^gemini-3-flash/);
+    expect(panel.host.sent).toEqual([{ type: "model", name: "gemini-3-flash" }]);
+  });
+
+  it("show pins and let them go", async () => {
+    await show("idle");
+    await panel.click("button", "2 pins");
+    await settle();
+    await panel.click("button", /^Unpin Python 3.11/);
+    await settle();
+    expect(panel.host.asked("unpin")).toEqual([{ do: "unpin", pinId: "n2" }]);
+    expect(panel.has("button", /^Unpin Python 3.11/)).toBe(false);
+  });
+});
+
+describe("the chats", () => {
+  it("are searched in full text once typing pauses, and opened", async () => {
+    await show("sessionsOpen");
+    const search = panel.get("searchbox", "Search in all chats");
+    expect(document.activeElement).toBe(search);
+    if (search instanceof HTMLInputElement) await panel.type("changelog", search);
+    await panel.pass(advance, 200);
+    expect(panel.host.asked("sessions").at(-1)).toEqual({ do: "sessions", query: "changelog" });
+    await panel.press("ArrowDown");
+    await panel.press("ArrowDown");
+    expect(document.activeElement?.textContent).toContain("Changelog for the next release");
+    await panel.click("button", /^Changelog for the next/);
+    expect(panel.host.sent).toContainEqual({ type: "openSession", sessionId: "s2" });
+    expect(panel.has("dialog")).toBe(false);
+  });
+
+  it("are renamed, exported and deleted by the host, and read anew when the panel has the focus again", async () => {
+    await show("sessionsOpen");
+    await panel.click("button", "Rename Speed of the import");
+    await panel.click("button", "Export Speed of the import");
+    await panel.click("button", "Delete Speed of the import");
+    expect(panel.host.sent).toEqual([
+      { type: "chat", do: "rename", sessionId: "s3" },
+      { type: "chat", do: "export", sessionId: "s3" },
+      { type: "chat", do: "delete", sessionId: "s3" },
+    ]);
+    expect(panel.host.asked("sessions")).toHaveLength(1);
+    window.dispatchEvent(new Event("focus"));
+    await panel.pass(advance, 250);
+    await settle();
+    expect(panel.host.asked("sessions")).toHaveLength(2);
+    expect(panel.has("dialog", "Chats")).toBe(true);
+  });
+
+  it("come page by page", async () => {
+    await show("sessionsOpen");
+    panel.host.answering = false;
+    await panel.click("button", "Show More");
+    expect(panel.host.asked("sessions").at(-1)).toEqual({ do: "sessions", query: "", cursor: "s3" });
+    const [first] = answers.sessions.sessions;
+    panel.host.questions.at(-1)?.settle({ sessions: [{ ...first, sessionId: "s4", title: "An old one" }] });
+    await settle();
+    expect(panel.has("button", /^An old one/)).toBe(true);
+    expect(panel.has("button", /^Speed of the import/)).toBe(true);
+    expect(panel.has("button", "Show More")).toBe(false);
+  });
+});
+
+describe("the chips", () => {
+  it("take a file out and put it back", async () => {
+    await show("chipsOut");
+    expect(panel.get("button", "Take tokenizer.py:80-94 out").getAttribute("aria-pressed")).toBe("true");
+    await panel.click("button", "Take tokenizer.py:80-94 out");
+    await panel.click("button", "Put parser.py back");
+    expect(panel.host.sent).toEqual([
+      { type: "chip", uri: "file:///ws/src/tokenizer.py", included: false },
+      { type: "chip", uri: "file:///ws/src/parser.py", included: true },
+    ]);
+  });
+
+  it("fold many files and say why one is withheld", async () => {
+    await show("chipsOut");
+    expect(panel.text).toContain("its name says that it holds secrets");
+    expect(panel.has("button", "Take d.py out")).toBe(false);
+    await panel.click("button", "+4 more files");
+    expect(panel.has("button", "Take d.py out")).toBe(true);
+  });
+});
+
+describe("queued prompts", () => {
+  it("are sent now or removed", async () => {
+    await show("queued");
+    const [first, second] = [panel.all("button", "Send now")[0], panel.all("button", "Remove queued prompt")[1]];
+    first?.click();
+    second?.click();
+    expect(panel.host.sent).toEqual([
+      { type: "queue", do: "sendNow", id: "q1" },
+      { type: "queue", do: "remove", id: "q2" },
+    ]);
+  });
+
+  it("are edited from the composer with Alt+↑, saved with Enter, and the focus comes back", async () => {
+    await show("queued");
+    panel.prompt.focus();
+    await panel.press("ArrowUp", { altKey: true });
+    await panel.press("ArrowUp", { altKey: true });
+    const editor = panel.get("textbox", "Queued prompt");
+    expect(document.activeElement).toBe(editor);
+    expect(editor).toHaveProperty("value", "now the tests for the parser");
+    if (editor instanceof HTMLTextAreaElement) await panel.type("first the tests", editor);
+    await panel.press("Enter");
+    expect(panel.host.sent).toEqual([{ type: "queue", do: "edit", id: "q1", text: "first the tests" }]);
+    expect(document.activeElement).toBe(panel.prompt);
+  });
+
+  it("that are sent while they are edited leave the change in the composer", async () => {
+    await show("queued");
+    panel.prompt.focus();
+    await panel.press("ArrowUp", { altKey: true });
+    const editor = panel.get("textbox", "Queued prompt");
+    if (editor instanceof HTMLTextAreaElement) await panel.type("my change", editor);
+    await panel.state({ queue: [] });
+    expect(panel.prompt.value).toBe("my change");
+    expect(document.activeElement).toBe(panel.prompt);
+  });
+});
+
+describe("finding in the chat", () => {
+  async function find(text: string): Promise<void> {
+    await show("findOpen");
+    const input = panel.get("searchbox", "Find in chat");
+    if (input instanceof HTMLInputElement) await panel.type(text, input);
+    await panel.pass(advance, 150);
+  }
+
+  it("begins with the newest match and walks with Enter and Shift+Enter", async () => {
+    await find("line");
+    expect(panel.host.asked("find")).toEqual([{ do: "find", query: "line", caseSensitive: false }]);
+    expect(panel.text).toContain("2 of 2");
+    await panel.press("Enter");
+    expect(panel.text).toContain("1 of 2");
+    await panel.press("Enter", { shiftKey: true });
+    expect(panel.transcript.revealed.map(({ rowId }) => rowId)).toEqual(["a:t1", "p:t1", "a:t1"]);
+  });
+
+  it("begins where the person reads", async () => {
+    await show("findOpen");
+    panel.transcript.place = { rowId: "p:t1", offset: 0 };
+    const input = panel.get("searchbox", "Find in chat");
+    if (input instanceof HTMLInputElement) await panel.type("line", input);
+    await panel.pass(advance, 150);
+    expect(panel.transcript.revealed.map(({ rowId }) => rowId)).toEqual(["p:t1"]);
+  });
+
+  it("tells when there is nothing, and heeds case if asked", async () => {
+    await find("line");
+    panel.host.answering = false;
+    await panel.click("button", "Match case");
+    await panel.pass(advance, 150);
+    expect(panel.host.asked("find").at(-1)).toEqual({ do: "find", query: "line", caseSensitive: true });
+    panel.host.questions.at(-1)?.settle({ matches: [] });
+    await settle();
+    expect(panel.text).toContain("No results");
+  });
+
+  it("ends with Esc: marks go, the focus returns", async () => {
+    await show("idle");
+    panel.prompt.focus();
+    await panel.take({ type: "command", command: { do: "find" } });
+    await panel.press("Escape");
+    expect(panel.has("search")).toBe(false);
+    expect(panel.transcript.heard).toContain("clear");
+    expect(document.activeElement).toBe(panel.prompt);
+  });
+});
+
+describe("a question", () => {
+  it("makes the rest inert, takes the focus, and is answered no by Esc", async () => {
+    await show("idle");
+    panel.prompt.focus();
+    const answer = panel.shell.confirm("Really?", "Do It");
+    await settle();
+    expect(document.activeElement?.textContent).toBe("Do It");
+    expect(document.querySelector("footer")?.hasAttribute("inert")).toBe(true);
+    await panel.press("Escape");
+    expect(await answer).toBe(false);
+    await settle();
+    expect(document.querySelector("footer")?.hasAttribute("inert")).toBe(false);
+    expect(document.activeElement).toBe(panel.prompt);
+  });
+});
+
+describe("messages of the host", () => {
+  it("that do not fit what is there ask for everything anew", async () => {
+    await show("streaming");
+    panel.transcript.deltasFit = false;
+    await panel.take({ type: "delta", rowId: "a:t2", version: 2, field: "text", at: 9_999, text: "x" });
+    expect(panel.host.resyncs).toBe(1);
+  });
+
+  it("are told to screen readers as the setting says", async () => {
+    await show("streaming");
+    const row = { kind: "answer", id: "a:t2", version: 3, turnId: "t2", model: "m", state: "done", text: "Two words.", thoughts: "", tools: [], attempt: 1 } as const;
+    await panel.take({ type: "rows", total: 4, from: 3, rows: [row] });
+    expect(panel.all("status").map((region) => region.textContent)).toContain("Answer finished, 2 words");
+    await panel.state({ settings: { ...baseState.settings, announce: "off" } });
+    await panel.take({ type: "rows", total: 4, from: 3, rows: [{ ...row, version: 4, state: "stopped" }] });
+    expect(panel.all("status").map((region) => region.textContent)).toContain("Answer finished, 2 words");
+  });
+});

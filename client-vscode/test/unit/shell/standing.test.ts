@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { hindrance, notices } from "../../../webview/shell/standing.js";
+import { baseState, fixtures, type FixtureName } from "../../panel/fixtures.js";
+
+function stateOf(name: FixtureName) {
+  const first = fixtures[name][0];
+  if (first?.type !== "snapshot") throw new Error(`${name} does not begin with a snapshot`);
+  return first.state;
+}
+const actionsIn = (name: FixtureName) => notices(stateOf(name), 2).flatMap(({ actions }) => actions.map(({ id }) => id));
+
+describe("what hinders a prompt", () => {
+  it.each(["idle", "starting", "daemonLost", "noKey", "untrusted", "queued", "compressing", "serviceDown"] as const)("nothing does while %s", (name) => {
+    expect(hindrance(stateOf(name))).toBeUndefined();
+  });
+
+  it.each(["noPython", "crashed", "versionMismatch", "readOnly"] as const)("%s does, and it says why", (name) => {
+    expect(hindrance(stateOf(name))).toMatch(/\w/);
+  });
+});
+
+describe("the notices above the composer", () => {
+  it("are none when all is well", () => {
+    expect(notices(baseState, 2)).toEqual([]);
+  });
+
+  it("carry the host's actions as they are", () => {
+    const banner = stateOf("keyRefused").banner;
+    expect(notices(stateOf("keyRefused"), 2)[0]?.actions).toBe(banner?.actions);
+  });
+
+  it("offer what mends a lost daemon, a held chat, a folder that is not trusted", () => {
+    expect(actionsIn("daemonLost")).toContain("restartDaemon");
+    expect(actionsIn("readOnly")).toEqual(["forkSession", "takeOver"]);
+    expect(actionsIn("untrusted")).toEqual(["manageTrust"]);
+  });
+
+  it("do not offer twice what the banner offers", () => {
+    const banner = { kind: "sessionBusy", message: "Held.", hint: "", retryable: false, level: "warning" as const, actions: [{ id: "takeOver" as const, label: "Take Over" }] };
+    expect(notices({ ...stateOf("readOnly"), banner }, 2)).toHaveLength(1);
+  });
+
+  it("leave a failure to the middle of the panel while nothing else is there", () => {
+    expect(notices(stateOf("crashed"), 0)).toEqual([]);
+    expect(notices(stateOf("crashed"), 2)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,80 @@
+/** The page of the panel: wires VS Code's API, the shell and the transcript, and says `ready`. */
+import { render } from "preact";
+import { Bridge, type VsCodeApi } from "./bridge.js";
+import { openFind } from "./shell/actions.js";
+import { App } from "./shell/app.js";
+import { DraftKeeper } from "./shell/draftKeeper.js";
+import { isFindKey } from "./shell/keymap.js";
+import { Messages } from "./shell/messages.js";
+import { Shell, ShellProvider } from "./shell/shell.js";
+import { t } from "./strings.js";
+import { Transcript } from "./transcript/transcript.js";
+
+/** VS Code puts it into the page; a second call of it throws. */
+declare function acquireVsCodeApi(): VsCodeApi;
+
+const api = acquireVsCodeApi();
+const bridge = new Bridge(api, (message) => messages.take(message), () => document.visibilityState === "visible");
+const shell = new Shell(bridge);
+const drafts = new DraftKeeper(shell, { read: () => api.getState(), write: (state) => api.setState(state) });
+const messages = new Messages(shell, drafts);
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("The page has no root.");
+render(
+  <ShellProvider value={shell}>
+    <App onFeed={startTranscript} />
+  </ShellProvider>,
+  root,
+);
+
+function startTranscript(feed: HTMLElement): void {
+  if (shell.transcript !== undefined) return;
+  const transcript = new Transcript(feed, {
+    send: (message) => bridge.send(message),
+    loadRows: (from, to) => {
+      bridge.call({ do: "rows", from, to }).then(
+        (page) => transcript.setRows(shell.total.peek(), page.from, page.rows),
+        (error: unknown) => shell.show(error),
+      );
+    },
+    announce: (text, assertive) => shell.announce(text, assertive),
+    t,
+    confirm: (question) => shell.confirm(question),
+  });
+  transcript.onScrolled(() => drafts.changed());
+  shell.transcript = transcript;
+}
+
+shell.draft.subscribe(() => drafts.changed());
+
+window.addEventListener("message", (event) => bridge.receive(event.data));
+window.addEventListener("focus", () => bridge.send({ type: "focus", focused: true }));
+window.addEventListener("blur", () => {
+  drafts.flush();
+  bridge.send({ type: "focus", focused: false });
+});
+document.addEventListener("focusout", () => drafts.flush());
+window.addEventListener("pagehide", () => drafts.flush());
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") bridge.wake();
+  else drafts.flush();
+});
+document.addEventListener("keydown", (event) => {
+  const platform = shell.panel.peek()?.settings.platform;
+  if (platform === undefined || !isFindKey(event, platform)) return;
+  event.preventDefault();
+  openFind(shell);
+});
+// A browser opens a dropped file in place of the page.
+for (const type of ["dragover", "drop"]) document.addEventListener(type, (event) => event.preventDefault());
+// Names and places only: the text of an error may hold text of the chat. Without an error it is the browser's remark on a late layout.
+window.addEventListener("error", ({ error, lineno, colno }: { readonly error: unknown; readonly lineno: number; readonly colno: number }) => {
+  if (error instanceof Error) bridge.send({ type: "defect", message: `${error.name} at ${lineno}:${colno}` });
+});
+window.addEventListener("unhandledrejection", ({ reason }: { readonly reason: unknown }) => {
+  bridge.send({ type: "defect", message: reason instanceof Error ? `${reason.name} in a promise` : "a promise was rejected" });
+});
+
+bridge.start();
+if (document.hasFocus()) bridge.send({ type: "focus", focused: true });

@@ -1,0 +1,33 @@
+/** Watches the numbers of the host's messages, so that a lost one is noticed. */
+
+/** `take`: in order. `drop`: seen already, or part of a stream that has a hole. `ask`: a message was lost, a snapshot is needed. */
+export type Verdict = "take" | "drop" | "ask";
+
+export class Revisions {
+  #last: number | undefined;
+
+  /** Whether messages are taken: a snapshot came and nothing was lost since. */
+  get inStep(): boolean {
+    return this.#last !== undefined;
+  }
+
+  /** `isSnapshot` messages are taken whatever their number: they carry everything, and a restarted host counts from the start. */
+  judge(rev: number, isSnapshot: boolean): Verdict {
+    if (isSnapshot) {
+      this.#last = rev;
+      return "take";
+    }
+    if (this.#last === undefined || rev <= this.#last) return "drop";
+    if (rev === this.#last + 1) {
+      this.#last = rev;
+      return "take";
+    }
+    this.#last = undefined;
+    return "ask";
+  }
+
+  /** Nothing is taken until the next snapshot. */
+  forget(): void {
+    this.#last = undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import type { DaemonView, PanelState } from "../../src/panel/contract.js";
+import { t } from "../strings.js";
+import { Icon } from "./icon.js";
+import { useShell } from "./shell.js";
+
+/** The middle of the panel while there is no row to show: starting, failed, or an invitation to ask. */
+export function Blank({ panel }: { readonly panel: PanelState | undefined }) {
+  const daemon = panel?.daemon;
+  if (panel === undefined || daemon === undefined || daemon.kind === "starting") return <Starting detail={daemon?.kind === "starting" ? daemon.detail : ""} />;
+  if (daemon.kind === "failed") return <Failed daemon={daemon} />;
+  return <Empty panel={panel} />;
+}
+
+function Starting({ detail }: { readonly detail: string }) {
+  return (
+    <div class="blank" role="status">
+      <span class="progress" aria-hidden="true" />
+      <p class="blank-title">{t("Starting Gemini Companion…")}</p>
+      {detail === "" ? null : <p class="quiet">{detail}</p>}
+    </div>
+  );
+}
+
+function Failed({ daemon }: { readonly daemon: DaemonView & { readonly kind: "failed" } }) {
+  const shell = useShell();
+  const { message, hint, actions } = daemon.error;
+  const [first, ...others] = actions;
+  return (
+    <div class="blank">
+      <span class="blank-icon error">
+        <Icon name="error" />
+      </span>
+      <h2 class="blank-title">{headline(daemon.reason)}</h2>
+      <p>{message}</p>
+      {hint === "" ? null : <p class="quiet">{hint}</p>}
+      <div class="button-column">
+        {first === undefined ? null : (
+          <button type="button" class="button" onClick={() => shell.act(first)}>
+            {first.label}
+          </button>
+        )}
+        {others.map((action) => (
+          <button key={`${action.id} ${action.argument ?? ""}`} type="button" class="button secondary" onClick={() => shell.act(action)}>
+            {action.label}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function headline(reason: (DaemonView & { readonly kind: "failed" })["reason"]): string {
+  switch (reason) {
+    case "noPython":
+      return t("Python is needed");
+    case "notFound":
+      return t("The daemon was not found");
+    case "versionMismatch":
+      return t("Versions do not fit together");
+    case "crashed":
+      return t("The daemon ended unexpectedly");
+    case "environment":
+      return t("The daemon could not be set up");
+  }
+}
+
+function Empty({ panel }: { readonly panel: PanelState }) {
+  const shell = useShell();
+  const readOnly = panel.session?.heldBy !== undefined;
+  return (
+    <div class="blank">
+      <h2 class="blank-title">{t("Ask about your code")}</h2>
+      {panel.providerHint === "" || panel.provider === "gemini" || panel.banner !== undefined ? null : <p class="quiet">{panel.providerHint}</p>}
+      {readOnly || panel.examples.length === 0 ? null : (
+        <ul class="examples" aria-label={t("Examples")}>
+          {panel.examples.map((example) => (
+            <li key={example}>
+              <button
+                type="button"
+                class="example"
+                onClick={() => {
+                  shell.draft.value = example;
+                  shell.focusComposer();
+                }}
+              >
+                {example}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="quiet">{goesAlong(panel)}</p>
+    </div>
+  );
+}
+
+/** What of the editor a prompt takes along, in one sentence. */
+export function goesAlong(panel: Pick<PanelState, "chips" | "trusted">): string {
+  if (!panel.trusted) return t("Nothing of your editor goes along: this folder is not trusted.");
+  const files = panel.chips.filter((chip) => chip.included && chip.withheld === undefined);
+  const [first, ...others] = files;
+  if (first === undefined) return t("Nothing of your editor goes along. Open a file, or name one with @.");
+  if (others.length === 0) return t("{0} goes along with your prompt.", first.label);
+  return others.length === 1
+    ? t("{0} and 1 other open file go along with your prompt.", first.label)
+    : t("{0} and {1} other open files go along with your prompt.", first.label, others.length);
+}

@@ -1,0 +1,80 @@
+import { useState } from "preact/hooks";
+import type { Chip, PanelState } from "../../src/panel/contract.js";
+import { t } from "../strings.js";
+import { Icon } from "./icon.js";
+import { opens } from "./popup.js";
+import { useShell } from "./shell.js";
+
+/** Chips shown before the rest is folded. */
+const shown = 3;
+
+/** What of the editor goes along with the next prompt: each file is one click from being taken out, and one from coming back. */
+export function Chips({ panel }: { readonly panel: PanelState }) {
+  const [expanded, setExpanded] = useState(false);
+  const shell = useShell();
+  const chips = [...panel.chips].sort((a, b) => Number(b.isActive) - Number(a.isActive));
+  const folded = chips.length - shown;
+  // One chip more takes no more room than the button that would hide it.
+  const visible = expanded || folded <= 1 ? chips : chips.slice(0, shown);
+  if (chips.length === 0 && panel.pins === 0) return null;
+  const pins = panel.pins === 1 ? t("1 pin") : t("{0} pins", panel.pins);
+  return (
+    <div class="chips-row">
+      <ul class="chips" aria-label={t("Goes along with your prompt")}>
+        {visible.map((chip) => (
+          <li key={chip.uri}>{chip.withheld === undefined ? <ToggleChip chip={chip} /> : <WithheldChip chip={chip} reason={chip.withheld} />}</li>
+        ))}
+        {folded <= 1 ? null : (
+          <li>
+            <button
+              type="button"
+              class="chip"
+              aria-expanded={expanded}
+              aria-label={expanded ? t("Show fewer files") : t("+{0} more files", folded)}
+              onClick={() => setExpanded(!expanded)}
+            >
+              {expanded ? <Icon name="chevronUp" /> : `+${folded}`}
+            </button>
+          </li>
+        )}
+        {panel.pins === 0 ? null : (
+          <li>
+            <button type="button" class="chip" aria-label={pins} title={t("{0}: kept word for word by every compression", pins)} {...opens(shell, "pins")}>
+              <Icon name="pin" />
+              {panel.pins}
+            </button>
+          </li>
+        )}
+      </ul>
+    </div>
+  );
+}
+
+function ToggleChip({ chip }: { readonly chip: Chip }) {
+  const shell = useShell();
+  const name = chip.included ? t("Take {0} out", chip.label) : t("Put {0} back", chip.label);
+  return (
+    <button
+      type="button"
+      class={`chip ${chip.included ? "" : "chip-out"}`}
+      aria-pressed={chip.included}
+      aria-label={name}
+      title={`${chip.detail}\n${name}`}
+      onClick={() => shell.line.send({ type: "chip", uri: chip.uri, included: !chip.included })}
+    >
+      <Icon name="file" />
+      <span class="chip-label">{chip.label}</span>
+      <Icon name={chip.included ? "close" : "add"} />
+    </button>
+  );
+}
+
+function WithheldChip({ chip, reason }: { readonly chip: Chip; readonly reason: string }) {
+  return (
+    <span class="chip chip-withheld" title={`${chip.detail}\n${t("Not sent: {0}", reason)}`}>
+      <Icon name="lock" />
+      <span class="chip-label">{chip.label}</span>
+      <span class="chip-reason">{reason}</span>
+    </span>
+  );
+}

@@ -1,0 +1,154 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { PanelState } from "../../src/panel/contract.js";
+import { t } from "../strings.js";
+import { stop, submit } from "./actions.js";
+import { Chips } from "./chips.js";
+import { CompletionList, completionListId, completionOptionId, useCompletion, type CompletionEntry } from "./completion.js";
+import { ComposerBar } from "./composerBar.js";
+import { composerCommand } from "./keymap.js";
+import { leavesDownwards, leavesUpwards } from "./promptHistory.js";
+import { previousPrompt } from "./queueEditing.js";
+import { useShell } from "./shell.js";
+import { replaceText } from "./textEdit.js";
+import { usePromptHistory } from "./usePromptHistory.js";
+
+/** Where prompts are written. It never takes the focus by itself but when the person asked for it. */
+export function Composer({ panel }: { readonly panel: PanelState }) {
+  const shell = useShell();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const [caret, setCaret] = useState<number>();
+  const text = shell.draft.value;
+  const completion = useCompletion(text, caret);
+  const history = usePromptHistory(panel.session?.sessionId);
+
+  const focusAsked = shell.composerFocus.value;
+  useEffect(() => {
+    if (focusAsked > 0) area.current?.focus();
+  }, [focusAsked]);
+
+  const readCaret = () => {
+    const element = area.current;
+    if (element !== null) setCaret(element.selectionStart === element.selectionEnd ? element.selectionEnd : undefined);
+  };
+  const setText = (next: string) => {
+    shell.draft.value = next;
+    const element = area.current;
+    if (element === null) return;
+    element.value = next;
+    element.setSelectionRange(next.length, next.length);
+    setCaret(undefined);
+  };
+  const send = () => {
+    if (!submit(shell, shell.draft.peek())) return;
+    history.rest();
+    setText("");
+  };
+
+  const insertion = shell.insertion.value;
+  useEffect(() => {
+    const element = area.current;
+    if (insertion === undefined || element === null) return;
+    const { selectionStart: start, selectionEnd: end } = element;
+    const glued = start > 0 && !/\s$/.test(element.value.slice(0, start));
+    replaceText(element, { start, end, text: glued ? ` ${insertion.text}` : insertion.text });
+    shell.draft.value = element.value;
+    shell.insertion.value = undefined;
+    if (insertion.send) send();
+  }, [insertion, shell]);
+
+  const accept = (entry: CompletionEntry, andSend: boolean) => {
+    const element = area.current;
+    if (element === null) return;
+    replaceText(element, entry.replacement);
+    shell.draft.value = element.value;
+    readCaret();
+    if (andSend && entry.complete) send();
+  };
+
+  const onKeyDown = (event: KeyboardEvent & { readonly currentTarget: HTMLTextAreaElement }) => {
+    const { value, selectionStart: start, selectionEnd: end } = event.currentTarget;
+    const recalled = history.isRecalled(value);
+    const command = composerCommand(event, {
+      sendWith: panel.settings.sendWith,
+      listOpen: completion.entries.length > 0,
+      running: panel.job.kind !== "idle",
+      historyUp: leavesUpwards(value, start, end, recalled),
+      historyDown: leavesDownwards(value, start, end, recalled),
+      hasQueue: panel.queue.length > 0,
+    });
+    if (command === undefined || (command === "newestMessage" && shell.total.peek() === 0)) return;
+    event.preventDefault();
+    switch (command) {
+      case "send":
+        send();
+        return;
+      case "newLine":
+        replaceText(event.currentTarget, { start, end, text: "\n" });
+        return;
+      case "stop":
+        stop(shell);
+        return;
+      case "older":
+        history.older(value, setText);
+        return;
+      case "newer":
+        history.newer(value, setText);
+        return;
+      case "editQueued":
+        shell.editQueued(previousPrompt(panel.queue, undefined));
+        return;
+      case "newestMessage":
+        shell.transcript?.focusNewest();
+        return;
+      case "listNext":
+        completion.move(1);
+        return;
+      case "listPrevious":
+        completion.move(-1);
+        return;
+      case "listAccept": {
+        const entry = completion.entries[completion.active];
+        if (entry !== undefined) accept(entry, event.key === "Enter");
+        return;
+      }
+      case "listClose":
+        completion.dismiss();
+        return;
+    }
+  };
+
+  const listOpen = completion.entries.length > 0;
+  return (
+    <form
+      class="composer"
+      aria-label={t("Prompt")}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <CompletionList completion={completion} accept={(entry) => accept(entry, true)} />
+      <Chips panel={panel} />
+      <textarea
+        ref={area}
+        class="prompt"
+        rows={1}
+        dir="auto"
+        aria-label={t("Prompt")}
+        aria-autocomplete="list"
+        {...(listOpen ? { "aria-controls": completionListId, "aria-activedescendant": completionOptionId(completion.active) } : {})}
+        placeholder={panel.session?.heldBy === undefined ? t("Ask Gemini, @ for files, / for commands") : t("This chat can only be read here")}
+        value={text}
+        onInput={(event) => {
+          shell.draft.value = event.currentTarget.value;
+          readCaret();
+        }}
+        onSelect={readCaret}
+        onKeyUp={readCaret}
+        onBlur={() => setCaret(undefined)}
+        onKeyDown={onKeyDown}
+      />
+      <ComposerBar panel={panel} hasText={text.trim() !== ""} addFile={() => (shell.insertion.value = { text: "@", send: false })} />
+    </form>
+  );
+}

@@ -1,0 +1,15 @@
+/** Files dragged from the explorer or from outside. VS Code hands them over when Shift is held. */
+
+const uriTypes = ["application/vnd.code.uri-list", "text/uri-list"] as const;
+
+export function carriesFiles(transfer: Pick<DataTransfer, "types"> | null): boolean {
+  return transfer !== null && uriTypes.some((type) => transfer.types.includes(type));
+}
+
+/** The URIs of a drop, each once; comments of the list are left out. Whether they may be read is for the host to say. */
+export function droppedUris(transfer: Pick<DataTransfer, "types" | "getData">): readonly string[] {
+  const type = uriTypes.find((candidate) => transfer.types.includes(candidate));
+  if (type === undefined) return [];
+  const lines = transfer.getData(type).split(/\r?\n/);
+  return [...new Set(lines.map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#")))];
+}

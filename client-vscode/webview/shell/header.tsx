@@ -1,0 +1,63 @@
+import type { PanelState } from "../../src/panel/contract.js";
+import { t } from "../strings.js";
+import { compress, newChat, openFind, showSnapshot, undoCompression } from "./actions.js";
+import { Icon } from "./icon.js";
+import { Menu, type MenuItem } from "./menu.js";
+import { Meter } from "./meter.js";
+import { MeterDialog } from "./meterDialog.js";
+import { PinsDialog } from "./pins.js";
+import { opens } from "./popup.js";
+import { SessionsDialog } from "./sessions.js";
+import { useShell } from "./shell.js";
+import { StatisticsDialog } from "./statistics.js";
+
+export function Header({ panel }: { readonly panel: PanelState }) {
+  const shell = useShell();
+  const locale = panel.settings.locale;
+  const title = panel.session === undefined || panel.session.title === "" ? t("New chat") : panel.session.title;
+  const findHint = panel.settings.platform === "mac" ? "⌘F" : "Ctrl+F";
+  return (
+    <>
+      <div class="toolbar" role="toolbar" aria-label={t("Chat")}>
+        <button type="button" class="title-button" title={t("{0} · show all chats", title)} {...opens(shell, "sessions")}>
+          <span class="title-text">{title}</span>
+          <Icon name="chevronDown" />
+        </button>
+        <button type="button" class="icon-button" aria-label={t("New chat")} title={t("New chat")} onClick={() => newChat(shell)}>
+          <Icon name="add" />
+        </button>
+        <button type="button" class="icon-button" aria-label={t("Find in chat")} title={`${t("Find in chat")} (${findHint})`} onClick={() => openFind(shell)}>
+          <Icon name="search" />
+        </button>
+        <button type="button" class="icon-button" aria-label={t("More")} title={t("More")} {...opens(shell, "more", "menu")}>
+          <Icon name="ellipsis" />
+        </button>
+        {panel.meter === undefined ? null : <Meter meter={panel.meter} locale={locale} />}
+      </div>
+      <SessionsDialog />
+      <Menu name="more" label={t("More")} items={moreItems(shell, panel)} class="popup-header popup-end" />
+      <MeterDialog locale={locale} />
+      <PinsDialog />
+      <StatisticsDialog locale={locale} />
+    </>
+  );
+}
+
+function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): readonly MenuItem[] {
+  const hasSession = panel.session !== undefined;
+  const writable = hasSession && panel.session.heldBy === undefined;
+  const idle = writable && panel.job.kind === "idle";
+  const chat = (what: "openAsMarkdown" | "export" | "rename") => () => shell.line.send({ type: "chat", do: what });
+  return [
+    { label: t("Open as Markdown"), icon: "markdown", disabled: !hasSession, run: chat("openAsMarkdown") },
+    { label: t("Export…"), icon: "exportFile", disabled: !hasSession, run: chat("export") },
+    { label: t("Rename…"), icon: "edit", disabled: !writable, run: chat("rename") },
+    { label: t("Compress…"), icon: "compress", disabled: !idle, separated: true, run: () => compress(shell, false, false) },
+    { label: t("Preview Compression…"), icon: "diff", disabled: !idle, run: () => compress(shell, true, false) },
+    { label: t("Show Snapshot"), icon: "file", disabled: !panel.canUndo && panel.hidden.length === 0, run: () => void showSnapshot(shell) },
+    { label: t("Undo Last Compression…"), icon: "undo", disabled: !panel.canUndo || !idle, run: () => void undoCompression(shell) },
+    { label: t("Pins"), icon: "pin", disabled: !hasSession, separated: true, run: () => shell.openPopup("pins") },
+    { label: t("Statistics"), icon: "statistics", disabled: !hasSession, run: () => shell.openPopup("statistics") },
+    { label: t("Commands and Keys"), icon: "help", run: () => shell.openPopup("help") },
+  ];
+}

@@ -1,0 +1,55 @@
+import type { PanelSettings } from "../../src/panel/contract.js";
+import { t } from "../strings.js";
+import { Popup } from "./popup.js";
+import { slashCommands } from "./slash.js";
+
+/** The commands of the composer and the keys of the panel. */
+export function HelpDialog({ settings }: { readonly settings: PanelSettings }) {
+  return (
+    <Popup name="help" label={t("Commands and Keys")} class="popup-footer help">
+      <h2 class="popup-title" tabIndex={-1} data-first>
+        {t("Commands and Keys")}
+      </h2>
+      <h3>{t("Commands")}</h3>
+      <dl>
+        {slashCommands.map((command) => (
+          <div key={command.name}>
+            <dt>
+              /{command.name}
+              {command.argument === "" ? "" : ` ${t(command.argument)}`}
+            </dt>
+            <dd>{t(command.description)}</dd>
+          </div>
+        ))}
+      </dl>
+      <h3>{t("Keys")}</h3>
+      <dl>
+        {keys(settings).map(([key, effect]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{effect}</dd>
+          </div>
+        ))}
+      </dl>
+    </Popup>
+  );
+}
+
+function keys(settings: PanelSettings): readonly (readonly [string, string])[] {
+  const control = settings.platform === "mac" ? "⌘" : "Ctrl";
+  const enterSends = settings.sendWith === "enter";
+  return [
+    [enterSends ? "Enter" : `${control}+Enter`, t("Send; while an answer comes in, queue")],
+    [enterSends ? "Shift+Enter" : "Enter", t("New line")],
+    ["Esc", t("Close the list, else stop")],
+    ["↑ ↓", t("Earlier prompts, from the first line")],
+    ["Alt+↑", t("Edit the last queued prompt")],
+    ["Shift+Tab", t("To the newest message")],
+    ["PageUp PageDown", t("Message to message")],
+    ["[ ]", t("Prompt to prompt")],
+    [`${control}+F`, t("Find in chat")],
+    ...(settings.messageKeys ? ([["C R F P", t("On a message: copy, retry, fork, pin")]] as const) : []),
+  ];
+}

@@ -1,0 +1,88 @@
+/** Messages of the host, put where they belong: the shell's signals, the transcript, the live regions. */
+import type { PageCommand } from "../../src/panel/contract.js";
+import type { ShellMessage } from "../bridge.js";
+import { setStrings } from "../strings.js";
+import { openFind } from "./actions.js";
+import type { DraftKeeper } from "./draftKeeper.js";
+import { NewsDesk } from "./news.js";
+import type { Shell } from "./shell.js";
+
+export class Messages {
+  readonly #news = new NewsDesk();
+
+  constructor(
+    private readonly shell: Shell,
+    private readonly drafts: DraftKeeper,
+  ) {}
+
+  take(message: ShellMessage): void {
+    const { shell } = this;
+    switch (message.type) {
+      case "snapshot": {
+        setStrings(message.strings);
+        this.#news.learn(message.rows);
+        // The state first: the transcript reads its hidden runs and settings while it builds the rows.
+        shell.setPanel(message.state);
+        shell.total.value = message.total;
+        shell.transcript?.setState(message.state);
+        const scroll = this.drafts.restore(message);
+        shell.transcript?.reset(message.total, message.from, message.rows, scroll);
+        return;
+      }
+      case "state":
+        shell.setPanel(message.state);
+        shell.transcript?.setState(message.state);
+        return;
+      case "rows": {
+        shell.total.value = message.total;
+        shell.transcript?.setRows(message.total, message.from, message.rows);
+        const settings = shell.panel.peek()?.settings;
+        if (settings === undefined) return;
+        const news = this.#news.read(message.rows, settings);
+        const told = (assertive: boolean) => news.filter((item) => item.assertive === assertive).map(({ text }) => text);
+        for (const assertive of [false, true]) {
+          const texts = told(assertive);
+          if (texts.length > 0) shell.announce(texts.join(". "), assertive);
+        }
+        return;
+      }
+      case "delta":
+        if (shell.transcript?.appendDelta(message) === false) shell.line.resync();
+        return;
+      case "announce":
+        shell.announce(message.text, message.assertive);
+        return;
+      case "command":
+        this.#command(message.command);
+        return;
+    }
+  }
+
+  #command(command: PageCommand): void {
+    const { shell } = this;
+    switch (command.do) {
+      case "focusComposer":
+        shell.closePopup();
+        shell.focusComposer();
+        return;
+      case "insert":
+        shell.insertion.value = { text: command.text, send: command.send === true };
+        return;
+      case "setDraft":
+        shell.draft.value = command.text;
+        return;
+      case "find":
+        openFind(shell);
+        return;
+      case "openMeter":
+        shell.openPopup("meter");
+        return;
+      case "openSessions":
+        shell.openPopup("sessions");
+        return;
+      case "reveal":
+        shell.transcript?.focusRow(command.rowId);
+        return;
+    }
+  }
+}

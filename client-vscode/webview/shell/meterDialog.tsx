@@ -1,0 +1,104 @@
+import type { ContextReport, Stats } from "../../src/protocol.gen.js";
+import { t } from "../strings.js";
+import { compress } from "./actions.js";
+import { FaultLine } from "./faultLine.js";
+import { useAsked } from "./hooks.js";
+import { compressionStart, contextParts, partLabels, slices } from "./meterParts.js";
+import { formatCount, formatShare } from "./numbers.js";
+import { Popup } from "./popup.js";
+import { useShell } from "./shell.js";
+import { statisticsSentence } from "./statistics.js";
+
+/** What fills the context, part by part, and where compression starts. Opening it changes nothing. */
+export function MeterDialog({ locale }: { readonly locale: string }) {
+  return (
+    <Popup name="meter" label={t("Context")} class="popup-header">
+      <MeterBody locale={locale} />
+    </Popup>
+  );
+}
+
+function MeterBody({ locale }: { readonly locale: string }) {
+  const shell = useShell();
+  const { used } = shell.panel.value?.meter ?? { used: 0 };
+  // Asked anew when the meter moves while it is open.
+  const report = useAsked(String(used), 0, () => shell.line.call({ do: "context" }));
+  const stats = useAsked(String(used), 0, () => shell.line.call({ do: "stats" }));
+  const idle = shell.panel.value?.job.kind === "idle" && shell.panel.value.session?.heldBy === undefined;
+  const run = (preview: boolean, guided: boolean) => () => {
+    if (!idle) return;
+    shell.closePopup("meter");
+    compress(shell, preview, guided);
+  };
+  const off = idle ? {} : { "aria-disabled": true, title: t("Possible when nothing runs in this chat.") };
+  return (
+    <>
+      <h2 class="popup-title" tabIndex={-1} data-first>
+        {t("Context")}
+      </h2>
+      {report.value === undefined ? null : <Report report={report.value} locale={locale} />}
+      {report.value === undefined && report.error === undefined ? <p class="quiet">{t("Counting…")}</p> : null}
+      {report.error === undefined ? null : <FaultLine error={report.error} />}
+      {stats.value === undefined ? null : <StatisticsLine stats={stats.value} locale={locale} />}
+      <div class="button-row">
+        <button type="button" class="button secondary" {...off} onClick={run(true, false)}>
+          {t("Preview…")}
+        </button>
+        <button type="button" class="button secondary" {...off} onClick={run(false, false)}>
+          {t("Compress…")}
+        </button>
+        <button type="button" class="button secondary" {...off} onClick={run(false, true)}>
+          {t("Compress with Guidance…")}
+        </button>
+      </div>
+    </>
+  );
+}
+
+function Report({ report, locale }: { readonly report: ContextReport; readonly locale: string }) {
+  const parts = contextParts(report);
+  const start = compressionStart(report);
+  const whole = Math.max(report.tokenLimit, report.tokenCount);
+  return (
+    <>
+      <p class="meter-sum">
+        {t("{0} of {1} tokens", formatCount(report.tokenCount, locale), formatCount(report.tokenLimit, locale))}
+        {report.tokenCountSource === "estimate" ? <span class="quiet"> · {t("estimated")}</span> : null}
+      </p>
+      <svg class="parts-bar" viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">
+        {slices(parts).map(({ name, x, width }) => (
+          <rect key={name} class={`part part-${name}`} x={x * 100} width={width * 100} y="2" height="10" />
+        ))}
+        {start === undefined ? null : <rect class="parts-mark" x={Math.min(99.4, (start / whole) * 100)} width="0.6" height="14" />}
+      </svg>
+      <p class="quiet">{start === undefined ? t("Compression starts only when you ask.") : t("Compression starts at {0} tokens.", formatCount(start, locale))}</p>
+      <table class="parts">
+        <thead>
+          <tr>
+            <th scope="col">{t("Part")}</th>
+            <th scope="col">{t("Tokens")}</th>
+            <th scope="col">{t("Share")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {parts.map(({ name, tokens }) => (
+            <tr key={name} class={tokens === 0 ? "quiet" : ""}>
+              <th scope="row">
+                <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+                  <rect class={`part part-${name}`} width="10" height="10" rx="2" />
+                </svg>
+                {t(partLabels[name])}
+              </th>
+              <td>{formatCount(tokens, locale)}</td>
+              <td>{formatShare(tokens, whole, locale)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function StatisticsLine({ stats, locale }: { readonly stats: Stats; readonly locale: string }) {
+  return <p class="quiet">{statisticsSentence(stats, locale)}</p>;
+}

@@ -1,0 +1,56 @@
+/** Numbers and times as people read them, in the person's locale. */
+import { t } from "../strings.js";
+
+/** A count with grouping: `524,288`. */
+export function formatCount(value: number, locale: string): string {
+  return new Intl.NumberFormat(safeLocale(locale), { maximumFractionDigits: 0 }).format(value);
+}
+
+/** A count where room is short: `1M`, `96.1K`. */
+export function formatShort(value: number, locale: string): string {
+  return new Intl.NumberFormat(safeLocale(locale), { notation: "compact", maximumSignificantDigits: 3 }).format(value);
+}
+
+/**
+ * A share of a whole: `39%`. What is there is never `0%` and what is not full never `100%`, since both would say something that is not so.
+ */
+export function formatShare(part: number, whole: number, locale: string): string {
+  const percent = new Intl.NumberFormat(safeLocale(locale), { style: "percent", maximumFractionDigits: 0 });
+  if (!(whole > 0) || part <= 0) return percent.format(0);
+  const share = part / whole;
+  if (share < 0.01) return `<${percent.format(0.01)}`;
+  return percent.format(share < 1 ? Math.min(share, 0.99) : share);
+}
+
+/** When a chat was last used: the time today, the weekday within a week, else the date. Both times are Unix milliseconds. */
+export function formatWhen(time: number, now: number, locale: string): string {
+  const date = new Date(time);
+  const today = new Date(now);
+  const midnight = new Date(today.getFullYear(), today.getMonth(), today.getDate()).getTime();
+  const options: Intl.DateTimeFormatOptions =
+    time >= midnight
+      ? { hour: "2-digit", minute: "2-digit" }
+      : time >= midnight - 6 * 86_400_000
+        ? { weekday: "short", hour: "2-digit", minute: "2-digit" }
+        : { day: "numeric", month: "short", ...(date.getFullYear() === today.getFullYear() ? {} : { year: "numeric" }) };
+  return new Intl.DateTimeFormat(safeLocale(locale), options).format(date);
+}
+
+/** Whole seconds until `time`, at least 0; rounded up, so that `1` is shown until the moment has come. */
+export function secondsUntil(time: number, now: number): number {
+  return Math.max(0, Math.ceil((time - now) / 1_000));
+}
+
+/** `1 turn`, `38 turns`. English has two forms; a translation may give both the same text. */
+export function formatTurns(turns: number, locale: string): string {
+  return turns === 1 ? t("1 turn") : t("{0} turns", formatCount(turns, locale));
+}
+
+/** A locale that `Intl` takes: a host's setting may be anything. */
+function safeLocale(locale: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(locale)[0];
+  } catch {
+    return undefined;
+  }
+}

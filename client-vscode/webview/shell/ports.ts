@@ -1,0 +1,45 @@
+/** What the shell needs from the two things beside it: the line to the host, and the transcript. Tests bring their own. */
+import type { FromPage, PageRequest, PageResults, PanelState, Row, ScrollAnchor } from "../../src/panel/contract.js";
+
+export interface HostLine {
+  send(message: FromPage): void;
+  /** Rejects with `CallError`. */
+  call<R extends PageRequest>(request: R): Promise<PageResults[R["do"]]>;
+  /** Asks for a snapshot, because what is known has a hole. */
+  resync(): void;
+}
+
+export interface TextDelta {
+  readonly rowId: string;
+  readonly version: number;
+  readonly field: "text" | "thoughts";
+  readonly at: number;
+  readonly text: string;
+}
+
+export type FindMatch = PageResults["find"]["matches"][number];
+
+/** The part of `Transcript` that the shell uses. */
+export interface TranscriptPort {
+  reset(total: number, from: number, rows: readonly Row[], anchor?: ScrollAnchor): void;
+  setRows(total: number, from: number, rows: readonly Row[]): void;
+  /** False if the text does not fit what is there. */
+  appendDelta(delta: TextDelta): boolean;
+  setState(state: PanelState): void;
+  anchor(): ScrollAnchor;
+  highlightMatches(matches: readonly FindMatch[]): void;
+  revealMatch(match: FindMatch): void;
+  clearMatches(): void;
+  /** False if the row is not loaded. */
+  focusRow(rowId: string): boolean;
+  /** False if there is no message. */
+  focusNewest(): boolean;
+  /** A prompt was sent: its row goes near the top when it comes. */
+  promptSent(): void;
+}
+
+/** What the page keeps over a reload besides what the host keeps: VS Code's `setState`, which may lose the last seconds. */
+export interface KeptState {
+  read(): unknown;
+  write(state: unknown): void;
+}

@@ -1,0 +1,120 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { PanelState, QueuedPrompt } from "../../src/panel/contract.js";
+import { t } from "../strings.js";
+import { Icon } from "./icon.js";
+import { queueEditCommand } from "./keymap.js";
+import { previousPrompt, savedText, type QueueEdit } from "./queueEditing.js";
+import { useShell } from "./shell.js";
+
+/** Prompts that wait for what runs. Each can be changed, sent at once, or taken away. */
+export function Queue({ panel }: { readonly panel: PanelState }) {
+  const shell = useShell();
+  if (panel.queue.length === 0) return null;
+  const edit = shell.queueEdit.value;
+  return (
+    <section class="queue" aria-label={t("Queued prompts")}>
+      <h2 class="queue-title">{panel.queue.length === 1 ? t("1 prompt queued") : t("{0} prompts queued", panel.queue.length)}</h2>
+      <ol>
+        {panel.queue.map((prompt) => (
+          <li key={prompt.id} class="queued">
+            {edit?.id === prompt.id ? <QueueEditor edit={edit} panel={panel} /> : <QueueItem prompt={prompt} />}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function QueueItem({ prompt }: { readonly prompt: QueuedPrompt }) {
+  const shell = useShell();
+  const tell = (what: "sendNow" | "remove") => () => {
+    shell.line.send({ type: "queue", do: what, id: prompt.id });
+    shell.focusComposer();
+  };
+  return (
+    <>
+      <span class="queued-text" dir="auto" title={prompt.text}>
+        {prompt.text}
+      </span>
+      <span class="queued-actions">
+        <button type="button" class="icon-button" aria-label={t("Edit queued prompt")} title={`${t("Edit")} (Alt+↑)`} onClick={() => shell.editQueued(prompt)}>
+          <Icon name="edit" />
+        </button>
+        <button type="button" class="icon-button" aria-label={t("Send now")} title={t("Send now: what runs is stopped")} onClick={tell("sendNow")}>
+          <Icon name="send" />
+        </button>
+        <button type="button" class="icon-button" aria-label={t("Remove queued prompt")} title={t("Remove")} onClick={tell("remove")}>
+          <Icon name="close" />
+        </button>
+      </span>
+    </>
+  );
+}
+
+function QueueEditor({ edit, panel }: { readonly edit: QueueEdit; readonly panel: PanelState }) {
+  const shell = useShell();
+  const input = useRef<HTMLTextAreaElement>(null);
+
+  useEffect(() => {
+    const element = input.current;
+    if (element === null) return;
+    element.focus();
+    element.setSelectionRange(element.value.length, element.value.length);
+  }, [edit.id]);
+
+  const leave = () => {
+    shell.editQueued(undefined);
+    shell.focusComposer();
+  };
+  const save = () => {
+    const text = savedText(edit);
+    if (text !== undefined) {
+      shell.line.send({ type: "queue", do: "edit", id: edit.id, text });
+      shell.announce(t("Queued prompt changed"));
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const command = queueEditCommand(event, panel.settings.sendWith);
+    if (command === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (command === "previous") {
+      const previous = previousPrompt(panel.queue, edit);
+      if (previous === undefined) return;
+      save();
+      shell.editQueued(previous);
+      return;
+    }
+    if (command !== "cancel") save();
+    leave();
+  };
+
+  return (
+    <div class="queue-editor">
+      <textarea
+        ref={input}
+        class="input"
+        rows={1}
+        aria-label={t("Queued prompt")}
+        value={edit.text}
+        onInput={(event) => (shell.queueEdit.value = { ...edit, text: event.currentTarget.value })}
+        onKeyDown={onKeyDown}
+      />
+      <div class="button-row">
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            save();
+            leave();
+          }}
+        >
+          {t("Save")}
+        </button>
+        <button type="button" class="button secondary" onClick={leave}>
+          {t("Cancel")}
+        </button>
+      </div>
+    </div>
+  );
+}

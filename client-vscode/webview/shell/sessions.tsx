@@ -1,0 +1,161 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SessionInfo } from "../../src/protocol.gen.js";
+import { t } from "../strings.js";
+import { newChat } from "./actions.js";
+import { FaultLine } from "./faultLine.js";
+import { useAsked } from "./hooks.js";
+import { Icon } from "./icon.js";
+import { rovingIndex } from "./keymap.js";
+import { formatCount, formatTurns, formatWhen } from "./numbers.js";
+import { Popup } from "./popup.js";
+import { useShell } from "./shell.js";
+
+/** How long typing may pause before the chats are searched, ms. */
+const searchDelayMs = 200;
+/** How long after the panel has the focus again the chats are read anew, ms. */
+const settleDelayMs = 250;
+
+/** All chats of this folder: searched by everything said in them, opened, renamed, exported, deleted. */
+export function SessionsDialog() {
+  return (
+    <Popup name="sessions" label={t("Chats")} class="popup-header sessions">
+      <SessionsBody />
+    </Popup>
+  );
+}
+
+function SessionsBody() {
+  const shell = useShell();
+  const [query, setQuery] = useState("");
+  const [round, setRound] = useState(0);
+  const [more, setMore] = useState<{ readonly key: string; readonly sessions: readonly SessionInfo[]; readonly nextCursor?: string }>();
+  const box = useRef<HTMLDivElement>(null);
+  // The open chat may get another title, or be deleted, while this is open.
+  const open = shell.panel.value?.session;
+  const key = `${round} ${open?.sessionId ?? ""} ${open?.title ?? ""} ${query.trim()}`;
+  const first = useAsked(key, query === "" ? 0 : searchDelayMs, async () => ({ key, ...(await shell.line.call({ do: "sessions", query: query.trim() })) }));
+
+  // Renaming and deleting ask in the workbench: when the panel has the focus again, the list may be another, once the daemon has done it.
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const again = () => {
+      timer = setTimeout(() => setRound((before) => before + 1), settleDelayMs);
+    };
+    window.addEventListener("focus", again);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener("focus", again);
+    };
+  }, []);
+
+  const extra = more !== undefined && more.key === first.value?.key ? more : undefined;
+  const sessions = [...(first.value?.sessions ?? []), ...(extra?.sessions ?? [])];
+  const nextCursor = extra === undefined ? first.value?.nextCursor : extra.nextCursor;
+
+  const showMore = (cursor: string, forKey: string) => {
+    shell.line.call({ do: "sessions", query: query.trim(), cursor }).then(
+      (page) => setMore({ key: forKey, sessions: [...(extra?.sessions ?? []), ...page.sessions], ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) }),
+      (error: unknown) => shell.show(error),
+    );
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const stops = [...(box.current?.querySelectorAll<HTMLElement>("input, .session-open") ?? [])];
+    const at = stops.findIndex((stop) => stop === document.activeElement || stop.parentElement?.contains(document.activeElement) === true);
+    const isText = event.target instanceof HTMLInputElement;
+    if (isText && (event.key === "Home" || event.key === "End")) return;
+    const next = rovingIndex(event.key, at, stops.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    stops[next]?.focus();
+  };
+
+  return (
+    <div ref={box} role="presentation" onKeyDown={onKeyDown}>
+      <div class="sessions-top">
+        <input
+          type="search"
+          class="input"
+          data-first
+          aria-label={t("Search in all chats")}
+          placeholder={t("Search in all chats")}
+          value={query}
+          onInput={(event) => setQuery(event.currentTarget.value)}
+        />
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("New chat")}
+          title={t("New chat")}
+          onClick={() => {
+            shell.closePopup("sessions");
+            newChat(shell);
+          }}
+        >
+          <Icon name="add" />
+        </button>
+      </div>
+      {first.error === undefined ? null : <FaultLine error={first.error} />}
+      {first.value === undefined && first.pending ? <p class="quiet popup-padding">{t("Searching…")}</p> : null}
+      {first.value !== undefined && sessions.length === 0 ? (
+        <p class="quiet popup-padding">{query.trim() === "" ? t("There are no chats in this folder yet.") : t("No chat says “{0}”.", query.trim())}</p>
+      ) : null}
+      <ul class="session-list" aria-label={t("Chats")}>
+        {sessions.map((session) => (
+          <Session key={session.sessionId} session={session} />
+        ))}
+      </ul>
+      {nextCursor === undefined ? null : (
+        <button type="button" class="button secondary more-button" onClick={() => showMore(nextCursor, key)}>
+          {t("Show More")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Session({ session }: { readonly session: SessionInfo }) {
+  const shell = useShell();
+  const panel = shell.panel.value;
+  const locale = panel?.settings.locale ?? "en";
+  const isOpen = panel?.session?.sessionId === session.sessionId;
+  const title = titleOf(session);
+  const chat = (what: "export" | "rename" | "delete") => () => shell.line.send({ type: "chat", do: what, sessionId: session.sessionId });
+  return (
+    <li class="session">
+      <button
+        type="button"
+        class="session-open"
+        {...(isOpen ? { "aria-current": true } : {})}
+        onClick={() => {
+          shell.closePopup("sessions");
+          if (!isOpen) shell.line.send({ type: "openSession", sessionId: session.sessionId });
+          shell.focusComposer();
+        }}
+      >
+        <span class="session-title" dir="auto">
+          {title}
+        </span>
+        <span class="session-detail">
+          {formatWhen(session.updatedAt, Date.now(), locale)} · {formatTurns(session.turns, locale)} · {t("{0} tokens", formatCount(session.tokenCount, locale))}
+          {session.heldBy === undefined ? "" : ` · ${t("in another window")}`}
+        </span>
+      </button>
+      <span class="session-actions">
+        <button type="button" class="icon-button" aria-label={t("Rename {0}", title)} title={t("Rename…")} onClick={chat("rename")}>
+          <Icon name="edit" />
+        </button>
+        <button type="button" class="icon-button" aria-label={t("Export {0}", title)} title={t("Export…")} onClick={chat("export")}>
+          <Icon name="exportFile" />
+        </button>
+        <button type="button" class="icon-button" aria-label={t("Delete {0}", title)} title={t("Delete…")} onClick={chat("delete")}>
+          <Icon name="trash" />
+        </button>
+      </span>
+    </li>
+  );
+}
+
+function titleOf(session: SessionInfo): string {
+  return session.title === "" ? t("Untitled chat") : session.title;
+}

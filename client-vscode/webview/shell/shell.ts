@@ -1,0 +1,150 @@
+/** What the shell shows: signals that components read, and the few things that change more than one of them. */
+import { batch, signal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Action, ErrorView, PanelState, QueuedPrompt } from "../../src/panel/contract.js";
+import { CallError } from "../bridge.js";
+import { t } from "../strings.js";
+import type { HostLine, TranscriptPort } from "./ports.js";
+import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
+
+export type PopupName = "sessions" | "more" | "meter" | "model" | "pins" | "statistics" | "help";
+
+export interface Confirmation {
+  readonly question: string;
+  readonly confirmLabel: string;
+  readonly answer: (yes: boolean) => void;
+}
+
+/** A text for the live regions; `number` makes the same text twice two announcements. */
+export interface Announcement {
+  readonly number: number;
+  readonly text: string;
+}
+
+const silence: Announcement = { number: 0, text: "" };
+
+export class Shell {
+  /** Undefined until the first snapshot. */
+  readonly panel = signal<PanelState | undefined>(undefined);
+  /** Rows of the chat. */
+  readonly total = signal(0);
+  readonly draft = signal("");
+  readonly popup = signal<PopupName | undefined>(undefined);
+  /** What the find bar was opened with; undefined while it is closed. */
+  readonly find = signal<{ readonly query: string } | undefined>(undefined);
+  readonly confirmation = signal<Confirmation | undefined>(undefined);
+  /** What came of something that the person asked the page for, if it went wrong. */
+  readonly note = signal<ErrorView | undefined>(undefined);
+  readonly polite = signal<Announcement>(silence);
+  readonly assertive = signal<Announcement>(silence);
+  /** The job that the person wants stopped, until the host has heard of it. */
+  readonly stopAsked = signal<string | undefined>(undefined);
+  readonly queueEdit = signal<QueueEdit | undefined>(undefined);
+  /** Rises when the composer is to take the focus. */
+  readonly composerFocus = signal(0);
+  /** A text to be put in at the caret, and whether all is sent then; a new object each time. */
+  readonly insertion = signal<{ readonly text: string; readonly send: boolean } | undefined>(undefined);
+
+  transcript: TranscriptPort | undefined;
+
+  constructor(readonly line: HostLine) {}
+
+  setPanel(next: PanelState): void {
+    batch(() => {
+      const before = this.panel.peek();
+      if (before?.session?.sessionId !== next.session?.sessionId) this.note.value = undefined;
+      if (next.job.kind === "idle" || next.job.id !== this.stopAsked.peek()) this.stopAsked.value = undefined;
+      this.panel.value = next;
+      this.#reconcileQueue(next.queue);
+      this.#tellFaults(before, next);
+    });
+  }
+
+  announce(text: string, assertive = false): void {
+    const region = assertive ? this.assertive : this.polite;
+    region.value = { number: region.peek().number + 1, text };
+  }
+
+  /** Asks in a dialog; false too if another question takes its place. */
+  confirm(question: string, confirmLabel = t("OK")): Promise<boolean> {
+    this.confirmation.peek()?.answer(false);
+    return new Promise((resolve) => {
+      this.confirmation.value = {
+        question,
+        confirmLabel,
+        answer: (yes) => {
+          this.confirmation.value = undefined;
+          resolve(yes);
+        },
+      };
+    });
+  }
+
+  act(action: Action): void {
+    this.note.value = undefined;
+    this.line.send({ type: "action", action });
+  }
+
+  /** Shows what went wrong with something that was asked of the host. */
+  show(error: unknown): void {
+    this.note.value =
+      error instanceof CallError
+        ? error.view
+        : { kind: "defect", message: t("Something went wrong inside the panel."), hint: t("Try again; the log says more."), retryable: true, actions: [] };
+    if (!(error instanceof CallError)) this.line.send({ type: "defect", message: error instanceof Error ? error.name : "unknown" });
+    this.announce(this.note.value.message, true);
+  }
+
+  openPopup(name: PopupName): void {
+    this.popup.value = name;
+  }
+
+  closePopup(name?: PopupName): void {
+    if (name === undefined || this.popup.peek() === name) this.popup.value = undefined;
+  }
+
+  togglePopup(name: PopupName): void {
+    this.popup.value = this.popup.peek() === name ? undefined : name;
+  }
+
+  focusComposer(): void {
+    this.composerFocus.value += 1;
+  }
+
+  editQueued(prompt: QueuedPrompt | undefined): void {
+    this.queueEdit.value = prompt === undefined ? undefined : beginEdit(prompt);
+  }
+
+  #reconcileQueue(queue: readonly QueuedPrompt[]): void {
+    const before = this.queueEdit.peek();
+    const { edit, rescued } = reconcileEdit(before, queue);
+    if (edit !== before) {
+      this.queueEdit.value = edit;
+      this.focusComposer();
+    }
+    if (rescued === undefined) return;
+    this.draft.value = withRescued(this.draft.peek(), rescued);
+    this.announce(t("The queued prompt was sent before your change was saved. Your text is in the composer."), true);
+  }
+
+  /** Faults are told once: when they come, not whenever the state is sent again. */
+  #tellFaults(before: PanelState | undefined, next: PanelState): void {
+    const banner = next.banner;
+    if (banner !== undefined && (before?.banner?.kind !== banner.kind || before.banner.message !== banner.message)) {
+      this.announce(`${banner.message} ${banner.hint}`.trim(), banner.level === "error");
+    }
+    if (next.daemon.kind === "failed" && before?.daemon.kind !== "failed") this.announce(next.daemon.error.message, true);
+    if (next.daemon.kind === "lost" && before?.daemon.kind !== "lost") this.announce(t("The connection to the daemon was lost. Reconnecting."), true);
+    if (next.daemon.kind === "ready" && before?.daemon.kind === "lost") this.announce(t("Connected again"));
+  }
+}
+
+const context = createContext<Shell | undefined>(undefined);
+export const ShellProvider = context.Provider;
+
+export function useShell(): Shell {
+  const shell = useContext(context);
+  if (shell === undefined) throw new Error("No shell around this component.");
+  return shell;
+}

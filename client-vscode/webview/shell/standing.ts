@@ -1,0 +1,77 @@
+/** How things stand, read from the panel's state: what hinders a prompt, and which notices stand above the composer. Pure. */
+import type { Action, ErrorView, PanelState } from "../../src/panel/contract.js";
+import { t } from "../strings.js";
+
+export interface Notice {
+  readonly key: string;
+  readonly level: "info" | "warning" | "error";
+  readonly message: string;
+  readonly hint: string;
+  readonly actions: readonly Action[];
+  /** Unix milliseconds of what happens next by itself, if it is known. */
+  readonly retryAt?: number;
+}
+
+/** Why a prompt cannot be sent now, in words; undefined if it can. A lost or starting daemon is no hindrance: the host keeps the prompt. */
+export function hindrance(state: PanelState | undefined): string | undefined {
+  if (state === undefined) return t("The panel is still starting.");
+  if (state.daemon.kind === "failed") return t("Gemini Companion could not be started.");
+  if (state.session?.heldBy !== undefined) return t("Another window is using this chat. Fork it, or take it over.");
+  return undefined;
+}
+
+/** Whether the middle of the panel belongs to a message: nothing was said yet, or nothing is known yet. */
+export function isBlank(state: PanelState | undefined, total: number): boolean {
+  return state === undefined || total === 0;
+}
+
+/** The notices above the composer, most pressing first. What the host says in its banner is not said twice. */
+export function notices(state: PanelState, total: number): readonly Notice[] {
+  const found: Notice[] = [];
+  const { daemon, banner, session } = state;
+  const offered = new Set(banner?.actions.map(({ id }) => id));
+  if (daemon.kind === "lost") {
+    found.push({
+      key: "lost",
+      level: "warning",
+      message: t("The connection to the daemon was lost."),
+      hint: t("You can go on writing: your prompt is kept and sent when it is back."),
+      actions: [action("restartDaemon", t("Restart Now")), action("showLog", t("Show Log"))],
+      retryAt: daemon.retryAt,
+    });
+  }
+  if (daemon.kind === "failed" && total > 0) found.push(fromError("failed", "error", daemon.error));
+  if (daemon.kind === "starting" && total > 0) {
+    found.push({ key: "starting", level: "info", message: t("Starting Gemini Companion…"), hint: daemon.detail, actions: [] });
+  }
+  // A daemon that failed says why in the middle of the panel, or just above; a banner would be its echo.
+  if (banner !== undefined && daemon.kind !== "failed") found.push(fromError(`banner ${banner.kind}`, banner.level, banner));
+  if (session?.heldBy !== undefined && !offered.has("takeOver")) {
+    found.push({
+      key: "held",
+      level: "info",
+      message: t("Another window is using this chat, so it can only be read here."),
+      hint: t("Go on in a copy, or take it over: the other window can then only read it."),
+      actions: [action("forkSession", t("Fork")), action("takeOver", t("Take Over"))],
+    });
+  }
+  if (!state.trusted && !offered.has("manageTrust")) {
+    found.push({
+      key: "untrusted",
+      level: "info",
+      message: t("Restricted Mode: nothing of your files is sent."),
+      hint: t("Trust this folder to let Gemini see what you have open."),
+      actions: [action("manageTrust", t("Manage Trust"))],
+    });
+  }
+  return found;
+}
+
+function fromError(key: string, level: Notice["level"], error: ErrorView): Notice {
+  const { message, hint, actions, retryAt } = error;
+  return { key, level, message, hint, actions, ...(retryAt === undefined ? {} : { retryAt }) };
+}
+
+function action(id: Action["id"], label: string): Action {
+  return { id, label };
+}

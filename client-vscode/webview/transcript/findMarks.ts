@@ -1,0 +1,72 @@
+/**
+ * Shows the matches of the find bar without touching the DOM: ranges in the registry of CSS highlights. A match is a place in the row's
+ * source; on the page it is looked for in the block that was made of that source, as the n-th occurrence of its words.
+ */
+import type { Match } from "./host.js";
+import type { MarkdownView } from "./markdown/markdownView.js";
+
+const ALL = "transcript-match";
+const CURRENT = "transcript-match-current";
+
+/** The range on the page for a match in a row's text; none if its words are not shown (the address of a link, say). */
+export function rangeOfMatch(article: HTMLElement, text: string, match: Match, markdown: MarkdownView | undefined): Range | undefined {
+  const words = text.slice(match.start, match.start + match.length);
+  const block = markdown?.blockAt(match.start);
+  const root = markdown === undefined ? article.querySelector(".prompt-text, .notice-text") : block?.element;
+  if (root === null || root === undefined || words === "") return undefined;
+  const from = block?.start ?? 0;
+  const nth = occurrences(text.slice(from, match.start), words);
+  return nthRange(root, words, nth);
+}
+
+/** Shows these ranges, one of them as the current one. Nothing where the browser has no highlights. */
+export function showMarks(ranges: readonly Range[], current: Range | undefined): void {
+  const registry = "highlights" in CSS ? CSS.highlights : undefined;
+  if (registry === undefined) return;
+  registry.set(ALL, new Highlight(...ranges));
+  if (current === undefined) registry.delete(CURRENT);
+  else registry.set(CURRENT, Object.assign(new Highlight(current), { priority: 1 }));
+}
+
+/** Takes all marks away. */
+export function clearMarks(): void {
+  if (typeof CSS === "undefined" || !("highlights" in CSS)) return;
+  CSS.highlights.delete(ALL);
+  CSS.highlights.delete(CURRENT);
+}
+
+function occurrences(text: string, words: string): number {
+  let count = 0;
+  const [hay, needle] = [text.toLowerCase(), words.toLowerCase()];
+  for (let at = hay.indexOf(needle); at !== -1; at = hay.indexOf(needle, at + needle.length)) count++;
+  return count;
+}
+
+/** The n-th (from 0) occurrence, or the last one if there are fewer: formatting can split some. */
+function nthRange(root: Element, words: string, nth: number): Range | undefined {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, (node) =>
+    node.parentElement?.closest(".code-bar") === null ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_REJECT,
+  );
+  const texts: { readonly node: Text; readonly start: number }[] = [];
+  let all = "";
+  while (walker.nextNode()) {
+    const node = walker.currentNode as Text; // the walker shows text nodes only
+    texts.push({ node, start: all.length });
+    all += node.data;
+  }
+  const [hay, needle] = [all.toLowerCase(), words.toLowerCase()];
+  let found = -1;
+  for (let at = hay.indexOf(needle), left = nth; at !== -1 && left >= 0; at = hay.indexOf(needle, at + needle.length), left--) found = at;
+  if (found === -1) return undefined;
+  const place = (offset: number): readonly [Text, number] | undefined => {
+    const text = texts.findLast(({ start }) => start <= offset);
+    return text && [text.node, Math.min(offset - text.start, text.node.length)];
+  };
+  const start = place(found);
+  const end = place(found + words.length - 1);
+  if (start === undefined || end === undefined) return undefined;
+  const range = document.createRange();
+  range.setStart(...start);
+  range.setEnd(end[0], end[1] + 1);
+  return range;
+}

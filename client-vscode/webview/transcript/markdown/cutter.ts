@@ -1,0 +1,86 @@
+/**
+ * Where a growing Markdown text can be cut: blocks before the cut never change, whatever follows, so they are rendered once.
+ */
+import type { Token } from "marked";
+
+/**
+ * How many of the leading tokens of an unfinished text are final. A block is final once a later block has begun with a whole line: marked
+ * decides by lines, and a line that is still being written can turn out to continue the block before it (`2` may become `2. item`).
+ */
+export function sealable(tokens: readonly Token[]): number {
+  for (let index = tokens.length - 1; index > 0; index--) {
+    const token = tokens[index];
+    if (token === undefined || token.type === "space") continue;
+    // A table is one only by its second line; until that is whole its first line may belong to the paragraph before.
+    const begun = token.type === "table" ? /\n.*\n/.test(token.raw) : token.raw.includes("\n");
+    if (begun || index < tokens.length - 1) return index;
+  }
+  return 0;
+}
+
+/** A fence that begins a top-level block and has no indentation: the only kind whose content is taken over as it stands. */
+export interface FenceStart {
+  /** The characters of the fence, such as three backticks. */
+  readonly marker: string;
+  /** Characters of the opening line, its line end included. */
+  readonly length: number;
+}
+
+/** The opening line of a fence, if it is whole. */
+export function fenceStart(raw: string): FenceStart | undefined {
+  const found = /^(`{3,}(?=[^`\n]*\n)|~{3,})[^\n]*\n/.exec(raw);
+  return found?.[1] === undefined ? undefined : { marker: found[1], length: found[0].length };
+}
+
+/** What to show of a text that ends in the beginning of a fence: a lone or unfinished line of backticks is held back until it is decided. */
+export function withoutUndecidedFence(tail: string): string {
+  const line = tail.lastIndexOf("\n") + 1;
+  return /^ {0,3}(?:`{1,2}|`{3,}[^`\n]*|~{3,}[^\n]*)$/.test(tail.slice(line, line + 200)) ? tail.slice(0, line) : tail;
+}
+
+/**
+ * The content of an open fence as it streams in. What is shown is only ever appended to: a line that may become the closing one is held
+ * back, and so is each line end until a next line is shown.
+ */
+export class OpenFence {
+  readonly #closing: RegExp;
+  readonly #marker: string;
+  #held = "";
+  #separator = "";
+  /** The line that `#held` would continue is shown already, so it cannot be the closing one. */
+  #inLine = false;
+
+  constructor(marker: string) {
+    this.#marker = marker;
+    this.#closing = new RegExp(`^ {0,3}${marker}[~\`]* *$`);
+  }
+
+  /** Takes more text. `rest` is what follows the closing line, if that came; then nothing may be pushed any more. */
+  push(text: string): { readonly shown: string; readonly rest?: string } {
+    const all = this.#held + text;
+    let shown = "";
+    let from = 0;
+    for (let end = all.indexOf("\n"); end !== -1; end = all.indexOf("\n", from)) {
+      const line = all.slice(from, end);
+      if (!this.#inLine && this.#closing.test(line)) return { shown, rest: all.slice(end + 1) };
+      shown += (this.#inLine ? "" : this.#separator) + line;
+      this.#separator = "\n";
+      this.#inLine = false;
+      from = end + 1;
+    }
+    const partial = all.slice(from);
+    if (!this.#inLine && (partial === "" || this.#mayClose(partial))) {
+      this.#held = partial;
+    } else {
+      shown += (this.#inLine ? "" : this.#separator) + partial;
+      this.#inLine = true;
+      this.#held = "";
+    }
+    return { shown };
+  }
+
+  #mayClose(partial: string): boolean {
+    const fence = partial.replace(/^ {0,3}/, "");
+    return this.#marker.startsWith(fence) || this.#closing.test(partial);
+  }
+}

@@ -1,0 +1,86 @@
+import type { PromptRow, Row } from "../../../src/panel/contract.js";
+import { button, element, setAttribute, setText } from "../element.js";
+import { timeText, type Language } from "../texts.js";
+import { buttonLine, copyText } from "./buttons.js";
+import { receiptDetails } from "./receipt.js";
+import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
+
+/** What became of a prompt whose turn did not complete. */
+export function outcomeText(outcome: NonNullable<PromptRow["outcome"]>, { t }: Language): string {
+  switch (outcome) {
+    case "cancelled":
+      return t("Stopped by you");
+    case "failed":
+      return t("Failed");
+    case "interrupted":
+      return t("Interrupted");
+    case "stopped":
+      return t("Ended early");
+    case "replaced":
+      return t("Answered anew below");
+  }
+}
+
+/** A prompt: plain text, word for word. */
+export class PromptView implements RowView {
+  readonly element: HTMLElement;
+  readonly #context: RowContext;
+  readonly #outcome = element("span", { class: "row-note" });
+  readonly #pinned = element("span", { class: "row-note" });
+  readonly #time = element("time");
+  readonly #text = element("div", { class: "prompt-text", dir: "auto" });
+  readonly #receipt = element("div");
+  readonly #copy: HTMLButtonElement;
+  readonly #pin: HTMLButtonElement;
+  #row: RowOf<"prompt">;
+  #shownReceipt: PromptRow["receipt"];
+
+  constructor(row: RowOf<"prompt">, context: RowContext) {
+    this.#row = row;
+    this.#context = context;
+    const { t } = context.language;
+    const { article, head } = rowFrame("prompt", t("You"));
+    this.#copy = button(t("Copy"), () => this.command("copy"));
+    this.#pin = button(t("Pin"), () => this.command("pin"));
+    head.append(this.#pinned, this.#outcome, this.#time);
+    article.append(this.#text, this.#receipt, buttonLine(this.#copy, this.#pin));
+    this.element = article;
+    this.update(row);
+  }
+
+  update(row: Row): void {
+    if (row.kind !== "prompt") return;
+    this.#row = row;
+    const { language, readOnly } = this.#context;
+    const { t } = language;
+    setText(this.#text, row.text);
+    showTime(this.#time, row.time, language);
+    setText(this.#outcome, row.outcome === undefined ? "" : outcomeText(row.outcome, language));
+    setText(this.#pinned, row.pinId === undefined ? "" : t("Pinned"));
+    setText(this.#pin, row.pinId === undefined ? t("Pin") : t("Unpin"));
+    this.#pin.hidden = readOnly;
+    if (row.receipt !== this.#shownReceipt) {
+      this.#shownReceipt = row.receipt;
+      this.#receipt.replaceChildren(...(row.receipt === undefined ? [] : [receiptDetails(row.receipt, this.#context)]));
+    }
+  }
+
+  command(command: RowCommand): boolean {
+    const { host, readOnly } = this.#context;
+    const { turnId, pinId, text } = this.#row;
+    if (command === "copy") copyText(text, this.#context, this.#copy);
+    else if (command === "fork") host.send({ type: "turn", do: "fork", turnId });
+    else if (command === "pin" && !readOnly) host.send({ type: "turn", do: pinId === undefined ? "pin" : "unpin", turnId });
+    else if (command === "retry" && !readOnly) host.send({ type: "turn", do: "retry", turnId });
+    else return false;
+    return true;
+  }
+}
+
+/** Shows when a row was, if that is known. */
+export function showTime(target: HTMLTimeElement, time: number | undefined, { locale }: Language): void {
+  const date = time === undefined ? undefined : new Date(time);
+  const known = date !== undefined && !Number.isNaN(date.getTime());
+  setText(target, known ? timeText(date.getTime(), locale, Date.now()) : "");
+  setAttribute(target, "datetime", known && date.toISOString());
+}

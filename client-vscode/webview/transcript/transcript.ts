@@ -1,0 +1,388 @@
+/**
+ * The transcript: the list of prompts, answers and compressions. It builds itself inside an empty element that has a height and
+ * `position: relative`: a scrolling `feed`, and the button that leads to the end. It knows nothing of the rest of the page but its host.
+ */
+import type { PanelState, Row, ScrollAnchor } from "../../src/panel/contract.js";
+import { element } from "./element.js";
+import { clearMarks, rangeOfMatch, showMarks } from "./findMarks.js";
+import { Frames } from "./frames.js";
+import type { Match, TranscriptHost } from "./host.js";
+import { LatestButton } from "./latestButton.js";
+import { RowList } from "./list.js";
+import { Navigator } from "./navigator.js";
+import { Roving } from "./roving.js";
+import { RowStore, type Delta } from "./rowStore.js";
+import { isGrowing } from "./rows/answerState.js";
+import type { RowContext, RowView } from "./rows/rowView.js";
+import { RowViews } from "./rowViews.js";
+import { Selected } from "./selected.js";
+import type { Language } from "./texts.js";
+import { Ticker } from "./ticker.js";
+import { NEAR_END, Viewport } from "./viewport.js";
+
+export type { Match, TranscriptHost, Translate } from "./host.js";
+export type { Delta } from "./rowStore.js";
+
+export class Transcript {
+  /** The scrolling list, `role=feed`. */
+  readonly feed: HTMLElement;
+  readonly #host: TranscriptHost;
+  readonly #store = new RowStore();
+  readonly #views: RowViews;
+  readonly #list: RowList;
+  readonly #viewport: Viewport;
+  readonly #roving: Roving;
+  readonly #selected: Selected;
+  readonly #latest = new LatestButton(() => this.#goToEnd());
+  readonly #ticker = new Ticker();
+  /** Rows that got text since the last frame, and views that wait to show it. */
+  readonly #appended = new Set<string>();
+  readonly #streaming = new Set<RowView>();
+  /** Answers that are not complete yet. */
+  readonly #growing = new Set<string>();
+  readonly #frames = new Frames(() => this.#renderStreams());
+  readonly #scrollListeners = new Set<() => void>();
+  #language: Language;
+  #messageKeys = true;
+  #readOnly = false;
+  #promptExpected = false;
+  /** Rows that were there when the end was last in sight. */
+  #seenTotal = 0;
+  /** An item that is mounted because it is about to be shown or focused. */
+  #pinnedItem = -1;
+  #matches: readonly Match[] = [];
+  #currentMatch: Match | undefined;
+
+  constructor(root: HTMLElement, host: TranscriptHost) {
+    this.#host = host;
+    this.#language = { t: host.t, locale: "en" };
+    const sizer = element("div", { class: "transcript-rows" });
+    this.feed = element("div", { class: "transcript", role: "feed", "aria-label": host.t("Conversation"), "aria-busy": "false" }, sizer);
+    root.append(this.feed, this.#latest.element);
+    this.#views = new RowViews(this.#context());
+    this.#list = new RowList(this.#store, this.#views, host);
+    this.#roving = new Roving(this.feed);
+    this.#selected = new Selected(this.feed, () => this.#viewport.layout());
+    this.#viewport = new Viewport(this.feed, sizer, this.#source());
+    new Navigator(this.#navigation());
+  }
+
+  /**
+   * A snapshot: the newest rows of `total`, beginning at index `from`. Rows whose id and version are on the page keep their nodes. Without
+   * an anchor the reader stays where he is, if that row is still there, else at the end.
+   */
+  reset(total: number, from: number, rows: readonly Row[], anchor?: ScrollAnchor): void {
+    const before = this.#viewport.place;
+    this.#growing.clear();
+    this.#store.reset(total, from, rows);
+    this.#seenTotal = total;
+    this.#promptExpected = false;
+    this.#list.rebuild();
+    if (before !== "end" && this.#list.indexOfKey(before.key) === -1) this.#viewport.goTo("end");
+    this.#rowsChanged(rows);
+    if (anchor !== undefined) this.scrollTo(anchor);
+  }
+
+  /** Rows that changed, were added or were asked for. */
+  setRows(total: number, from: number, rows: readonly Row[]): void {
+    const before = this.#store.total;
+    const focused = this.#focusedItem();
+    this.#store.set(total, from, rows);
+    this.#list.rebuild();
+    this.#rowsChanged(rows);
+    this.#keepFocus(focused);
+    this.#refreshPinned(rows);
+    const added = total > before ? rows.slice(Math.max(0, before - from)).findLast((row) => row.kind === "prompt") : undefined;
+    if (added !== undefined && (this.#promptExpected || this.#viewport.following)) {
+      this.#promptExpected = false;
+      this.#viewport.putAtTop(added.id);
+    }
+  }
+
+  /** Text that is appended to an answer. False if it does not fit what is here: then the row has to be loaded again. */
+  appendDelta(delta: Delta): boolean {
+    if (this.#store.append(delta) === undefined) return false;
+    this.#appended.add(delta.rowId);
+    this.#frames.request();
+    return true;
+  }
+
+  /** Everything around the rows. */
+  setState(state: PanelState): void {
+    const { settings, session, hidden, job } = state;
+    const readOnly = session?.heldBy !== undefined;
+    const changed = readOnly !== this.#readOnly || settings.locale !== this.#language.locale;
+    this.#readOnly = readOnly;
+    this.#language = { t: this.#host.t, locale: settings.locale };
+    this.#messageKeys = settings.messageKeys;
+    this.feed.setAttribute("aria-busy", String(job.kind === "turn"));
+    this.#list.rebuild(hidden);
+    if (changed) this.#refreshAll();
+    this.#viewport.listChanged();
+    this.#refreshDividers();
+  }
+
+  /**
+   * The person sent a prompt: when its row comes it goes near the top, and the end is followed from there, wherever the reader was. A
+   * prompt that comes otherwise (from the queue, from another window) does that only where the end is followed already.
+   */
+  promptSent(): void {
+    this.#promptExpected = true;
+  }
+
+  /** Where the reader is. */
+  anchor(): ScrollAnchor {
+    const place = this.#viewport.place;
+    if (place === "end") return "end";
+    const item = this.#list.outline.at(this.#list.indexOfKey(place.key));
+    const row = item && this.#store.at(item.kind === "row" ? item.row : item.run.from);
+    return row === undefined ? "end" : { rowId: row.id, offset: Math.round(place.offset) };
+  }
+
+  /** Goes where a reader was. To the end if that row is not loaded. */
+  scrollTo(anchor: ScrollAnchor): void {
+    this.#viewport.forgetTop();
+    const known = anchor !== "end" && this.#list.indexOfKey(anchor.rowId) !== -1;
+    this.#viewport.goTo(known ? { key: anchor.rowId, offset: anchor.offset } : "end");
+  }
+
+  /** Calls after the reader or the list moved. Returns what ends that. */
+  onScrolled(listener: () => void): () => void {
+    this.#scrollListeners.add(listener);
+    return () => this.#scrollListeners.delete(listener);
+  }
+
+  /** Shows matches of the find bar, one of them as the current one. */
+  highlightMatches(matches: readonly Match[], current?: Match): void {
+    this.#matches = matches;
+    this.#currentMatch = current;
+    this.#mark();
+  }
+
+  clearMatches(): void {
+    this.#matches = [];
+    this.#currentMatch = undefined;
+    clearMarks();
+  }
+
+  /** Brings a match into sight and shows it as the current one. Rows that are not here yet are asked for. */
+  revealMatch(match: Match): void {
+    this.#currentMatch = match;
+    const index = this.#bringIn(match.row);
+    if (index === -1) return;
+    const article = this.#viewport.mounted(index);
+    const range = this.#rangeOf(match);
+    const box = typeof range?.getBoundingClientRect === "function" ? range.getBoundingClientRect() : undefined;
+    const top = article?.getBoundingClientRect().top ?? 0;
+    this.#viewport.reveal(index, box && { top: box.top - top, bottom: box.bottom - top });
+    this.#mark();
+  }
+
+  /** Brings a row into sight, unfolds what hides it, and gives it the focus. False if it is not loaded. */
+  focusRow(rowId: string): boolean {
+    const row = this.#store.indexOf(rowId);
+    const index = row === undefined ? -1 : this.#bringIn(row);
+    if (index !== -1) this.#focusItem(index);
+    return index !== -1;
+  }
+
+  /** Gives the focus to the newest message. False if there is none. */
+  focusNewest(): boolean {
+    if (this.#list.length === 0) return false;
+    this.#focusItem(this.#list.length - 1);
+    return true;
+  }
+
+  dispose(): void {
+    this.#frames.dispose();
+    this.#viewport.dispose();
+    this.#views.dispose();
+    this.#selected.dispose();
+    clearMarks();
+    this.feed.remove();
+    this.#latest.element.remove();
+  }
+
+  #context(): RowContext {
+    const view = (): Transcript => this;
+    return {
+      host: this.#host,
+      ticker: this.#ticker,
+      get language() {
+        return view().#language;
+      },
+      get readOnly() {
+        return view().#readOnly;
+      },
+      isPinned: (turnId) => {
+        const prompt = this.#store.byId(`p:${turnId}`);
+        return prompt?.kind === "prompt" && prompt.pinId !== undefined;
+      },
+      hiddenRun: (compactionId) => this.#list.run(compactionId),
+      setExpanded: (compactionId, expanded) => {
+        // What was pressed stays where it is, the rows go in below or above it.
+        this.#viewport.stopFollowing();
+        this.#list.setExpanded(compactionId, expanded);
+        this.#viewport.listChanged();
+        this.#refreshDividers();
+      },
+      requestRender: (row) => {
+        this.#streaming.add(row);
+        this.#frames.request();
+      },
+    };
+  }
+
+  #source(): ConstructorParameters<typeof Viewport>[2] {
+    const list = this.#list;
+    return {
+      get length() {
+        return list.length;
+      },
+      keyAt: (index) => list.keyAt(index),
+      indexOfKey: (key) => list.indexOfKey(key),
+      estimate: (index, width) => list.estimate(index, width),
+      elementAt: (index) => list.elementAt(index),
+      pinned: () => this.#pinned(),
+      shown: (first, last, mountedNew) => this.#shown(first, last, mountedNew),
+    };
+  }
+
+  #navigation(): ConstructorParameters<typeof Navigator>[0] {
+    const view = (): Transcript => this;
+    return {
+      feed: this.feed,
+      list: this.#list,
+      roving: this.#roving,
+      host: this.#host,
+      get messageKeys() {
+        return view().#messageKeys;
+      },
+      focusItem: (index) => this.#focusItem(index),
+      goToEnd: () => this.#goToEnd(),
+    };
+  }
+
+  /** Items that stay mounted: with the focus, with a selection, streaming, or about to be shown. */
+  *#pinned(): Generator<number> {
+    yield this.#pinnedItem;
+    yield this.#focusedItem();
+    for (const article of this.#selected.articles()) yield Number(article.dataset["index"]);
+    for (const id of this.#growing) yield this.#list.indexOfKey(id);
+  }
+
+  #focusedItem(): number {
+    const focused = this.#roving.focused;
+    return focused === undefined ? -1 : Number(focused.dataset["index"]);
+  }
+
+  #shown(first: number, last: number, mountedNew: boolean): void {
+    this.#list.loadAround(first, last);
+    this.#roving.offer(this.#viewport.mounted(last) ?? this.#viewport.mounted(first));
+    const atEnd = this.#viewport.distanceToEnd <= NEAR_END;
+    if (atEnd) this.#seenTotal = this.#store.total;
+    this.#latest.show(!atEnd, this.#store.total - this.#seenTotal, this.#language);
+    if (mountedNew) {
+      this.#views.trim();
+      if (this.#matches.length > 0) this.#mark();
+    }
+    for (const listener of this.#scrollListeners) listener();
+  }
+
+  #rowsChanged(rows: readonly Row[]): void {
+    for (const row of rows) {
+      if (row.kind === "answer" && isGrowing(row)) this.#growing.add(row.id);
+      else this.#growing.delete(row.id);
+    }
+    this.#viewport.listChanged();
+  }
+
+  /** A placeholder that had the focus gives it to the row that came for it. */
+  #keepFocus(index: number): void {
+    if (index === -1 || this.#roving.focused !== undefined) return;
+    const article = this.#viewport.mounted(index);
+    if (article !== undefined) this.#roving.focus(article);
+  }
+
+  #focusItem(index: number): void {
+    this.#bringItemIn(index);
+    const article = this.#viewport.mounted(index);
+    if (article === undefined) return;
+    this.#roving.focus(article);
+    this.#viewport.reveal(index);
+    this.#pinnedItem = -1;
+  }
+
+  /** Unfolds, mounts and asks for a row; its item, -1 if there is none. */
+  #bringIn(row: number): number {
+    if (this.#list.unfoldRow(row)) {
+      this.#viewport.listChanged();
+      this.#refreshDividers();
+    }
+    const index = this.#list.outline.indexOfRow(row);
+    if (index !== -1) {
+      this.#bringItemIn(index);
+      this.#viewport.reveal(index);
+    }
+    return index;
+  }
+
+  #bringItemIn(index: number): void {
+    this.#pinnedItem = index;
+    this.#viewport.layout();
+  }
+
+  #goToEnd(): void {
+    this.#viewport.goTo("end");
+  }
+
+  #renderStreams(): void {
+    for (const id of this.#appended) {
+      const row = this.#store.byId(id);
+      if (row !== undefined && this.#views.known(id)?.element.isConnected === true) this.#views.row(row);
+    }
+    this.#appended.clear();
+    const rows = [...this.#streaming];
+    this.#streaming.clear();
+    for (const row of rows) row.renderStream?.();
+    // Where nothing tells of new sizes, look.
+    if (typeof ResizeObserver === "undefined") this.#viewport.layout();
+  }
+
+  /** Answers whose prompt was pinned or unpinned say so. */
+  #refreshPinned(rows: readonly Row[]): void {
+    const answers = rows.flatMap((row) => (row.kind === "prompt" ? [this.#store.byId(`a:${row.turnId}`)] : [])).filter((row) => row !== undefined);
+    this.#views.refresh(answers);
+  }
+
+  #refreshDividers(): void {
+    this.#refreshMounted((row) => row.kind === "divider");
+  }
+
+  #refreshAll(): void {
+    for (let index = 0; index < this.#store.total; index++) {
+      const row = this.#store.at(index);
+      if (row !== undefined) this.#views.refresh([row]);
+    }
+  }
+
+  #refreshMounted(wanted: (row: Row) => boolean): void {
+    for (const article of this.feed.querySelectorAll<HTMLElement>("article.row")) {
+      const row = this.#list.rowAt(Number(article.dataset["index"]));
+      if (row !== undefined && wanted(row)) this.#views.refresh([row]);
+    }
+  }
+
+  #rangeOf(match: Match): Range | undefined {
+    const row = this.#store.at(match.row);
+    const article = this.#viewport.mounted(this.#list.outline.indexOfRow(match.row));
+    if (row?.id !== match.rowId || article === undefined || row.kind === "divider") return undefined;
+    return rangeOfMatch(article, row.text, match, this.#views.known(row.id)?.markdown);
+  }
+
+  #mark(): void {
+    const ranges = this.#matches.map((match) => this.#rangeOf(match)).filter((range) => range !== undefined);
+    const current = this.#currentMatch && this.#rangeOf(this.#currentMatch);
+    showMarks(ranges, current);
+  }
+}

@@ -1,0 +1,51 @@
+"""`@path` in a person's words: which places of a text may name a file or a folder. Whether they do is for the workspace to say."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MAX_MENTIONS: Final = 200
+"""Places of one prompt that are looked up; a pasted log may hold thousands."""
+
+MAX_READ: Final = 200_000
+"""Characters of a text that are searched, half of them at its end."""
+
+_OPENING: Final = r"(\[{<（［｛「『【〔《〈"
+_TRAILING: Final = ".,;:!?…'\"`*_)]}>。，、！？：；）］｝」』】〕》〉"
+_MAX_STRIPPED: Final = 8
+
+# A backslash takes the sign behind it along, so that a path may hold blanks.
+_MENTION: Final = re.compile(rf'(?<![^\s{_OPENING}])@(?:"(?P<quoted>[^"\n]{{1,4096}})"|(?P<plain>(?!")(?:\\[^\n]|[^\s\\]){{1,4096}}))')
+_ESCAPED: Final = re.compile(r"\\([^\w./\\])")
+"""A backslash in front of anything else is a separator of paths, or part of a name."""
+
+
+def mentions_in(text: str) -> list[tuple[str, ...]]:
+    """What the text may mention, in order, each once: for each place the paths that may be meant, the likeliest first.
+
+    A mention is an `@` at the beginning, after a blank or after an opening bracket, and a path behind it: in double quotes, or up to the next blank
+    that no backslash escapes. What ends a sentence or closes a bracket may or may not belong to the path, so it is there with it and without.
+    """
+    if len(text) > MAX_READ:
+        text = f"{text[: MAX_READ // 2]}\n{text[-MAX_READ // 2 :]}"
+    found: dict[tuple[str, ...], None] = {}
+    for match in _MENTION.finditer(text):
+        meant = (match["quoted"],) if match["quoted"] else _meant(match["plain"])
+        if meant:
+            found[meant] = None
+        if len(found) >= MAX_MENTIONS:
+            break
+    return list(found)
+
+
+def _meant(written: str) -> tuple[str, ...]:
+    paths: dict[str, None] = {}
+    for _ in range(_MAX_STRIPPED):
+        path = _ESCAPED.sub(r"\1", written)
+        if path.strip("."):  # dots alone are punctuation
+            paths[path] = None
+        if not written or written[-1] not in _TRAILING:
+            break
+        written = written[:-1].removesuffix("\\")
+    return tuple(paths)
