@@ -1,5 +1,5 @@
 // Builds everything that the .vsix carries into out/: node esbuild.mjs [--watch] [--dev]
-import { mkdir, writeFile, cp } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { context } from "esbuild";
 
 const dev = process.argv.includes("--dev");

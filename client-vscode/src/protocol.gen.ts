@@ -488,6 +488,12 @@ export interface HookRan {
   readonly durationMs: number;
 }
 
+/** The session has another title: one was found for it, or somebody named it. */
+export interface TitleChanged {
+  readonly type: "titleChanged";
+  readonly title: string;
+}
+
 /** The workspace became trusted, or ceased to be. */
 export interface TrustChanged {
   readonly type: "trustChanged";
@@ -791,6 +797,7 @@ export type CompanionEvent =
   | MemoryChanged
   | SettingsChanged
   | HookRan
+  | TitleChanged
   | TrustChanged;
 
 /** What a client may ask. */

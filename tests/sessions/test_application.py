@@ -168,7 +168,7 @@ async def test_replay_gives_missed_events_in_order_with_a_finished_turns_deltas_
     assert seqs == sorted(seqs)
     completed = next(seq for _, seq, _, event in studio.heard.told if isinstance(event, TurnCompleted))
     later = await studio.store.events(result.session_id, completed)
-    assert later.events == ()
+    assert [event.event["type"] for event in later.events if event.event["type"] != "titleChanged"] == []
     assert not page.truncated
 
 

@@ -25,6 +25,7 @@ from gemini_companion.sessions.events import (
     MessageDiscarded,
     ModelChanged,
     PromptQueued,
+    TitleChanged,
     TurnCancelled,
     TurnCompleted,
     TurnFailed,
@@ -347,7 +348,8 @@ async def test_the_prompt_is_durable_before_the_model_is_asked(studio: Studio) -
 async def test_the_last_event_of_a_turn_precedes_its_result(studio: Studio) -> None:
     task = asyncio.create_task(studio.chat("one"))
     await task
-    assert isinstance(studio.heard.events[-1], TurnCompleted)
+    of_the_turn = [event for event in studio.heard.events if not isinstance(event, TitleChanged)]  # which is the session's
+    assert isinstance(of_the_turn[-1], TurnCompleted)
 
 
 async def test_without_a_key_every_name_is_answered_by_the_built_in_model(studio: Studio) -> None:
@@ -357,12 +359,17 @@ async def test_without_a_key_every_name_is_answered_by_the_built_in_model(studio
     assert studio.offline.main()
 
 
-async def test_a_title_is_found_after_the_first_turn(studio: Studio) -> None:
+async def test_a_title_is_found_after_the_first_turn_and_told(studio: Studio) -> None:
     await studio.chat("Mend the parser, please")
+    await studio.heard.wait_for(TitleChanged)
     session = await studio.session()
-    async with asyncio.timeout(5):
-        while session.meta.title != "A title":
-            await asyncio.sleep(0)
+    assert [event.title for event in studio.heard.of(TitleChanged)] == [session.meta.title] == ["A title"]
+
+
+async def test_a_new_name_is_told_to_whoever_hears_the_session(studio: Studio) -> None:
+    session = await studio.load([user_text("one")])
+    await studio.app.rename(studio.client, session.session_id, "Mine")
+    assert [event.title for event in studio.heard.of(TitleChanged)] == ["Mine"]
 
 
 async def test_user_contents_that_arrive_as_parts_keep_unknown_fields(studio: Studio) -> None:

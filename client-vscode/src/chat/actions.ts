@@ -138,7 +138,7 @@ export class Actions {
         await commands.executeCommand("geminiCompanion.showLog");
         return;
       case "choosePython":
-        await commands.executeCommand("workbench.action.openSettings", "geminiCompanion.server.python");
+        await commands.executeCommand("geminiCompanion.choosePython");
         return;
       case "forkSession":
         await chat.fork();
@@ -153,7 +153,7 @@ export class Actions {
         chat.chooseModel("offline");
         return;
       case "installUpdate":
-        await commands.executeCommand("workbench.extensions.action.checkForUpdates");
+        await commands.executeCommand("geminiCompanion.installUpdate", action.argument);
         return;
       case "reloadWindow":
         await commands.executeCommand("workbench.action.reloadWindow");
@@ -162,7 +162,8 @@ export class Actions {
         await commands.executeCommand("geminiCompanion.openWalkthrough");
         return;
       case "continueAnyway":
-        this.needs.knowOffline();
+        if (action.argument === "daemon") await commands.executeCommand("geminiCompanion.continueWithDaemon");
+        else this.needs.knowOffline();
         return;
     }
   }

@@ -262,6 +262,9 @@ export class Chat implements Disposable, ConversationListener {
     }
     this.conversation.apply(params);
     switch (params.event.type) {
+      case "titleChanged":
+        this.info = { ...this.info, title: params.event.title };
+        break;
       case "compactionCompleted":
       case "compactionUndone":
         void this.guard(() => this.refresh());

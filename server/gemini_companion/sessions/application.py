@@ -18,7 +18,7 @@ from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compressing import compress
 from gemini_companion.sessions.environment import refresh_environment
-from gemini_companion.sessions.events import PromptQueued, SettingsChanged, TrustChanged
+from gemini_companion.sessions.events import PromptQueued, SettingsChanged, TitleChanged, TrustChanged
 from gemini_companion.sessions.importing import copied, entries_until, import_file
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
 from gemini_companion.sessions.lane import Job
@@ -214,6 +214,7 @@ class Application:
         session = await self.writing(client, session_id)
         session.meta = msgspec.structs.replace(session.meta, title=title)
         await self._save_meta(session)
+        session.emit(TitleChanged(title=title))
         return self.info(session)
 
     async def delete(self, session_id: str) -> None:

@@ -225,6 +225,12 @@ class HookRan(_Event, tag="hookRan", frozen=True, kw_only=True):
     duration_ms: int
 
 
+class TitleChanged(_Event, tag="titleChanged", frozen=True, kw_only=True):
+    """The session has another title: one was found for it, or somebody named it."""
+
+    title: str
+
+
 class TrustChanged(_Event, tag="trustChanged", frozen=True, kw_only=True):
     """The workspace became trusted, or ceased to be."""
 
@@ -260,6 +266,7 @@ Event: TypeAlias = (
     | MemoryChanged
     | SettingsChanged
     | HookRan
+    | TitleChanged
     | TrustChanged
 )
 

@@ -11,6 +11,7 @@ import msgspec
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.prompts.attachments import parts_apart
+from gemini_companion.sessions.events import TitleChanged
 from gemini_companion.sessions.ports import ModelRequest
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
@@ -56,9 +57,12 @@ class Titles:
         try:
             async with asyncio.timeout(TITLE_SECONDS):
                 title = await self._ask(session)
-            if title and session.meta.title == beginning:  # a person may have named it meanwhile
+            is_better = bool(title) and title != beginning and session.meta.title == beginning  # a person may have named it meanwhile
+            if is_better:
                 session.meta = msgspec.structs.replace(session.meta, title=title)
             await save(session)
+            if is_better:
+                session.emit(TitleChanged(title=title))
         except (CompanionError, TimeoutError):
             return  # the beginning of the prompt is a title too
 

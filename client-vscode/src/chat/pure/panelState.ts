@@ -75,7 +75,7 @@ function bannerOf(around: Around, provider: "gemini" | "offline", t: Translate):
     return note("info", "queueHeld", t("Queued prompts wait: the last answer was stopped or failed."), t("Send one now, edit it or remove it."), []);
   }
   if (!around.trusted) {
-    return note("warning", "untrustedWorkspace", t("This workspace is not trusted."), t("Gemini gets no file of it, and its settings are ignored."), [
+    return note("warning", "untrustedWorkspace", t("This workspace is not trusted."), t("Until you trust it, its settings are ignored and files named with @ are not read."), [
       { id: "manageTrust", label: t("Manage Trust") },
     ]);
   }
