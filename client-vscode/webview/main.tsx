@@ -1,4 +1,7 @@
-/** The page of the panel: wires VS Code's API, the shell and the transcript, and says `ready`. */
+/**
+ * The page of the panel: wires VS Code's API, the shell and the transcript, and says `ready`. The transcript, with all that Markdown takes,
+ * is a chunk of its own: the shell shows and takes keys while that comes.
+ */
 import { render } from "preact";
 import { Bridge, type VsCodeApi } from "./bridge.js";
 import { openFind } from "./shell/actions.js";
@@ -8,7 +11,6 @@ import { isFindKey } from "./shell/keymap.js";
 import { Messages } from "./shell/messages.js";
 import { Shell, ShellProvider } from "./shell/shell.js";
 import { t } from "./strings.js";
-import { Transcript } from "./transcript/transcript.js";
 
 /** VS Code puts it into the page; a second call of it throws. */
 declare function acquireVsCodeApi(): VsCodeApi;
@@ -19,17 +21,25 @@ const shell = new Shell(bridge);
 const drafts = new DraftKeeper(shell, { read: () => api.getState(), write: (state) => api.setState(state) });
 const messages = new Messages(shell, drafts);
 
+const early: unknown[] = [];
+const loading = import("./transcript/transcript.js");
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no root.");
 render(
   <ShellProvider value={shell}>
-    <App onFeed={startTranscript} />
+    <App
+      onFeed={(feed) => {
+        // A part of the page can be gone: the extension was updated, and this window still runs the old one.
+        startTranscript(feed).catch(() => (shell.broken.value = true));
+      }}
+    />
   </ShellProvider>,
   root,
 );
 
-function startTranscript(feed: HTMLElement): void {
-  if (shell.transcript !== undefined) return;
+/** Messages are asked for when there is something to put them into; what came before waits for it. */
+async function startTranscript(feed: HTMLElement): Promise<void> {
+  const { Transcript } = await loading;
   const transcript = new Transcript(feed, {
     send: (message) => bridge.send(message),
     loadRows: (from, to) => {
@@ -44,11 +54,16 @@ function startTranscript(feed: HTMLElement): void {
   });
   transcript.onScrolled(() => drafts.changed());
   shell.transcript = transcript;
+  for (const data of early.splice(0)) bridge.receive(data);
+  bridge.start();
 }
 
 shell.draft.subscribe(() => drafts.changed());
 
-window.addEventListener("message", (event) => bridge.receive(event.data));
+window.addEventListener("message", ({ data }: { readonly data: unknown }) => {
+  if (shell.transcript === undefined) early.push(data);
+  else bridge.receive(data);
+});
 window.addEventListener("focus", () => bridge.send({ type: "focus", focused: true }));
 window.addEventListener("blur", () => {
   drafts.flush();
@@ -76,5 +91,4 @@ window.addEventListener("unhandledrejection", ({ reason }: { readonly reason: un
   bridge.send({ type: "defect", message: reason instanceof Error ? `${reason.name} in a promise` : "a promise was rejected" });
 });
 
-bridge.start();
 if (document.hasFocus()) bridge.send({ type: "focus", focused: true });

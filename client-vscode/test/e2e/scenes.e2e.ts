@@ -1,7 +1,9 @@
 import { chatting } from "./scenes/chatting.js";
 import { compressing } from "./scenes/compressing.js";
+import { living } from "./scenes/living.js";
 import { stage } from "./support/stage.js";
 
 const set = stage("scenes", { emulator: true });
 chatting(set);
 compressing(set);
+living(set);

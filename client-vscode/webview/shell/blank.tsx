@@ -1,13 +1,19 @@
-import type { DaemonView, PanelState } from "../../src/panel/contract.js";
+import type { DaemonView, ErrorView, PanelState } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { Icon } from "./icon.js";
 import { useShell } from "./shell.js";
 
 /** The middle of the panel while there is no row to show: starting, failed, or an invitation to ask. */
 export function Blank({ panel }: { readonly panel: PanelState | undefined }) {
+  const shell = useShell();
   const daemon = panel?.daemon;
+  if (shell.broken.value) {
+    const message = t("A part of the panel could not be loaded. This happens when the extension was updated while the window was open.");
+    const reload = { id: "reloadWindow", label: t("Reload Window") } as const;
+    return <Failure title={t("The panel is out of date")} error={{ message, hint: "", actions: [reload] }} />;
+  }
   if (panel === undefined || daemon === undefined || daemon.kind === "starting") return <Starting detail={daemon?.kind === "starting" ? daemon.detail : ""} />;
-  if (daemon.kind === "failed") return <Failed daemon={daemon} />;
+  if (daemon.kind === "failed") return <Failure title={headline(daemon.reason)} error={daemon.error} />;
   return <Empty panel={panel} />;
 }
 
@@ -21,16 +27,16 @@ function Starting({ detail }: { readonly detail: string }) {
   );
 }
 
-function Failed({ daemon }: { readonly daemon: DaemonView & { readonly kind: "failed" } }) {
+function Failure({ title, error }: { readonly title: string; readonly error: Pick<ErrorView, "message" | "hint" | "actions"> }) {
   const shell = useShell();
-  const { message, hint, actions } = daemon.error;
+  const { message, hint, actions } = error;
   const [first, ...others] = actions;
   return (
     <div class="blank">
       <span class="blank-icon error">
         <Icon name="error" />
       </span>
-      <h2 class="blank-title">{headline(daemon.reason)}</h2>
+      <h2 class="blank-title">{title}</h2>
       <p>{message}</p>
       {hint === "" ? null : <p class="quiet">{hint}</p>}
       <div class="button-column">

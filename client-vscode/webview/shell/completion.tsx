@@ -47,7 +47,7 @@ export function useCompletion(text: string, caret: number | undefined): Completi
     commands !== undefined && caret !== undefined
       ? commands.map(({ name, argument, description }) => ({
           key: name,
-          label: argument === "" ? `/${name}` : `/${name} ${t(argument)}`,
+          label: argument === "" ? `/${name}` : `/${name} [${t(argument)}]`,
           detail: t(description),
           isFile: false,
           replacement: { start: 0, end: caret, text: argument === "" ? `/${name}` : `/${name} ` },

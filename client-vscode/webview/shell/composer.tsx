@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { PanelState } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { stop, submit } from "./actions.js";
@@ -22,7 +22,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   const history = usePromptHistory(panel.session?.sessionId);
 
   const focusAsked = shell.composerFocus.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (focusAsked > 0) area.current?.focus();
   }, [focusAsked]);
 
@@ -45,7 +45,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   };
 
   const insertion = shell.insertion.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = area.current;
     if (insertion === undefined || element === null) return;
     const { selectionStart: start, selectionEnd: end } = element;

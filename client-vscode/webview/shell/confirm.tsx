@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { t } from "../strings.js";
 import { useShell, type Confirmation } from "./shell.js";
 
@@ -14,7 +14,7 @@ function OpenConfirm({ confirmation }: { readonly confirmation: Confirmation }) 
   // What had the focus is remembered while rendering: `inert` takes the focus away before any effect runs.
   const opener = useRef(document.activeElement);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     yes.current?.focus();
     const back = opener.current;
     return () => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../strings.js";
 import { useAsked } from "./hooks.js";
 import { Icon } from "./icon.js";
@@ -30,7 +30,7 @@ function OpenFindBar({ opened }: { readonly opened: { readonly query: string } }
   const { value, error, pending } = useAsked(key, findDelayMs, async () => (await shell.line.call({ do: "find", query, caseSensitive })).matches);
   const matches = value ?? noMatches;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     opener.current ??= document.activeElement;
     if (opened.query !== "") setQuery(opened.query);
     input.current?.focus();

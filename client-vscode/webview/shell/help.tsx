@@ -16,7 +16,7 @@ export function HelpDialog({ settings }: { readonly settings: PanelSettings }) {
           <div key={command.name}>
             <dt>
               /{command.name}
-              {command.argument === "" ? "" : ` ${t(command.argument)}`}
+              {command.argument === "" ? "" : ` [${t(command.argument)}]`}
             </dt>
             <dd>{t(command.description)}</dd>
           </div>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { isComposing } from "./keymap.js";
 import { useShell, type PopupName } from "./shell.js";
 
@@ -27,7 +27,7 @@ function OpenPopup({ name, label, role = "dialog", class: className = "", childr
   const shell = useShell();
   const box = useRef<HTMLDivElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
     const opener = document.activeElement;

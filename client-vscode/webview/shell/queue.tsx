@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PanelState, QueuedPrompt } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { Icon } from "./icon.js";
@@ -55,7 +55,7 @@ function QueueEditor({ edit, panel }: { readonly edit: QueueEdit; readonly panel
   const shell = useShell();
   const input = useRef<HTMLTextAreaElement>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = input.current;
     if (element === null) return;
     element.focus();

@@ -27,6 +27,8 @@ const silence: Announcement = { number: 0, text: "" };
 export class Shell {
   /** Undefined until the first snapshot. */
   readonly panel = signal<PanelState | undefined>(undefined);
+  /** A part of the page could not be loaded: nothing but a reload helps. */
+  readonly broken = signal(false);
   /** Rows of the chat. */
   readonly total = signal(0);
   readonly draft = signal("");

@@ -11,7 +11,7 @@ export interface SlashCommand {
 
 /** In the order of the list. Texts are English: they are translated where they are shown. */
 export const slashCommands: readonly SlashCommand[] = [
-  { name: "compress", argument: "guidance", description: "Compress the chat; say what the summary must keep" },
+  { name: "compress", argument: "guidance", description: "Compress the chat" },
   { name: "undo", argument: "", description: "Undo the last compression" },
   { name: "context", argument: "", description: "Show what fills the context" },
   { name: "find", argument: "text", description: "Find in this chat" },

@@ -19,20 +19,52 @@ export function rangeOfMatch(article: HTMLElement, text: string, match: Match, m
   return nthRange(root, words, nth);
 }
 
-/** Shows these ranges, one of them as the current one. Nothing where the browser has no highlights. */
-export function showMarks(ranges: readonly Range[], current: Range | undefined): void {
-  const registry = "highlights" in CSS ? CSS.highlights : undefined;
-  if (registry === undefined) return;
-  registry.set(ALL, new Highlight(...ranges));
-  if (current === undefined) registry.delete(CURRENT);
-  else registry.set(CURRENT, Object.assign(new Highlight(current), { priority: 1 }));
+/** The matches that are shown. Those in rows that are not on the page get their marks when these are mounted. */
+export class Marks {
+  readonly #rangeOf: (match: Match) => Range | undefined;
+  #matches: readonly Match[] = [];
+  #current: Match | undefined;
+
+  constructor(rangeOf: (match: Match) => Range | undefined) {
+    this.#rangeOf = rangeOf;
+  }
+
+  show(matches: readonly Match[], current: Match | undefined): void {
+    this.#matches = matches;
+    this.#current = current;
+    this.#paint();
+  }
+
+  setCurrent(match: Match): void {
+    this.show(this.#matches, match);
+  }
+
+  /** Other rows are on the page now. */
+  refresh(): void {
+    if (this.#matches.length > 0 || this.#current !== undefined) this.#paint();
+  }
+
+  clear(): void {
+    this.#matches = [];
+    this.#current = undefined;
+    const registry = highlights();
+    registry?.delete(ALL);
+    registry?.delete(CURRENT);
+  }
+
+  #paint(): void {
+    const registry = highlights();
+    if (registry === undefined) return;
+    registry.set(ALL, new Highlight(...this.#matches.map(this.#rangeOf).filter((range) => range !== undefined)));
+    const current = this.#current && this.#rangeOf(this.#current);
+    if (current === undefined) registry.delete(CURRENT);
+    else registry.set(CURRENT, Object.assign(new Highlight(current), { priority: 1 }));
+  }
 }
 
-/** Takes all marks away. */
-export function clearMarks(): void {
-  if (typeof CSS === "undefined" || !("highlights" in CSS)) return;
-  CSS.highlights.delete(ALL);
-  CSS.highlights.delete(CURRENT);
+/** The browser's registry, where there is one. */
+function highlights(): HighlightRegistry | undefined {
+  return typeof CSS !== "undefined" && "highlights" in CSS ? CSS.highlights : undefined;
 }
 
 function occurrences(text: string, words: string): number {

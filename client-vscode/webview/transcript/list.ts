@@ -29,10 +29,17 @@ export class RowList {
     this.#host = host;
   }
 
-  /** Takes over how many rows there are and which of them are folded. */
-  rebuild(runs: readonly HiddenRun[] = this.#runs): void {
+  /** Takes over how many rows there are. */
+  rebuild(): void {
+    this.outline = new Outline(this.#store.total, this.#runs, this.#expanded);
+  }
+
+  /** Takes over which rows a compaction hides. Whether that changed anything. */
+  setRuns(runs: readonly HiddenRun[]): boolean {
+    if (JSON.stringify(runs) === JSON.stringify(this.#runs)) return false;
     this.#runs = runs;
-    this.outline = new Outline(this.#store.total, runs, this.#expanded);
+    this.rebuild();
+    return true;
   }
 
   run(compactionId: string): { readonly turns: number; readonly expanded: boolean } | undefined {

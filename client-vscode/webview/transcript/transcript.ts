@@ -4,18 +4,17 @@
  */
 import type { PanelState, Row, ScrollAnchor } from "../../src/panel/contract.js";
 import { element } from "./element.js";
-import { clearMarks, rangeOfMatch, showMarks } from "./findMarks.js";
-import { Frames } from "./frames.js";
+import { Marks, rangeOfMatch } from "./findMarks.js";
 import type { Match, TranscriptHost } from "./host.js";
 import { LatestButton } from "./latestButton.js";
 import { RowList } from "./list.js";
 import { Navigator } from "./navigator.js";
 import { Roving } from "./roving.js";
 import { RowStore, type Delta } from "./rowStore.js";
-import { isGrowing } from "./rows/answerState.js";
-import type { RowContext, RowView } from "./rows/rowView.js";
+import type { RowContext } from "./rows/rowView.js";
 import { RowViews } from "./rowViews.js";
 import { Selected } from "./selected.js";
+import { Streams } from "./streams.js";
 import type { Language } from "./texts.js";
 import { Ticker } from "./ticker.js";
 import { NEAR_END, Viewport } from "./viewport.js";
@@ -35,12 +34,8 @@ export class Transcript {
   readonly #selected: Selected;
   readonly #latest = new LatestButton(() => this.#goToEnd());
   readonly #ticker = new Ticker();
-  /** Rows that got text since the last frame, and views that wait to show it. */
-  readonly #appended = new Set<string>();
-  readonly #streaming = new Set<RowView>();
-  /** Answers that are not complete yet. */
-  readonly #growing = new Set<string>();
-  readonly #frames = new Frames(() => this.#renderStreams());
+  readonly #streams: Streams;
+  readonly #marks = new Marks((match) => this.#rangeOf(match));
   readonly #scrollListeners = new Set<() => void>();
   #language: Language;
   #messageKeys = true;
@@ -50,8 +45,6 @@ export class Transcript {
   #seenTotal = 0;
   /** An item that is mounted because it is about to be shown or focused. */
   #pinnedItem = -1;
-  #matches: readonly Match[] = [];
-  #currentMatch: Match | undefined;
 
   constructor(root: HTMLElement, host: TranscriptHost) {
     this.#host = host;
@@ -59,6 +52,7 @@ export class Transcript {
     const sizer = element("div", { class: "transcript-rows" });
     this.feed = element("div", { class: "transcript", role: "feed", "aria-label": host.t("Conversation"), "aria-busy": "false" }, sizer);
     root.append(this.feed, this.#latest.element);
+    this.#streams = new Streams(this.#store, () => this.#views, () => this.#streamed());
     this.#views = new RowViews(this.#context());
     this.#list = new RowList(this.#store, this.#views, host);
     this.#roving = new Roving(this.feed);
@@ -73,7 +67,7 @@ export class Transcript {
    */
   reset(total: number, from: number, rows: readonly Row[], anchor?: ScrollAnchor): void {
     const before = this.#viewport.place;
-    this.#growing.clear();
+    this.#streams.clear();
     this.#store.reset(total, from, rows);
     this.#seenTotal = total;
     this.#promptExpected = false;
@@ -102,8 +96,7 @@ export class Transcript {
   /** Text that is appended to an answer. False if it does not fit what is here: then the row has to be loaded again. */
   appendDelta(delta: Delta): boolean {
     if (this.#store.append(delta) === undefined) return false;
-    this.#appended.add(delta.rowId);
-    this.#frames.request();
+    this.#streams.appended(delta.rowId);
     return true;
   }
 
@@ -116,10 +109,13 @@ export class Transcript {
     this.#language = { t: this.#host.t, locale: settings.locale };
     this.#messageKeys = settings.messageKeys;
     this.feed.setAttribute("aria-busy", String(job.kind === "turn"));
-    this.#list.rebuild(hidden);
     if (changed) this.#refreshAll();
-    this.#viewport.listChanged();
-    this.#refreshDividers();
+    if (this.#list.setRuns(hidden)) {
+      this.#viewport.listChanged();
+      this.#refreshDividers();
+    } else if (changed) {
+      this.#viewport.layout();
+    }
   }
 
   /**
@@ -154,20 +150,15 @@ export class Transcript {
 
   /** Shows matches of the find bar, one of them as the current one. */
   highlightMatches(matches: readonly Match[], current?: Match): void {
-    this.#matches = matches;
-    this.#currentMatch = current;
-    this.#mark();
+    this.#marks.show(matches, current);
   }
 
   clearMatches(): void {
-    this.#matches = [];
-    this.#currentMatch = undefined;
-    clearMarks();
+    this.#marks.clear();
   }
 
   /** Brings a match into sight and shows it as the current one. Rows that are not here yet are asked for. */
   revealMatch(match: Match): void {
-    this.#currentMatch = match;
     const index = this.#bringIn(match.row);
     if (index === -1) return;
     const article = this.#viewport.mounted(index);
@@ -175,7 +166,7 @@ export class Transcript {
     const box = typeof range?.getBoundingClientRect === "function" ? range.getBoundingClientRect() : undefined;
     const top = article?.getBoundingClientRect().top ?? 0;
     this.#viewport.reveal(index, box && { top: box.top - top, bottom: box.bottom - top });
-    this.#mark();
+    this.#marks.setCurrent(match);
   }
 
   /** Brings a row into sight, unfolds what hides it, and gives it the focus. False if it is not loaded. */
@@ -194,11 +185,11 @@ export class Transcript {
   }
 
   dispose(): void {
-    this.#frames.dispose();
+    this.#streams.clear();
     this.#viewport.dispose();
     this.#views.dispose();
     this.#selected.dispose();
-    clearMarks();
+    this.#marks.clear();
     this.feed.remove();
     this.#latest.element.remove();
   }
@@ -226,10 +217,7 @@ export class Transcript {
         this.#viewport.listChanged();
         this.#refreshDividers();
       },
-      requestRender: (row) => {
-        this.#streaming.add(row);
-        this.#frames.request();
-      },
+      requestRender: (view) => this.#streams.waits(view),
     };
   }
 
@@ -268,7 +256,7 @@ export class Transcript {
     yield this.#pinnedItem;
     yield this.#focusedItem();
     for (const article of this.#selected.articles()) yield Number(article.dataset["index"]);
-    for (const id of this.#growing) yield this.#list.indexOfKey(id);
+    for (const id of this.#streams.growing) yield this.#list.indexOfKey(id);
   }
 
   #focusedItem(): number {
@@ -284,16 +272,13 @@ export class Transcript {
     this.#latest.show(!atEnd, this.#store.total - this.#seenTotal, this.#language);
     if (mountedNew) {
       this.#views.trim();
-      if (this.#matches.length > 0) this.#mark();
+      this.#marks.refresh();
     }
     for (const listener of this.#scrollListeners) listener();
   }
 
   #rowsChanged(rows: readonly Row[]): void {
-    for (const row of rows) {
-      if (row.kind === "answer" && isGrowing(row)) this.#growing.add(row.id);
-      else this.#growing.delete(row.id);
-    }
+    this.#streams.rowsChanged(rows);
     this.#viewport.listChanged();
   }
 
@@ -336,15 +321,7 @@ export class Transcript {
     this.#viewport.goTo("end");
   }
 
-  #renderStreams(): void {
-    for (const id of this.#appended) {
-      const row = this.#store.byId(id);
-      if (row !== undefined && this.#views.known(id)?.element.isConnected === true) this.#views.row(row);
-    }
-    this.#appended.clear();
-    const rows = [...this.#streaming];
-    this.#streaming.clear();
-    for (const row of rows) row.renderStream?.();
+  #streamed(): void {
     // Where nothing tells of new sizes, look.
     if (typeof ResizeObserver === "undefined") this.#viewport.layout();
   }
@@ -378,11 +355,5 @@ export class Transcript {
     const article = this.#viewport.mounted(this.#list.outline.indexOfRow(match.row));
     if (row?.id !== match.rowId || article === undefined || row.kind === "divider") return undefined;
     return rangeOfMatch(article, row.text, match, this.#views.known(row.id)?.markdown);
-  }
-
-  #mark(): void {
-    const ranges = this.#matches.map((match) => this.#rangeOf(match)).filter((range) => range !== undefined);
-    const current = this.#currentMatch && this.#rangeOf(this.#currentMatch);
-    showMarks(ranges, current);
   }
 }

@@ -14,6 +14,8 @@ const OVERSCAN = 3;
 /** Mounting changes heights, and with them what is in sight; it settles at once but for pathological guesses. */
 const MOST_ROUNDS = 8;
 
+const UPWARDS = new Set(["ArrowUp", "PageUp", "Home"]);
+
 /** What is listed. Items are known by keys that outlive their index. */
 export interface ViewportSource {
   readonly length: number;
@@ -56,7 +58,9 @@ export class Viewport {
     this.#resizes = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver((entries) => this.#resized(entries));
     this.#resizes?.observe(scroller);
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    // Before the browser has scrolled: else the next text that streams in would take the reader back.
     scroller.addEventListener("wheel", (event) => event.deltaY < 0 && this.stopFollowing(), { passive: true });
+    scroller.addEventListener("keydown", (event) => UPWARDS.has(event.key) && this.stopFollowing());
   }
 
   get place(): Place {

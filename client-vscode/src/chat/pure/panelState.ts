@@ -96,5 +96,6 @@ function examples(files: readonly ReportedFile[], around: Around, t: Translate):
   const active = files.find((file) => file.isActive && file.included && !around.withheld.has(around.relative(file.uri).split("/").at(-1) ?? ""));
   if (!active) return [t("What can you do?"), t("How should I begin in this project?"), t("What should a good commit message say?")];
   const name = around.relative(active.uri).split("/").at(-1) ?? "";
+  if (/\.(md|txt|rst|adoc)$/i.test(name)) return [t("What does {0} say?", name), t("What is unclear in {0}?", name), t("What is missing in {0}?", name)];
   return [t("What does {0} do?", name), t("What could go wrong in {0}?", name), t("Which tests are missing for {0}?", name)];
 }

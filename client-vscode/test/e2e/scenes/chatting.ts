@@ -86,19 +86,16 @@ export function chatting(set: Stage): void {
 
     test("a file that was taken out is not in the request, and comes back with one click", async () => {
       const inAccount = /tokenizer\.py"/; // as the account of the editor names it; the list of the workspace's files does not quote
-      await set.emulator.script([{ pieces: ["Nothing."] }, { pieces: ["The tokenizer."] }]);
       await panel.chips.getByRole("button", { name: "Take tokenizer.py out" }).click();
       await panel.chips.getByRole("button", { name: "Put tokenizer.py back" }).waitFor();
-      await panel.ask("What do you see?", "Nothing.");
-      expect((await set.emulator.asked(1)).text).not.toMatch(inAccount);
+      expect((await set.ask(panel, "What do you see?", "Nothing.")).text).not.toMatch(inAccount);
       await panel.chips.getByRole("button", { name: "Put tokenizer.py back" }).click();
       await panel.chips.getByRole("button", { name: "Take tokenizer.py out" }).waitFor();
-      await panel.ask("And now?", "The tokenizer.");
-      expect((await set.emulator.asked(2)).text).toMatch(inAccount);
+      expect((await set.ask(panel, "And now?", "The tokenizer.")).text).toMatch(inAccount);
     });
 
     test("the receipt says what went along", async () => {
-      await panel.ask("What do you see?", /./);
+      await set.ask(panel, "What do you see?", "Words.");
       const receipt = panel.prompts.last().getByText(/^Sent: 1 file/);
       await receipt.click();
       await panel.prompts.last().getByRole("button", { name: /tokenizer\.py$/ }).waitFor();
@@ -175,9 +172,8 @@ export function chatting(set: Stage): void {
     });
 
     test("find in the chat, and the sessions with their search", async () => {
-      await set.emulator.script([{ pieces: ["The marmot sleeps."] }, { pieces: ["The marmot wakes."] }]);
-      await panel.ask("first", "sleeps");
-      await panel.ask("second", "wakes");
+      await set.ask(panel, "first", "The marmot sleeps.");
+      await set.ask(panel, "second", "The marmot wakes.");
       await panel.composer.press("Control+f");
       await panel.frame.getByRole("textbox", { name: "Find in chat" }).or(panel.frame.getByRole("searchbox", { name: "Find in chat" })).fill("marmot");
       await panel.frame.getByText("1 of 2").or(panel.frame.getByText("2 of 2")).first().waitFor();

@@ -11,7 +11,8 @@
 | `{"do": "reset"}` | forgets script, gates, keys and requests |
 
 `to` is `chat` or `snapshot`: which requests are answered so; titles and counts never are.
-A piece is a text, `{"thought": TEXT}`, `{"gate": NAME}` or `{"drop": true}`.
+What is not scripted
+the emulator answers by itself: an echo, a snapshot, a title. A piece is a text, `{"thought": TEXT}`, `{"gate": NAME}` or `{"drop": true}`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
 
-from tests.support.emulator import Drop, Emulator, Gate, RecordedRequest, Reply, answer, asks_for_snapshot, thought
+from tests.support.emulator import Drop, Emulator, Gate, RecordedRequest, Reply, Summariser, answer, asks_for_snapshot, echo, thought
 from tests.support.emulator.faults import FAULTS
 
+TITLE = "The last word of the tokenizer"
 TARGETS = {"chat": ("streamGenerateContent", None), "snapshot": ("generateContent", asks_for_snapshot)}
 
 
@@ -34,7 +36,7 @@ class Remote:
     """An emulator under the orders of another process."""
 
     def __init__(self) -> None:
-        self.emulator = Emulator()
+        self.emulator = Emulator(responder=Summariser(otherwise=_echo_or_title))
         self._gates: dict[str, Gate] = {}
 
     def obey(self, command: dict[str, Any]) -> Any:
@@ -79,6 +81,10 @@ class Remote:
         if "gate" in piece:
             return self._gates.setdefault(piece["gate"], Gate())
         return Drop() if "drop" in piece else thought(piece["thought"])
+
+
+def _echo_or_title(request: RecordedRequest) -> Reply:
+    return answer(TITLE) if request.method == "generateContent" else echo(request)
 
 
 def _shown(request: RecordedRequest) -> dict[str, Any]:

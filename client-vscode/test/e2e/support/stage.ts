@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { launch } from "./browser.js";
-import { Emulator } from "./emulator.js";
+import { type AskedRequest, Emulator } from "./emulator.js";
 import { Panel } from "./panel.js";
 import { artifacts } from "./places.js";
 import { type ServerOptions, VsCodeServer } from "./vscodeServer.js";
@@ -26,13 +26,15 @@ export interface Stage {
   readonly key: string;
   /** An empty chat in the panel, with `tokenizer.py` as the active file and the only one, and an emulator that has forgotten everything. */
   newChat(): Promise<Panel>;
+  /** Has the emulator answer `answer` to `prompt`, and waits until that is there. */
+  ask(panel: Panel, prompt: string, answer: string): Promise<AskedRequest>;
 }
 
 const KEY = "emulated-key-of-the-scenes";
 
 /** Sets the stage for a file of scenes, called `name` in `artifacts/`: a scene that fails leaves a screenshot and the logs there. */
 export function stage(name: string, options: StageOptions = {}): Stage {
-  const set = { key: KEY, newChat: () => newChat(set) } as Stage; // the rest comes in beforeAll, which vitest runs before any scene
+  const set = { key: KEY, newChat: () => newChat(set), ask: (panel, prompt, answer) => ask(set, panel, prompt, answer) } as Stage; // the rest comes in beforeAll, which vitest runs before any scene
   const strike: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     let env = options.env;
@@ -69,10 +71,19 @@ async function newChat({ window, emulator }: Stage): Promise<Panel> {
   return panel;
 }
 
+async function ask({ emulator }: Stage, panel: Panel, prompt: string, answer: string): Promise<AskedRequest> {
+  await emulator.script([{ pieces: [answer] }]);
+  await panel.ask(prompt, answer);
+  const last = (await emulator.requests("streamGenerateContent")).at(-1);
+  if (last === undefined) throw new Error("The emulator was not asked.");
+  return last;
+}
+
 async function keep(set: Stage, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   set.server.keepLogs(folder);
-  await set.window.page.screenshot({ path: join(folder, "window.png") });
+  const windows = set.browser.contexts().flatMap((context) => context.pages());
+  for (const [index, page] of windows.entries()) await page.screenshot({ path: join(folder, `window-${index + 1}.png`) });
 }
 
 /** A name as a file may have it. */

@@ -22,7 +22,7 @@ export class Workbench {
 
   /** Opens the workbench in a browser profile of its own; `query` is appended to the address. */
   static async open(browser: Browser, server: VsCodeServer, query = ""): Promise<Workbench> {
-    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] });
+    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
     const page = await context.newPage();
     const outside = outsideRequests(page, server.url);
     await page.goto(server.url + query, { waitUntil: "domcontentloaded" });
@@ -58,18 +58,23 @@ export class Workbench {
 
   /** Runs a command of the palette by the title that it shows there: `Gemini: New Chat`. */
   async command(title: string): Promise<void> {
+    await this.quickly("F1", `>${title}`, title);
+  }
+
+  /** Opens the quick input with a key and picks a row. What is open does not hear of commands and files that come later: it is opened anew. */
+  private async quickly(key: string, typed: string, row: string): Promise<void> {
     const attempt = async () => {
-      await this.page.keyboard.press("F1");
-      await this.quickField.fill(`>${title}`, { timeout: 5_000 });
+      await this.page.keyboard.press(key);
       try {
-        await this.pick(title, 2_000);
+        await this.quickField.fill(typed, { timeout: 2_000 });
+        await this.pick(row, 2_000);
         return true;
       } catch (error) {
-        await this.page.keyboard.press("Escape"); // a palette that is open does not hear of commands that come later
+        await this.page.keyboard.press("Escape");
         throw error;
       }
     };
-    await patiently(`the palette has ${title}`, attempt, 20_000);
+    await patiently(`${row} can be picked`, attempt, 20_000);
   }
 
   /** Clicks a row of the quick input that is open, the first one with this text. */
@@ -85,9 +90,7 @@ export class Workbench {
   }
 
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press("Control+P");
-    await this.quickField.fill(name);
-    await this.pick(name);
+    await this.quickly("Control+P", name, name);
     await this.page.locator(".tab.active", { hasText: name }).waitFor();
   }
 
@@ -146,6 +149,16 @@ export class Workbench {
     return undefined;
   }
 
+  /** Moves a view to the place that the list of places names so. */
+  async moveView(view: string, place: string | RegExp): Promise<void> {
+    await this.command("View: Move View");
+    await this.quickInput.getByPlaceholder(/Select a View/i).waitFor();
+    await this.quickField.fill(view);
+    await this.pick(view);
+    await this.quickInput.getByPlaceholder(/destination/i).waitFor();
+    await this.pick(place);
+  }
+
   /** Shows the panel by its command and waits for its page. */
   async showPanel(): Promise<Frame> {
     await this.command("Gemini: Focus Chat");
@@ -154,16 +167,17 @@ export class Workbench {
 
   /** Drags the edge of the secondary side bar until the panel's page is `width` pixels wide. */
   async panelWidth(width: number): Promise<void> {
-    const bar = this.page.locator(".part.auxiliarybar");
     await patiently(`the panel is ${width} px wide`, async () => {
       const now = await (await this.panel()).evaluate(() => window.innerWidth);
       if (now === width) return true;
-      const box = await bar.boundingBox();
-      if (!box) throw new Error("The secondary side bar is not shown.");
-      const y = box.y + box.height / 2;
-      await this.page.mouse.move(box.x, y);
+      const bar = await this.page.locator(".part.auxiliarybar").boundingBox();
+      if (!bar) throw new Error("The secondary side bar is not shown.");
+      const sashes = await this.page.locator(".monaco-sash.vertical:visible").evaluateAll((all) => all.map((sash) => sash.getBoundingClientRect()).map(({ left, width: thick }) => left + thick / 2));
+      const edge = sashes.sort((a, b) => Math.abs(a - bar.x) - Math.abs(b - bar.x))[0] ?? bar.x;
+      const y = bar.y + bar.height / 2;
+      await this.page.mouse.move(edge, y);
       await this.page.mouse.down();
-      await this.page.mouse.move(box.x + now - width, y, { steps: 4 });
+      await this.page.mouse.move(edge + now - width, y, { steps: 4 });
       await this.page.mouse.up();
       return undefined;
     });

@@ -61,6 +61,14 @@ describe("the states of the panel", () => {
     expect(panel.host.sent).toEqual([]);
   });
 
+  it("offer a reload if a part of the page is gone", async () => {
+    panel = new Mounted();
+    panel.shell.broken.value = true;
+    await panel.render();
+    await panel.click("button", "Reload Window");
+    expect(panel.host.sent).toEqual([{ type: "action", action: { id: "reloadWindow", label: "Reload Window" } }]);
+  });
+
   it("tell an error once, not with every state", async () => {
     await show("keyRefused");
     const alert = () => panel.get("alert").firstElementChild;

@@ -47,7 +47,7 @@ describe("a streamed text", () => {
         view.finish();
         expect(view.element.innerHTML).toBe(whole(text));
       }),
-      { numRuns: Number(process.env["RUNS"] ?? 60) },
+      { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 60) },
     );
   });
 
@@ -67,7 +67,7 @@ describe("a streamed text", () => {
         expect(after.map((node) => node.outerHTML)).toEqual(markup);
         expect(after.every((node, index) => node === streamed[index])).toBe(true);
       }),
-      { numRuns: Number(process.env["RUNS"] ?? 60) },
+      { numRuns: Number(process.env["PROPERTY_RUNS"] ?? 60) },
     );
   });
 });

@@ -11,11 +11,18 @@ export function sealable(tokens: readonly Token[]): number {
   for (let index = tokens.length - 1; index > 0; index--) {
     const token = tokens[index];
     if (token === undefined || token.type === "space") continue;
-    // A table is one only by its second line; until that is whole its first line may belong to the paragraph before.
-    const begun = token.type === "table" ? /\n.*\n/.test(token.raw) : token.raw.includes("\n");
-    if (begun || index < tokens.length - 1) return index;
+    if (index < tokens.length - 1 || hasBegun(token)) return index;
   }
   return 0;
+}
+
+/**
+ * Whether the last block is certain to be one of its own. Most are by their first line; a table and an underlined heading only by their
+ * second or last line: until that is whole, what stands above it may belong to the paragraph before.
+ */
+function hasBegun({ type, raw }: Token): boolean {
+  if (type === "table") return /\n.*\n/.test(raw);
+  return type === "heading" ? raw.endsWith("\n") : raw.includes("\n");
 }
 
 /** A fence that begins a top-level block and has no indentation: the only kind whose content is taken over as it stands. */

@@ -77,7 +77,8 @@ export class AnswerView implements RowView {
     this.#stoppedRetry.hidden = row.state !== "stopped" || readOnly;
     this.#buttons.hidden = growing;
     this.#copy.hidden = row.text === "";
-    this.#retry.hidden = readOnly || row.state === "stopped";
+    // One of its own stands where it is wanted most.
+    this.#retry.hidden = readOnly || row.state === "stopped" || this.#problem.offersRetry;
     this.#pin.hidden = readOnly;
     setText(this.#pin, isPinned(row.turnId) ? t("Unpin") : t("Pin"));
     this.#pin.title = t("Keeps the prompt of this answer word for word through every compression");
@@ -96,7 +97,7 @@ export class AnswerView implements RowView {
     this.markdown.render();
     if (this.#thoughts.open) this.#thoughtsMarkdown.render();
     // The layout comes in this frame anyway; asked for here, it counts as a part of the cost.
-    void this.element.offsetHeight;
+    this.element.getBoundingClientRect();
     this.#pacer.rendered(start, performance.now());
   }
 

@@ -14,7 +14,8 @@ export function answerStateText(row: AnswerRow, now: number, language: Language)
     case "sending":
       return t("Sending…");
     case "thinking":
-      return t("Thinking…");
+      // The fold of the thoughts says so once there are some.
+      return row.thoughts === "" ? t("Thinking…") : "";
     case "waiting":
       return t("A tool waits for your yes");
     case "stopping":
@@ -51,7 +52,7 @@ function finishText(row: AnswerRow, { t }: Language): string {
 /** "Thought for 6 s". */
 export function thoughtText(row: AnswerRow, language: Language): string {
   if (row.thoughtMs !== undefined) return language.t("Thought for {0}", durationText(row.thoughtMs, language));
-  return row.state === "thinking" ? language.t("Thinking") : language.t("Thoughts");
+  return row.state === "thinking" ? language.t("Thinking…") : language.t("Thoughts");
 }
 
 /** "Retry", or when that makes sense: "Retry in 12 s". `retryAt` and `now` in Unix milliseconds. */

@@ -1,5 +1,5 @@
 import type { HiddenRun } from "../../../src/panel/contract.js";
-import { button, element, setAttribute, setText } from "../element.js";
+import { button, setAttribute, setText } from "../element.js";
 import { plural } from "../texts.js";
 import { rowFrame, type RowCommand, type RowContext } from "./rowView.js";
 
@@ -17,7 +17,7 @@ export class FoldView {
     const { article, heading, head } = rowFrame("fold", "");
     this.#heading = heading;
     this.#button = button("", () => this.command("open"), { class: "link" });
-    head.append(element("span", { "aria-hidden": "true" }, "·"), this.#button);
+    head.append(this.#button);
     this.element = article;
     this.update(run);
   }

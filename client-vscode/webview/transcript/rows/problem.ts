@@ -35,6 +35,10 @@ export class Problem {
     this.tick();
   }
 
+  get offersRetry(): boolean {
+    return this.#retry !== undefined;
+  }
+
   /** Shows the time that is left until a retry makes sense. */
   tick(): void {
     if (this.#retry === undefined) return;

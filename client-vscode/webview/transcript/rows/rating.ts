@@ -16,7 +16,7 @@ export function rating(given: number | undefined, onRate: (stars: number) => voi
   return element(
     "details",
     { class: "rating" },
-    element("summary", { tabindex: -1 }, given === undefined ? t("Rate") : t("Rated {0} of 5", given)),
+    element("summary", { tabindex: -1 }, given === undefined ? t("Rate…") : t("Rated {0} of 5", given)),
     element("fieldset", { role: "radiogroup" }, element("legend", {}, t("How good is the summary? 5 is best")), ...choices),
   );
 }
