@@ -32,6 +32,8 @@ export interface ChatNeeds {
   readonly reporter: ContextReporterPort;
   readonly drafts: Drafts;
   readonly memory: Memory;
+  /** A path as people read it: inside its workspace folder. */
+  readonly place: (path: string) => string;
   readonly t: Translate;
 }
 
@@ -521,7 +523,7 @@ export class Chat implements Disposable, ConversationListener {
   }
 
   #blank(): Conversation {
-    return new Conversation(this, this.needs.t, Date.now);
+    return new Conversation(this, this.needs.t, Date.now, this.needs.place);
   }
 }
 

@@ -34,7 +34,7 @@ const KNOWS_OFFLINE = "knowsOffline";
 export function registerChat(context: ExtensionContext, parts: ChatParts): ChatFace {
   const { daemon, reporter, editor, log } = parts;
   const t: Translate = (text, ...args) => l10n.t(text, ...args);
-  const chat = new Chat({ daemon, reporter, drafts: new Drafts(context.storageUri?.fsPath), memory: context.workspaceState, t });
+  const chat = new Chat({ daemon, reporter, drafts: new Drafts(context.storageUri?.fsPath), memory: context.workspaceState, place: (path) => workspace.asRelativePath(path), t });
   const views = new TextViews();
   const files = new SnapshotFiles();
   const withheld = new Withheld(chat, reporter);

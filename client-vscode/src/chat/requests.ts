@@ -1,6 +1,7 @@
 /** The page's questions, answered. */
-import type { DaemonPort } from "../daemon/port.js";
+import { DaemonFault, type DaemonPort } from "../daemon/port.js";
 import type { PageRequest, PageResults } from "../panel/contract.js";
+import { ErrorCode } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import { ROWS_PER_PAGE } from "./pageLink.js";
 import { findIn } from "./pure/finding.js";
@@ -27,13 +28,13 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
         ...(request.cursor === undefined ? {} : { cursor: request.cursor }),
       });
     case "context":
-      return daemon.request("gemini/context", { sessionId: await chat.session() });
+      return daemon.request("gemini/context", { sessionId: begun(chat) });
     case "stats":
-      return daemon.request("gemini/stats", { sessionId: await chat.session() });
+      return daemon.request("gemini/stats", { sessionId: begun(chat) });
     case "pins":
       return chat.info ? daemon.request("gemini/pins", { sessionId: chat.info.sessionId }) : { pins: [] };
     case "unpin":
-      await daemon.request("gemini/unpin", { sessionId: await chat.session(), pinId: request.pinId });
+      await daemon.request("gemini/unpin", { sessionId: begun(chat), pinId: request.pinId });
       await chat.refresh();
       return null;
     case "find":
@@ -45,4 +46,11 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
     case "compactions":
       return chat.info ? daemon.request("gemini/compression/list", { sessionId: chat.info.sessionId }) : { compactions: [] };
   }
+}
+
+/** The open session's id. A question does not begin one. Throws a `DaemonFault` for a chat that is not begun. */
+function begun(chat: Chat): string {
+  if (chat.info) return chat.info.sessionId;
+  const message = chat.t("This chat is still empty.");
+  throw new DaemonFault(ErrorCode.sessionNotFound, { kind: "empty", message, hint: chat.t("Send a prompt first."), retryable: false });
 }

@@ -9,7 +9,7 @@ import { fixtures, type FixtureName } from "../panel/fixtures.js";
 import { artifacts, client } from "./support/places.js";
 import { patiently } from "./support/patience.js";
 import { inFileName, stage } from "./support/stage.js";
-import { cutOff, show, showRows } from "./support/staged.js";
+import { cutOff, prepare, show, showRows } from "./support/staged.js";
 import { type Theme, THEMES } from "./support/workbench.js";
 
 const WIDTHS = [300, 480];
@@ -20,6 +20,7 @@ const ALL = Object.keys(fixtures) as FixtureName[]; // Object.keys forgets the n
 const MOST_ACTIVATION_MS = 60;
 
 const set = stage("looks", { emulator: true });
+beforeAll(() => prepare(set.window.page));
 
 declare const axe: { run(root: Document, options: RunOptions): Promise<AxeResults> };
 

@@ -5,7 +5,7 @@ import type { KeptState } from "./ports.js";
 import type { Shell } from "./shell.js";
 
 /** How long typing or scrolling may pause before it is told, ms. */
-export const draftDelayMs = 300;
+export const draftDelayMs = 50;
 
 /** What of a snapshot decides about the draft. */
 export interface DraftSource {

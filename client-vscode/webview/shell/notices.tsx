@@ -25,14 +25,14 @@ function NoticeStrip({ notice, onClose }: { readonly notice: Notice; readonly on
   const shell = useShell();
   const seconds = useCountdown(notice.retryAt);
   return (
-    <div class={`notice notice-${notice.level}`}>
+    <div class={`banner banner-${notice.level}`}>
       <Icon name={notice.level} />
-      <div class="notice-body">
-        <p class="notice-message">
+      <div class="banner-body">
+        <p class="banner-message">
           {notice.message}
-          {seconds === undefined ? null : <span class="notice-countdown"> {t("Next try in {0} s.", seconds)}</span>}
+          {seconds === undefined ? null : <span class="banner-countdown"> {t("Next try in {0} s.", seconds)}</span>}
         </p>
-        {notice.hint === "" ? null : <p class="notice-hint">{notice.hint}</p>}
+        {notice.hint === "" ? null : <p class="banner-hint">{notice.hint}</p>}
         {notice.actions.length === 0 ? null : (
           <div class="button-row">
             {notice.actions.map((action) => (

@@ -36,6 +36,8 @@ export class Conversation {
     private readonly listener: ConversationListener,
     readonly t: Translate,
     readonly now: () => number,
+    /** A path as people read it: inside its workspace folder. */
+    readonly place: (path: string) => string = (path) => path,
   ) {}
 
   /** The number of the newest event that was applied. */
@@ -72,7 +74,7 @@ export class Conversation {
    * prompt that could not be sent, a notice) stays where it stood.
    */
   tell(items: readonly HistoryItem[], compactions: readonly CompactionInfo[], pins: readonly Pin[], discarded: ReadonlySet<string>): void {
-    const drafts = rowsOf({ items, compactions, pins, discarded }, this.t);
+    const drafts = rowsOf({ items, compactions, pins, discarded }, this.t, this.place);
     const known = new Set(drafts.map((draft) => draft.id));
     const followers = new Map<string, Row[]>();
     let anchor = "";

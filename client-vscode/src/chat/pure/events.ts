@@ -59,10 +59,10 @@ export function applyEvent(chat: Conversation, { event, turnId, time }: EventPar
       chat.change(`p:${turn}`, "prompt", { outcome: "cancelled" });
       return;
     case "ideContextSent":
-      addReceipt(chat, turn, { kind: event.kind, files: event.files, selectionChars: event.selectionChars, withheld: event.withheld, mentioned: [] });
+      addReceipt(chat, turn, { kind: event.kind, files: event.files.map(chat.place), selectionChars: event.selectionChars, withheld: event.withheld, mentioned: [] });
       return;
     case "filesAttached":
-      addReceipt(chat, turn, { kind: "delta", files: [], selectionChars: 0, withheld: event.withheld, mentioned: event.files.map((file) => file.path) });
+      addReceipt(chat, turn, { kind: "delta", files: [], selectionChars: 0, withheld: event.withheld, mentioned: event.files.map((file) => chat.place(file.path)) });
       return;
     case "contextWindowWillOverflow":
       chat.change(`a:${turn}`, "answer", {

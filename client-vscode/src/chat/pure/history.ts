@@ -35,7 +35,7 @@ function thoughtsOf(parts: readonly Part[]): string {
 }
 
 /** The rows of a transcript, oldest first: each prompt, its answer, and the compressions where they happened. */
-export function rowsOf(told: Told, t: Translate): Draft[] {
+export function rowsOf(told: Told, t: Translate, toPlace: (path: string) => string = (path) => path): Draft[] {
   const rows: Draft[] = [];
   const pinned = new Map(told.pins.flatMap((pin) => (pin.turnId === undefined ? [] : [[pin.turnId, pin.pinId] as const])));
   const dividers = told.compactions.filter((info) => typeof info.seq === "number").sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
@@ -61,12 +61,12 @@ export function rowsOf(told: Told, t: Translate): Draft[] {
     turns.set(turnId, turn);
     const dated = { ...(item.time === undefined ? {} : { time: item.time }), ...(item.hiddenBy === undefined ? {} : { hiddenBy: item.hiddenBy }) };
     if (item.kind === "ide") {
-      turn.receipt = receiptOf(item);
+      turn.receipt = receiptOf(item, toPlace);
       const row = turn.prompt === undefined ? undefined : rows[turn.prompt];
       if (row?.kind === "prompt") rows[turn.prompt ?? 0] = { ...row, receipt: merged(row.receipt, turn.receipt) };
     } else if (item.kind === "prompt") {
       turn.prompt = rows.length;
-      rows.push(promptOf(item, turnId, dated, turn.receipt, pinned.get(turnId)));
+      rows.push(promptOf(item, turnId, dated, turn.receipt, pinned.get(turnId), toPlace));
       if (item.outcome !== undefined && item.outcome !== "replaced") {
         turn.answer = rows.length;
         rows.push(unanswered(item, turnId, dated, t));
@@ -90,10 +90,10 @@ interface Dated {
   readonly hiddenBy?: string;
 }
 
-function promptOf(item: HistoryItem, turnId: string, dated: Dated, receipt: Receipt | undefined, pinId: string | undefined): Draft<PromptRow> {
+function promptOf(item: HistoryItem, turnId: string, dated: Dated, receipt: Receipt | undefined, pinId: string | undefined, toPlace: (path: string) => string): Draft<PromptRow> {
   const attached = item.attachments ?? [];
   const own = attached.length > 0 ? item.parts.slice(0, item.parts.length - attached.length) : item.parts;
-  const mentioned = attached.map((attachment) => attachment.path);
+  const mentioned = attached.map((attachment) => toPlace(attachment.path));
   const withheld = item.withheld ?? [];
   const whole = mentioned.length + withheld.length > 0 ? merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned }) : receipt;
   return {
@@ -176,11 +176,11 @@ function withResults(tools: readonly ToolRow[], parts: readonly Part[]): ToolRow
   });
 }
 
-function receiptOf(item: HistoryItem): Receipt {
+function receiptOf(item: HistoryItem, toPlace: (path: string) => string): Receipt {
   const told = item.receipt;
   return {
     kind: told?.kind === "delta" ? "delta" : "full",
-    files: told?.files ?? [],
+    files: (told?.files ?? []).map(toPlace),
     selectionChars: told?.selectionChars ?? 0,
     withheld: told?.withheld ?? [],
     mentioned: [],

@@ -1,35 +1,53 @@
 /** States of the panel out of `test/panel/fixtures.ts`, shown in the real page: the host is cut off, and its messages are ours. */
-import type { Frame } from "playwright-core";
-import type { Row, ToPage } from "../../../src/panel/contract.js";
+import type { Frame, Page } from "playwright-core";
+import type { PageResults, Row, ToPage } from "../../../src/panel/contract.js";
 import { answers, baseState, type FixtureName, makeFixtures } from "../../panel/fixtures.js";
+
+/** The origin of our messages, by which the page's ear knows them. */
+const STAGE = "stage";
+
+/** Call it before the panel shows for the first time: every page loaded from then on can be cut off from its host. */
+export async function prepare(page: Page): Promise<void> {
+  await page.addInitScript(listenThrough, { stage: STAGE, answers });
+}
+
+/**
+ * Runs before any script of a page. What listens to messages gets a filter before its ear; it does nothing until the page is cut off. Listeners
+ * of our own would come too late: the page's are called in the order in which they were added.
+ */
+function listenThrough({ stage, answers: prepared }: { readonly stage: string; readonly answers: PageResults }): void {
+  const standIn = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    if ("byPart" in value) return prepared.context;
+    if ("promptTokens" in value) return prepared.stats;
+    if ("sessions" in value) return prepared.sessions;
+    return "pins" in value ? prepared.pins : value;
+  };
+  const add = window.addEventListener.bind(window);
+  window.addEventListener = (type: string, listener: EventListenerOrEventListenerObject | null, options?: AddEventListenerOptions | boolean) => {
+    if (type !== "message" || typeof listener !== "function") {
+      if (listener !== null) add(type, listener, options);
+      return;
+    }
+    const filtered = (event: Event) => {
+      const isOurs = !(event instanceof MessageEvent) || event.origin === stage || document.documentElement.dataset["stage"] !== "yes";
+      if (isOurs) {
+        listener(event);
+        return;
+      }
+      const data: unknown = event.data;
+      if (typeof data !== "object" || data === null || !("type" in data) || data.type !== "result") return;
+      listener(new MessageEvent("message", { data: { ...data, rev: 0, ...("value" in data && { value: standIn(data.value) }) } }));
+    };
+    add(type, filtered, options);
+  };
+}
 
 /** From now on the page hears only what is staged; its questions are answered with the fixtures' answers. Lasts until the page is loaded anew. */
 export async function cutOff(frame: Frame): Promise<void> {
-  await frame.evaluate((prepared) => {
-    if (document.documentElement.dataset["staged"] === "yes") return;
-    document.documentElement.dataset["staged"] = "yes";
-    const say = (data: unknown) => window.dispatchEvent(new MessageEvent("message", { data, origin: "stage" }));
-    const hasKeys = (value: object, ...keys: string[]) => keys.every((key) => key in value);
-    const standIn = (value: unknown): unknown => {
-      if (typeof value !== "object" || value === null) return value;
-      if (hasKeys(value, "byPart")) return prepared.context;
-      if (hasKeys(value, "promptTokens")) return prepared.stats;
-      if (hasKeys(value, "sessions")) return prepared.sessions;
-      if (hasKeys(value, "pins")) return prepared.pins;
-      return value;
-    };
-    window.addEventListener(
-      "message",
-      (event: MessageEvent<unknown>) => {
-        if (event.origin === "stage") return;
-        event.stopImmediatePropagation();
-        const { data } = event;
-        if (typeof data !== "object" || data === null || !("type" in data) || data.type !== "result") return;
-        say({ ...data, rev: 0, ...("value" in data && { value: standIn(data.value) }) });
-      },
-      { capture: true },
-    );
-  }, answers);
+  await frame.evaluate(() => {
+    document.documentElement.dataset["stage"] = "yes";
+  });
 }
 
 /** Shows a state and waits until it is painted. */
@@ -42,11 +60,21 @@ export async function showRows(frame: Frame, rows: readonly Row[]): Promise<void
   await post(frame, [{ type: "snapshot", rev: 1, state: baseState, total: rows.length, from: 0, rows, strings: {} }]);
 }
 
+let lastVersion = 0;
+
+/** Rows of one state have the ids and versions of another's: numbered anew, they are painted. */
+function renumbered(message: ToPage): ToPage {
+  return "rows" in message ? { ...message, rows: message.rows.map((row) => ({ ...row, version: (lastVersion += 1) })) } : message;
+}
+
 async function post(frame: Frame, messages: readonly ToPage[]): Promise<void> {
-  await frame.evaluate(async (all) => {
+  const said = { messages: messages.map(renumbered), stage: STAGE };
+  await frame.evaluate(async ({ messages: all, stage }) => {
     // Pop-ups and the find bar of the state before close as they do for a person.
     for (let count = 0; count < 3; count += 1) document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
-    for (const data of all) window.dispatchEvent(new MessageEvent("message", { data, origin: "stage" }));
-    for (let frames = 0; frames < 4; frames += 1) await new Promise((resolve) => requestAnimationFrame(resolve));
-  }, messages);
+    for (const data of all) window.dispatchEvent(new MessageEvent("message", { data, origin: stage }));
+    for (let frames = 0; frames < 6; frames += 1) await new Promise((resolve) => requestAnimationFrame(resolve));
+  }, said);
+  // Answers of the host to what a pop-up asks take a way of their own.
+  await frame.getByText(/^(Counting|Searching)…$/).waitFor({ state: "detached" });
 }

@@ -209,5 +209,5 @@ export interface Stage {
 export function stage(folder?: string, memory = new FakeMemory()): Stage {
   const daemon = new FakeDaemon();
   const reporter = new FakeReporter();
-  return { chat: new Chat({ daemon, reporter, drafts: new Drafts(folder), memory, t: english }), daemon, reporter, memory };
+  return { chat: new Chat({ daemon, reporter, drafts: new Drafts(folder), memory, place: (path) => path, t: english }), daemon, reporter, memory };
 }

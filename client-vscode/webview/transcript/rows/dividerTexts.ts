@@ -38,7 +38,7 @@ export function dividerLines(row: DividerRow, now: number, language: Language): 
     case "unchanged":
     case "failed":
       // An error has a place of its own, with what mends it.
-      return [row.error === undefined ? (row.result?.message ?? "") : "", t("Nothing was changed.")].filter((line) => line !== "");
+      return [row.error === undefined && row.result?.message ? row.result.message : t("Nothing was changed.")];
     case "cancelled":
       return [t("Nothing was changed.")];
     case "undone":
