@@ -58,7 +58,7 @@ export class Chat implements Disposable, ConversationListener {
   readonly #ended = new EventEmitter<AnswerEnd>();
   readonly #prefilled = new EventEmitter<string>();
   readonly #subscriptions: Disposable[] = [];
-  #opening: Promise<void> | undefined;
+  #opening: Promise<void> = Promise.resolve();
   #refreshing: Promise<void> = Promise.resolve();
   #sending: { localId: string; source: CancellationTokenSource } | undefined;
   #writing: NodeJS.Timeout | undefined;
@@ -79,7 +79,13 @@ export class Chat implements Disposable, ConversationListener {
         if (view.kind === "lost" || view.kind === "failed") this.#lost();
         this.#changed.fire();
       }),
-      needs.daemon.onEvent((params) => this.#heard(params)),
+      needs.daemon.onEvent((params) => {
+        try {
+          this.#heard(params);
+        } catch (error) {
+          this.show(error); // an event that is not as the protocol says must not end the hearing of the next
+        }
+      }),
       needs.daemon.onCompressionStatus((report) => {
         if (report.sessionId !== this.info?.sessionId) return;
         this.status = report;
@@ -167,8 +173,7 @@ export class Chat implements Disposable, ConversationListener {
 
   async #connected(): Promise<void> {
     await this.guard(async () => {
-      this.#opening = this.#open(this.info?.sessionId ?? this.#lastSession);
-      await this.#opening;
+      await this.#inTurn(() => this.#open(this.info?.sessionId ?? this.#lastSession));
       this.#drain();
     });
   }
@@ -184,8 +189,14 @@ export class Chat implements Disposable, ConversationListener {
   /** Show a session: this one, or none. Rejects with `DaemonFault`. */
   async open(sessionId: string | undefined, takeOver = false): Promise<void> {
     await this.flushDraft();
-    this.#opening = this.#open(sessionId, takeOver);
-    await this.#opening;
+    await this.#inTurn(() => this.#open(sessionId, takeOver));
+  }
+
+  /** Sessions are shown one after the other: the last one asked for is the one that stays. */
+  #inTurn(show: () => Promise<void>): Promise<void> {
+    const shown = this.#opening.then(show);
+    this.#opening = shown.catch(() => undefined);
+    return shown;
   }
 
   async #open(sessionId: string | undefined, takeOver = false): Promise<void> {
@@ -217,10 +228,16 @@ export class Chat implements Disposable, ConversationListener {
     this.#changed.fire();
   }
 
+  /** What another window holds goes on there, or is let go of: look again. Nothing for a chat of our own. */
+  async lookAgain(): Promise<void> {
+    if (!this.isReadOnly || this.daemon.view.kind !== "ready") return;
+    await this.guard(() => this.open(this.info?.sessionId));
+  }
+
   /** An empty chat; the session is made with its first prompt. */
   async startNew(): Promise<void> {
     await this.flushDraft();
-    await this.#show(undefined, true);
+    await this.#inTurn(() => this.#show(undefined, true));
   }
 
   renamed(info: SessionInfo): void {
@@ -231,7 +248,7 @@ export class Chat implements Disposable, ConversationListener {
   /** A session was deleted; if it is the open one, an empty chat takes its place. */
   async forget(sessionId: string): Promise<void> {
     await this.needs.drafts.forget(sessionId);
-    if (sessionId === this.info?.sessionId) await this.#show(undefined, true);
+    if (sessionId === this.info?.sessionId) await this.#inTurn(() => this.#show(undefined, true));
   }
 
   /** Go on in a copy: of everything, or of what there was up to and with a turn. Rejects with `DaemonFault`. */
@@ -239,7 +256,7 @@ export class Chat implements Disposable, ConversationListener {
     const sessionId = this.info?.sessionId;
     if (sessionId === undefined) return;
     await this.flushDraft();
-    await this.#show(await this.daemon.request("gemini/session/fork", { sessionId, ...(atTurn === undefined ? {} : { atTurn }) }));
+    await this.#inTurn(async () => this.#show(await this.daemon.request("gemini/session/fork", { sessionId, ...(atTurn === undefined ? {} : { atTurn }) })));
   }
 
   /** Read the transcript again: after a compression or an undo other contents are hidden. One reading follows the other. */
@@ -270,6 +287,11 @@ export class Chat implements Disposable, ConversationListener {
       case "compactionCompleted":
       case "compactionUndone":
         void this.guard(() => this.refresh());
+        this.#drain();
+        break;
+      case "compactionFailed":
+      case "compactionCancelled":
+        this.#drain();
         break;
       case "turnCompleted":
       case "turnFailed":

@@ -70,7 +70,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
     view.webview.onDidReceiveMessage((raw: unknown) => this.#received(raw));
     view.onDidChangeVisibility(() => {
       link.visible(view.visible);
-      if (view.visible) this.#seen();
+      if (view.visible) {
+        this.#seen();
+        void this.needs.chat.lookAgain();
+      }
       else this.#setFocus(false);
     });
     view.onDidDispose(() => {
@@ -110,8 +113,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
     }
     if (message.type === "ready") {
       void this.#started(message.boot);
-    } else if (message.type === "focus") this.#setFocus(message.focused);
-    else if (message.type === "call") void this.#answer(message);
+    } else if (message.type === "focus") {
+      this.#setFocus(message.focused);
+      if (message.focused) void this.needs.chat.lookAgain();
+    } else if (message.type === "call") void this.#answer(message);
     else void this.needs.actions().handle(message);
   }
 

@@ -64,6 +64,33 @@ describe("sending", () => {
     expect(turns.map(({ prompt }) => prompt)).toEqual(["one", "two", "three"]);
   });
 
+  it("sends what was queued behind a compression when that is over, however it ends", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const first = made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().complete();
+    await first;
+    made.daemon.emit({ type: "compactionStarted", compactionId: "c1", trigger: "manual" });
+    await made.chat.submit("two");
+    expect(made.chat.queue.prompts).toHaveLength(1);
+    made.daemon.emit({ type: "compactionCancelled", compactionId: "c1" });
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    expect(turns[1]?.prompt).toBe("two");
+  });
+
+  it("goes on hearing after an event that is not as it should be", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    made.daemon.emit({ type: "turnFailed" } as never, "t1");
+    turns[0]?.say("still here").complete("still here");
+    await sent;
+    expect(last(made).text).toBe("still here");
+  });
+
   it("ends what runs when a queued prompt is wanted now", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
