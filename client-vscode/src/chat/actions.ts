@@ -1,8 +1,9 @@
 /** What the page asks for, done. Decisions are the daemon's and the chat's; this only passes on. */
-import { Selection, commands, env, window, workspace } from "vscode";
+import { commands, env, window, workspace } from "vscode";
 import type { Compressions } from "../compression/compressions.js";
 import type { TextViews } from "../compression/documents.js";
 import type { ContextReporterPort } from "../context/port.js";
+import { openPlace } from "../daemon/settingsFile.js";
 import type { Action, FromPage } from "../panel/contract.js";
 import type { Chat } from "./chat.js";
 import { chatAsMarkdown } from "./pure/asMarkdown.js";
@@ -126,7 +127,7 @@ export class Actions {
         await this.#openSettingsFile(action.argument);
         return;
       case "openSettings":
-        await commands.executeCommand("workbench.action.openSettings", action.argument ?? "geminiCompanion");
+        await openSettings(action.argument ?? "geminiCompanion");
         return;
       case "manageTrust":
         await commands.executeCommand("workbench.trust.manage");
@@ -291,18 +292,14 @@ export class Actions {
   }
 
   async #openSettingsFile(place: string | undefined): Promise<void> {
-    const match = /^(?<path>.+?)(?::(?<line>\d+))?$/.exec(place ?? "");
-    const path = match?.groups?.["path"];
-    if (path === undefined) {
-      await commands.executeCommand("geminiCompanion.showLog");
-      return;
-    }
-    const editor = await window.showTextDocument(await workspace.openTextDocument(path));
-    const line = Math.max(0, Number(match?.groups?.["line"] ?? 1) - 1);
-    const range = editor.document.lineAt(Math.min(line, editor.document.lineCount - 1)).range;
-    editor.revealRange(range);
-    editor.selections = [new Selection(range.start, range.start)];
+    if (place === undefined || !(await openPlace(place))) await commands.executeCommand("geminiCompanion.showLog");
   }
+}
+
+/** What is set for each machine is shown among the settings of the machine that the window works on. */
+async function openSettings(query: string): Promise<void> {
+  const isMachines = env.remoteName !== undefined && query.startsWith("geminiCompanion.server");
+  await commands.executeCommand(isMachines ? "workbench.action.openRemoteSettings" : "workbench.action.openSettings", { query });
 }
 
 const FORMAT = new Intl.NumberFormat();

@@ -1,19 +1,6 @@
 /** Snapshots as documents: to read, to compare, and, where a preview is edited, to write. */
-import {
-  Disposable,
-  EventEmitter,
-  FileChangeType,
-  FileSystemError,
-  FileType,
-  Uri,
-  commands,
-  window,
-  workspace,
-  type FileChangeEvent,
-  type FileStat,
-  type FileSystemProvider,
-  type TextDocumentContentProvider,
-} from "vscode";
+import { EventEmitter, TabInputText, Uri, commands, window, workspace, type Disposable, type TextDocumentContentProvider } from "vscode";
+import { MemoryFiles } from "../editor/memoryFiles.js";
 
 /** Read-only: snapshots, what was hidden, chats as text. */
 export const VIEW_SCHEME = "gemini-view";
@@ -62,18 +49,11 @@ export class TextViews implements TextDocumentContentProvider, Disposable {
   }
 }
 
-interface Edited {
-  text: string;
-  readonly created: number;
-  changed: number;
-}
-
-/** Previews being edited: a file system of a few files in memory. */
-export class SnapshotFiles implements FileSystemProvider, Disposable {
-  readonly #files = new Map<string, Edited>();
-  readonly #changed = new EventEmitter<FileChangeEvent[]>();
-  readonly onDidChangeFile = this.#changed.event;
-  readonly #registration = workspace.registerFileSystemProvider(SNAPSHOT_SCHEME, this, { isCaseSensitive: true });
+/** Previews being edited. */
+export class SnapshotFiles extends MemoryFiles {
+  constructor() {
+    super({ [SNAPSHOT_SCHEME]: { isReadonly: false } });
+  }
 
   static uri(compactionId: string): Uri {
     return Uri.from({ scheme: SNAPSHOT_SCHEME, path: `/${compactionId}/snapshot.md` });
@@ -87,15 +67,14 @@ export class SnapshotFiles implements FileSystemProvider, Disposable {
   /** Open it for editing; a text that was edited already stays as it is. */
   async edit(compactionId: string, text: string): Promise<void> {
     const uri = SnapshotFiles.uri(compactionId);
-    if (!this.#files.has(uri.path)) this.#put(uri, text, FileChangeType.Created);
+    if (!this.has(uri)) this.put(uri, text);
     await window.showTextDocument(await workspace.openTextDocument(uri), { preview: false });
   }
 
   /** The edited text, unsaved changes included; `undefined` if it is not being edited. */
   current(compactionId: string): string | undefined {
     const uri = SnapshotFiles.uri(compactionId);
-    const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
-    return this.#files.has(uri.path) ? (open?.getText() ?? this.#files.get(uri.path)?.text) : undefined;
+    return this.has(uri) ? this.read(uri) : undefined;
   }
 
   /** Close its tabs without asking, and forget it. */
@@ -105,62 +84,8 @@ export class SnapshotFiles implements FileSystemProvider, Disposable {
     if (open?.isDirty) await open.save();
     const tabs = window.tabGroups.all
       .flatMap((group) => group.tabs)
-      .filter((tab) => {
-        const input: unknown = tab.input;
-        return typeof input === "object" && input !== null && "uri" in input && input.uri instanceof Uri && input.uri.toString() === uri.toString();
-      });
+      .filter(({ input }) => input instanceof TabInputText && input.uri.toString() === uri.toString());
     if (tabs.length > 0) await window.tabGroups.close(tabs);
-    this.#files.delete(uri.path);
-  }
-
-  watch(): Disposable {
-    return new Disposable(() => undefined);
-  }
-
-  stat(uri: Uri): FileStat {
-    const file = this.#find(uri);
-    return { type: FileType.File, ctime: file.created, mtime: file.changed, size: Buffer.byteLength(file.text) };
-  }
-
-  readFile(uri: Uri): Uint8Array {
-    return Buffer.from(this.#find(uri).text, "utf8");
-  }
-
-  writeFile(uri: Uri, content: Uint8Array): void {
-    this.#find(uri);
-    this.#put(uri, Buffer.from(content).toString("utf8"), FileChangeType.Changed);
-  }
-
-  readDirectory(): [string, FileType][] {
-    return [];
-  }
-
-  createDirectory(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-
-  delete(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-
-  rename(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
-  }
-
-  dispose(): void {
-    this.#registration.dispose();
-    this.#changed.dispose();
-  }
-
-  #find(uri: Uri): Edited {
-    const file = this.#files.get(uri.path);
-    if (!file) throw FileSystemError.FileNotFound(uri);
-    return file;
-  }
-
-  #put(uri: Uri, text: string, type: FileChangeType): void {
-    const now = Date.now();
-    this.#files.set(uri.path, { text, created: this.#files.get(uri.path)?.created ?? now, changed: now });
-    this.#changed.fire([{ type, uri }]);
+    this.remove(uri);
   }
 }

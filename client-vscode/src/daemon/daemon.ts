@@ -12,7 +12,7 @@ import {
   type ServerRequests,
 } from "../protocol.gen.js";
 import { StartFailure } from "./failure.js";
-import { NoHandshake, type Exit, type Launch, type Link, type LinkEvents } from "./link.js";
+import { isNoHandshake, NoHandshake, type Exit, type Launch, type Link, type LinkEvents } from "./link.js";
 import { DaemonFault, type DaemonPort } from "./port.js";
 import { cancelledFault, goneFault, toFault, wasNeverSent } from "./pure/faults.js";
 import { readEvent, readStatus } from "./pure/incoming.js";
@@ -191,7 +191,7 @@ export class Daemon implements DaemonPort, Disposable {
       this.#fail(error);
       return;
     }
-    const exit = error instanceof NoHandshake ? error.exit : undefined;
+    const exit = isNoHandshake(error) ? error.exit : undefined;
     this.parts.log.error(`Not started: ${error instanceof Error ? error.message : typeof error}${exit?.code === undefined ? "" : ` (exit code ${exit.code})`}`);
     // What never came up will not come up by being tried again; what ran before may.
     if (isFirst) this.#fail(this.parts.crashed(exit));

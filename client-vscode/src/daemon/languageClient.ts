@@ -23,8 +23,8 @@ import {
   type StaticFeature,
 } from "vscode-languageclient/node";
 import { ServerNotificationMethod, ServerRequestMethod, type InitializationOptions } from "../protocol.gen.js";
-import { NoHandshake, type Exit, type Launch, type Link, type LinkEvents } from "./link.js";
-import { DaemonFault } from "./port.js";
+import { isNoHandshake, NoHandshake, type Exit, type Launch, type Link, type LinkEvents } from "./link.js";
+import { isDaemonFault } from "./port.js";
 import { describeMessage, firstLine } from "./pure/tracing.js";
 import { readServerFacts } from "./pure/versions.js";
 
@@ -59,7 +59,7 @@ export async function connect(launch: Launch, log: LogOutputChannel, events: Lin
     await Promise.race([client.start(), daemon.endsEarly(), silence()]);
   } catch (error) {
     const exit = await daemon.kill();
-    throw error instanceof NoHandshake ? new NoHandshake(error.message, exit) : new NoHandshake(error instanceof Error ? firstLine(error.message) : "", exit);
+    throw isNoHandshake(error) ? new NoHandshake(error.message, exit) : new NoHandshake(error instanceof Error ? firstLine(error.message) : "", exit);
   }
   const server = readServerFacts(client.initializeResult);
   const gone = daemon.gone.then((exit) => events.ended(exit));
@@ -79,7 +79,7 @@ async function answer(events: LinkEvents, method: string, params: unknown, token
   try {
     return await events.request(method, params, token);
   } catch (error) {
-    if (error instanceof DaemonFault) return new ResponseError(error.code, error.message, error.data);
+    if (isDaemonFault(error)) return new ResponseError(error.code, error.message, error.data);
     throw error;
   }
 }

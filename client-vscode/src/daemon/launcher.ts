@@ -10,8 +10,10 @@ import { StartFailure } from "./failure.js";
 import type { Exit, Launch } from "./link.js";
 import { isProgram, programSearch } from "./processes.js";
 import { chosen, commandOf, locate, type SettingLevels } from "./pure/locate.js";
+import { placeIn } from "./pure/place.js";
 import { sectionOf } from "./pure/settings.js";
 import { judgeVersions, type ServerFacts } from "./pure/versions.js";
+import { openPlace } from "./settingsFile.js";
 
 const SECTION = "geminiCompanion";
 /** Kept per extension version: the person chose the extension's own daemon over the one on `PATH`. */
@@ -164,13 +166,17 @@ function withProgress<T>(
   return Promise.resolve(shown);
 }
 
-/** Shows what the daemon has to tell people: a broken settings file, say. */
+/** Shows what the daemon has to tell people: a broken settings file, say, with a way to the place. */
 function showMessage(params: unknown, log: LogOutputChannel): void {
   if (typeof params !== "object" || params === null || !("message" in params) || typeof params.message !== "string") return;
   const message = params.message.slice(0, 1_000);
   const kind = "type" in params ? params.type : undefined;
   log.info(`daemon says: ${message}`);
-  if (kind === 1) void window.showErrorMessage(message);
-  else if (kind === 2) void window.showWarningMessage(message);
-  else void window.showInformationMessage(message);
+  const place = placeIn(message);
+  const open = t("Open Settings File");
+  const show = kind === 1 ? window.showErrorMessage : kind === 2 ? window.showWarningMessage : window.showInformationMessage;
+  const answered = show<string>(message, ...(place === undefined ? [] : [open]));
+  void answered.then((button) => (button === open && place !== undefined ? openPlace(place) : undefined)).then(undefined, () => {
+    void window.showErrorMessage(t("The file cannot be opened: {0}", place ?? ""));
+  });
 }

@@ -49,3 +49,8 @@ export class NoHandshake extends Error {
     this.name = "NoHandshake";
   }
 }
+
+/** Knows it by its name: the language client is a bundle of its own, and so is its copy of the class. */
+export function isNoHandshake(error: unknown): error is NoHandshake {
+  return error instanceof Error && error.name === "NoHandshake";
+}

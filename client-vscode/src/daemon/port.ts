@@ -40,3 +40,8 @@ export class DaemonFault extends Error {
     this.name = "DaemonFault";
   }
 }
+
+/** Knows it by its name, for where the class may be another bundle's copy. */
+export function isDaemonFault(error: unknown): error is DaemonFault {
+  return error instanceof Error && error.name === "DaemonFault";
+}

@@ -101,8 +101,7 @@ function Empty({ panel }: { readonly panel: PanelState }) {
 }
 
 /** What of the editor a prompt takes along, in one sentence. */
-export function goesAlong(panel: Pick<PanelState, "chips" | "trusted">): string {
-  if (!panel.trusted) return t("Nothing of your editor goes along: this folder is not trusted.");
+export function goesAlong(panel: Pick<PanelState, "chips">): string {
   const files = panel.chips.filter((chip) => chip.included && chip.withheld === undefined);
   const [first, ...others] = files;
   if (first === undefined) return t("Nothing of your editor goes along. Open a file, or name one with @.");

@@ -59,8 +59,8 @@ export function notices(state: PanelState, total: number): readonly Notice[] {
     found.push({
       key: "untrusted",
       level: "info",
-      message: t("Restricted Mode: nothing of your files is sent."),
-      hint: t("Trust this folder to let Gemini see what you have open."),
+      message: t("Restricted Mode: this workspace is not trusted."),
+      hint: t("Until you trust it, its settings are ignored and files named with @ are not read."),
       actions: [action("manageTrust", t("Manage Trust"))],
     });
   }

@@ -111,7 +111,7 @@ export function applyEvent(chat: Conversation, { event, turnId, time }: EventPar
     case "maxTurnsReached":
       chat.notice("warning", chat.t("This chat has reached its limit of {0} turns.", event.limit), [
         { id: "newSession", label: chat.t("New Chat") },
-        { id: "openSettings", label: chat.t("Open Settings"), argument: "model.maxSessionTurns" },
+        { id: "openSettings", label: chat.t("Open Settings"), argument: "geminiCompanion.maxSessionTurns" },
       ]);
       return;
     default:

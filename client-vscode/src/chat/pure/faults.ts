@@ -1,4 +1,5 @@
 /** Errors as the panel shows them: by the kind that the daemon gives, never by their text. */
+import { placeIn } from "../../daemon/pure/place.js";
 import type { Action, ActionId, ErrorView } from "../../panel/contract.js";
 import type { Translate } from "./words.js";
 
@@ -9,8 +10,10 @@ export interface RawFault {
   readonly hint?: unknown;
   readonly retryable?: unknown;
   readonly retryAfterMs?: unknown;
-  readonly path?: unknown;
 }
+
+/** The daemon's variable for the key that the button "Set API Key" asks for. */
+const KEY_VARIABLE = "GEMINI_API_KEY";
 
 /** Longest wait that a countdown shows, ms; a service that asks for more is asked again by hand. */
 const LONGEST_COUNTDOWN = 10 * 60_000;
@@ -24,10 +27,10 @@ const LONGEST_COUNTDOWN = 10 * 60_000;
 export function errorView(fault: RawFault, t: Translate, now: number, turnId?: string): ErrorView {
   const kind = typeof fault.kind === "string" ? fault.kind : "failed";
   const message = typeof fault.message === "string" && fault.message ? fault.message : t("Something went wrong.");
-  const hint = typeof fault.hint === "string" ? fault.hint : "";
+  const hint = hintOf(kind, typeof fault.hint === "string" ? fault.hint : "", t);
   const retryable = fault.retryable === true;
   const wait = typeof fault.retryAfterMs === "number" && fault.retryAfterMs > 0 ? Math.min(fault.retryAfterMs, LONGEST_COUNTDOWN) : undefined;
-  const actions = actionsFor(kind, t, fault);
+  const actions = actionsFor(kind, t, message);
   if (turnId !== undefined && (retryable || RETRIED.has(kind))) actions.push({ id: "retry", label: t("Retry"), argument: turnId });
   return { kind, message, hint, retryable, actions, ...(retryable && wait !== undefined ? { retryAt: now + wait } : {}) };
 }
@@ -52,7 +55,12 @@ const LABELS: Readonly<Record<string, readonly [ActionId, string][]>> = {
   defect: [["showLog", "Show Log"]],
 };
 
-function actionsFor(kind: string, t: Translate, fault: RawFault): Action[] {
-  const argument = typeof fault.path === "string" ? fault.path : undefined;
-  return (LABELS[kind] ?? []).map(([id, label]) => ({ id, label: t(label), ...(argument !== undefined && kind === "invalidSettings" ? { argument } : {}) }));
+/** The daemon tells of its environment, which the button sets here: only what else may be wrong is told in its words. */
+function hintOf(kind: string, hint: string, t: Translate): string {
+  return kind === "unauthenticated" && (hint === "" || hint.includes(KEY_VARIABLE)) ? t("Set a key from Google AI Studio, then try again.") : hint;
+}
+
+function actionsFor(kind: string, t: Translate, message: string): Action[] {
+  const place = kind === "invalidSettings" ? placeIn(message) : undefined;
+  return (LABELS[kind] ?? []).map(([id, label]) => ({ id, label: t(label), ...(place === undefined ? {} : { argument: place }) }));
 }

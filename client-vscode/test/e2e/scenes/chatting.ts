@@ -175,7 +175,9 @@ export function chatting(set: Stage): void {
       await set.ask(panel, "first", "The marmot sleeps.");
       await set.ask(panel, "second", "The marmot wakes.");
       await panel.composer.press("Control+f");
-      await panel.frame.getByRole("textbox", { name: "Find in chat" }).or(panel.frame.getByRole("searchbox", { name: "Find in chat" })).fill("marmot");
+      const field = panel.frame.getByRole("searchbox", { name: "Find in chat" }).or(panel.frame.getByRole("textbox", { name: "Find in chat" }));
+      await patiently("the find bar has the focus", async () => (await field.evaluate((element) => element === document.activeElement)) || undefined);
+      await set.window.page.keyboard.type("marmot");
       await panel.frame.getByText("1 of 2").or(panel.frame.getByText("2 of 2")).first().waitFor();
       await set.window.page.keyboard.press("Escape");
       await set.newChat();

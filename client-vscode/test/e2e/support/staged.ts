@@ -70,10 +70,17 @@ function renumbered(message: ToPage): ToPage {
 async function post(frame: Frame, messages: readonly ToPage[]): Promise<void> {
   const said = { messages: messages.map(renumbered), stage: STAGE };
   await frame.evaluate(async ({ messages: all, stage }) => {
+    const painted = async () => {
+      for (let frames = 0; frames < 4; frames += 1) await new Promise((resolve) => requestAnimationFrame(resolve));
+    };
     // Pop-ups and the find bar of the state before close as they do for a person.
-    for (let count = 0; count < 3; count += 1) document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
+    const open = document.querySelectorAll('[role="dialog"], [role="menu"], [role="search"], [role="alertdialog"]');
+    for (const target of open) target.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
+    await painted();
     for (const data of all) window.dispatchEvent(new MessageEvent("message", { data, origin: stage }));
-    for (let frames = 0; frames < 6; frames += 1) await new Promise((resolve) => requestAnimationFrame(resolve));
+    await painted();
+    document.querySelector('[role="feed"]')?.scrollTo(0, 1e6);
+    await painted();
   }, said);
   // Answers of the host to what a pop-up asks take a way of their own.
   await frame.getByText(/^(Counting|Searching)…$/).waitFor({ state: "detached" });

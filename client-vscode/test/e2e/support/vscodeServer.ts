@@ -99,6 +99,17 @@ export class VsCodeServer {
     return this.processes().filter(({ command }) => /gemini[-_]companion\b.* serve\b/.test(command));
   }
 
+  /** What a process of this run was started with. */
+  environmentOf(pid: number): string {
+    return readFileSync(`/proc/${pid}/environ`, "utf8");
+  }
+
+  /** The files of this run that have a text in them, in any encoding of one byte for a character. */
+  filesWith(text: string): string[] {
+    const files = readdirSync(this.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    return files.map(({ parentPath, name }) => join(parentPath, name)).filter((file) => readFileSync(file).includes(text));
+  }
+
   /** The files that VS Code and the extension logged to, by name. */
   logs(): string[] {
     const folder = join(this.folder, "data/logs");

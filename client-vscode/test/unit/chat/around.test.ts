@@ -38,7 +38,14 @@ describe("errors", () => {
   });
 
   it("open the settings file where it is broken", () => {
-    expect(errorView({ kind: "invalidSettings", message: "x", path: "/w/settings.json:3" }, t, 0).actions[0]).toMatchObject({ id: "openSettingsFile", argument: "/w/settings.json:3" });
+    const message = "/w/.gemini/settings.json:3:5: model.name: expected a text";
+    expect(errorView({ kind: "invalidSettings", message }, t, 0).actions).toEqual([{ id: "openSettingsFile", label: "Open Settings File", argument: "/w/.gemini/settings.json:3:5" }]);
+  });
+
+  it("send nobody to the environment for a key that a button sets", () => {
+    const hint = (text: string): string => errorView({ kind: "unauthenticated", message: "Refused.", hint: text }, t, 0).hint;
+    expect(hint("Set GEMINI_API_KEY in the environment that starts the editor.")).toBe("Set a key from Google AI Studio, then try again.");
+    expect(hint("Run `gcloud auth application-default login`.")).toBe("Run `gcloud auth application-default login`.");
   });
 
   it("count down to a retry where the service said when", () => {

@@ -136,6 +136,11 @@ describe("starting", () => {
     expect(daemon.view).toMatchObject({ kind: "failed", reason: "crashed" });
   });
 
+  it("knows a failed handshake of the language client's own bundle, whose classes are not ours", async () => {
+    machine.refuse = Object.assign(new Error("closed"), { name: "NoHandshake", exit: { code: 3, lastLine: "ModuleNotFoundError" } });
+    await expect(daemon.start()).rejects.toMatchObject({ message: "crashed: ModuleNotFoundError" });
+  });
+
   it("stops a daemon whose version does not fit", async () => {
     machine.failure = new StartFailure("versionMismatch", "Too old.", "", []);
     await expect(daemon.start()).rejects.toMatchObject({ message: "Too old." });

@@ -1,0 +1,31 @@
+/** A workspace that the person does not trust yet. */
+import { expect, test } from "vitest";
+import type { Stage } from "../support/stage.js";
+import { below, picture } from "./seeing.js";
+
+const SECRET_OF_NOTES = "nine milliseconds";
+const NOT_TRUSTED = "This workspace is not trusted.";
+
+export function trust(set: Stage): void {
+  test("before trust no file is read for @; once it is granted the notice goes, and the file goes along", async () => {
+    const panel = await set.newChat();
+    await below(panel).getByText(NOT_TRUSTED).waitFor();
+    const asked = await set.ask(panel, 'Look at @"notes/a file with spaces.md"', "I see nothing.");
+    expect(asked.text).not.toContain(SECRET_OF_NOTES);
+    await picture(set, "restricted");
+    await panel.prompts.last().getByText(/^Sent/).click();
+    await panel.prompts.last().getByText(/the workspace is not trusted/).waitFor();
+    await picture(set, "restricted-receipt");
+
+    await panel.frame.evaluate(() => (document.body.dataset["witness"] = "the same page"));
+    await below(panel).getByRole("button", { name: "Manage Trust" }).click();
+    await set.window.page.locator(".workspace-trust-editor").waitFor();
+    await picture(set, "manage-trust");
+    await set.window.page.locator(".workspace-trust-editor").getByRole("button", { name: "Trust", exact: true }).click();
+    await below(panel).getByText(NOT_TRUSTED).waitFor({ state: "hidden" });
+    await picture(set, "trusted");
+    expect(await panel.frame.evaluate(() => document.body.dataset["witness"])).toBe("the same page");
+    const again = await set.ask(panel, 'Look again at @"notes/a file with spaces.md"', "I see it.");
+    expect(again.text).toContain(SECRET_OF_NOTES);
+  });
+}
