@@ -7,6 +7,7 @@ import { openPlace } from "../daemon/settingsFile.js";
 import type { Action, FromPage } from "../panel/contract.js";
 import type { Chat } from "./chat.js";
 import { chatAsMarkdown } from "./pure/asMarkdown.js";
+import { number } from "./pure/numbers.js";
 
 /** What the editor does for the chat. */
 export interface EditorActions {
@@ -174,7 +175,7 @@ export class Actions {
     const { chat, views } = this.needs;
     const title = chat.info?.title ?? "";
     const name = title.replace(/[^\p{L}\p{N} ._-]/gu, "").trim().slice(0, 60) || chat.t("Chat");
-    await views.show(`${chat.info?.sessionId ?? "new"}/${name}.md`, chatAsMarkdown(title, chat.conversation.rows, chat.t, format));
+    await views.show(`${chat.info?.sessionId ?? "new"}/${name}.md`, chatAsMarkdown(title, chat.conversation.rows, chat.t, number));
   }
 
   async #queue(message: Message<"queue">): Promise<void> {
@@ -300,10 +301,4 @@ export class Actions {
 async function openSettings(query: string): Promise<void> {
   const isMachines = env.remoteName !== undefined && query.startsWith("geminiCompanion.server");
   await commands.executeCommand(isMachines ? "workbench.action.openRemoteSettings" : "workbench.action.openSettings", { query });
-}
-
-const FORMAT = new Intl.NumberFormat();
-
-function format(value: number): string {
-  return FORMAT.format(value);
 }

@@ -404,12 +404,12 @@ export class Chat implements Disposable, ConversationListener {
   }
 
   #failed(conversation: Conversation, localId: string, error: unknown): void {
-    this.queue.hold();
     const fault = error instanceof DaemonFault ? error : undefined;
     if (fault?.data.kind === "cancelled") {
       conversation.change(`a:${localId}`, "answer", { state: "stopped" });
-      return;
+      return; // who stopped it has decided about the queue
     }
+    this.queue.hold();
     const row = conversation.answer(localId) ?? this.#lastFailed(conversation);
     if (!row) return;
     const data = fault?.data ?? { kind: "defect", message: this.t("Something went wrong inside the extension."), hint: this.t("The log says more.") };

@@ -3,6 +3,7 @@ import { ProgressLocation, commands, window } from "vscode";
 import type { Chat } from "../chat/chat.js";
 import { viewOf } from "../chat/chat.js";
 import { visibleText } from "../chat/pure/history.js";
+import { number } from "../chat/pure/numbers.js";
 import { DaemonFault } from "../daemon/port.js";
 import type { CompactionInfo, CompressionResult, CompressionStatusReport } from "../protocol.gen.js";
 import { SnapshotFiles, type TextViews } from "./documents.js";
@@ -63,14 +64,18 @@ export class Compressions {
   async edit(compactionId: string): Promise<void> {
     await this.#attempt(async () => {
       const info = await this.#find(compactionId);
-      if (info?.snapshot === undefined) this.#missing();
-      else await this.needs.files.edit(compactionId, info.snapshot);
+      if (info?.snapshot === undefined) {
+        this.#missing();
+        return;
+      }
+      await this.needs.views.close(this.#snapshotPath(compactionId)); // one tab is enough
+      await this.needs.files.edit(compactionId, info.snapshot);
     });
   }
 
   /** The snapshot as a document. */
   async view(compactionId?: string): Promise<void> {
-    const { chat, views, files } = this.needs;
+    const { views, files } = this.needs;
     await this.#attempt(async () => {
       const info = await this.#find(compactionId);
       if (info?.snapshot === undefined) {
@@ -78,7 +83,7 @@ export class Compressions {
         return;
       }
       const edited = files.current(info.compactionId);
-      await views.show(`${info.compactionId}/${chat.t("Snapshot")}.md`, `${edited ?? info.snapshot}\n`);
+      await views.show(this.#snapshotPath(info.compactionId), `${edited ?? info.snapshot}\n`);
     });
   }
 
@@ -207,6 +212,10 @@ export class Compressions {
     return compactions.find((info) => info.state === "inForce") ?? compactions.find((info) => info.state === "preview");
   }
 
+  #snapshotPath(compactionId: string): string {
+    return `${compactionId}/${this.needs.chat.t("Snapshot")}.md`;
+  }
+
   #missing(): void {
     void window.showInformationMessage(this.needs.chat.t("This chat has no snapshot: it was not compressed, or only shortened."));
   }
@@ -234,10 +243,3 @@ export class Compressions {
     if (chosen === show) await commands.executeCommand("geminiCompanion.focusChat");
   }
 }
-
-const FORMAT = new Intl.NumberFormat();
-
-function number(value: number): string {
-  return FORMAT.format(value);
-}
-

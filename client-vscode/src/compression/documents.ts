@@ -17,9 +17,13 @@ export class TextViews implements TextDocumentContentProvider, Disposable {
   readonly onDidChange = this.#changed.event;
   readonly #registration = workspace.registerTextDocumentContentProvider(VIEW_SCHEME, this);
 
+  static uri(path: string): Uri {
+    return Uri.from({ scheme: VIEW_SCHEME, path: `/${path}` });
+  }
+
   /** The document's URI; one of the same path is replaced. */
   put(path: string, text: string): Uri {
-    const uri = Uri.from({ scheme: VIEW_SCHEME, path: `/${path}` });
+    const uri = TextViews.uri(path);
     this.#texts.delete(uri.toString());
     this.#texts.set(uri.toString(), text);
     for (const oldest of this.#texts.keys()) {
@@ -37,6 +41,11 @@ export class TextViews implements TextDocumentContentProvider, Disposable {
   async show(path: string, text: string): Promise<void> {
     const document = await workspace.openTextDocument(this.put(path, text));
     await window.showTextDocument(document, { preview: true });
+  }
+
+  /** Close its tabs, if it is open. */
+  async close(path: string): Promise<void> {
+    await closeTabs(TextViews.uri(path));
   }
 
   async compare(left: Uri, right: Uri, title: string): Promise<void> {
@@ -82,10 +91,12 @@ export class SnapshotFiles extends MemoryFiles {
     const uri = SnapshotFiles.uri(compactionId);
     const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
     if (open?.isDirty) await open.save();
-    const tabs = window.tabGroups.all
-      .flatMap((group) => group.tabs)
-      .filter(({ input }) => input instanceof TabInputText && input.uri.toString() === uri.toString());
-    if (tabs.length > 0) await window.tabGroups.close(tabs);
+    await closeTabs(uri);
     this.remove(uri);
   }
+}
+
+async function closeTabs(uri: Uri): Promise<void> {
+  const tabs = window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input }) => input instanceof TabInputText && input.uri.toString() === uri.toString());
+  if (tabs.length > 0) await window.tabGroups.close(tabs);
 }

@@ -15,6 +15,8 @@ import { diagnose, isRecent, lastLines, pythonCandidates, PYTHON_PROBE, readPyth
 const PROBE_MS = 10_000;
 const VENV_MS = 120_000;
 const INSTALL_MS = 15 * 60_000;
+/** So many of the last lines of a program that failed stand in the log. */
+const LOGGED_LINES = 20;
 /** An environment that nobody started for so long is taken away, ms. */
 const FORGOTTEN_MS = 14 * 24 * 3_600_000;
 const PREFIX = "env-";
@@ -83,12 +85,12 @@ async function make(parts: EnvironmentParts, making: Making): Promise<void> {
     log.info(`Making an environment with ${python.join(" ")}`);
     report(t("Making an environment…"));
     const venv = await run([...python, "-I", "-m", "venv", draft], { cwd: storage, timeout: VENV_MS, abort });
-    if (venv.code !== 0) throw failure(venv, t, abort);
+    if (venv.code !== 0) throw failure(venv, parts, abort);
     report(t("Installing the daemon…"));
     const flags = ["--disable-pip-version-check", "--no-input", "--no-warn-script-location", "--quiet"];
     const install = ["install", ...flags, "--constraint", making.constraints, making.wheel];
     const pip = await run([pythonOf(draft), "-I", "-m", "pip", ...install], { cwd: storage, timeout: INSTALL_MS, abort });
-    if (pip.code !== 0) throw failure(pip, t, abort);
+    if (pip.code !== 0) throw failure(pip, parts, abort);
     await rm(place, { recursive: true, force: true });
     await rename(draft, place);
     log.info(`The environment is ready: ${place}`);
@@ -120,9 +122,10 @@ async function findPython(parts: EnvironmentParts, abort: AbortSignal): Promise<
   throw new StartFailure("noPython", t("No Python 3.11 or newer was found.") + found, hint, actions);
 }
 
-function failure(ran: Ran, t: Translate, abort: AbortSignal): StartFailure {
+function failure(ran: Ran, { t, log }: EnvironmentParts, abort: AbortSignal): StartFailure {
   if (abort.aborted) return cancelled(t);
   const output = `${ran.stdout}\n${ran.stderr}`;
+  for (const line of lastLines(output, LOGGED_LINES)) log.info(`setup: ${line}`);
   const said = lastLines(output, 3).join(" ");
   const actions: Action[] = [
     { id: "restartDaemon", label: t("Try Again") },
@@ -135,7 +138,7 @@ function failure(ran: Ran, t: Translate, abort: AbortSignal): StartFailure {
         ...actions,
       ]);
     case "noNetwork":
-      return new StartFailure("environment", t("The daemon's packages could not be fetched: there is no way to the package index."), said, actions);
+      return new StartFailure("environment", t("The daemon's packages could not be fetched: there is no way to the package index."), t("Check the network and HTTPS_PROXY, then try again."), actions);
     case "noSpace":
       return new StartFailure("environment", t("There is no space left to set the daemon up."), said, actions);
     case "noMatch":

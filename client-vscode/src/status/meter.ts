@@ -1,6 +1,7 @@
 /** The context meter in the status bar. A click shows what the context is made of; it never compresses. */
 import { MarkdownString, StatusBarAlignment, ThemeColor, window, type Disposable } from "vscode";
 import type { Chat } from "../chat/chat.js";
+import { number } from "../chat/pure/numbers.js";
 import { meterOf } from "../chat/pure/panelState.js";
 import { meterText } from "./pure/meterText.js";
 
@@ -32,7 +33,7 @@ export class StatusMeter implements Disposable {
       this.#item.hide();
       return;
     }
-    const words = meterText(meterOf(chat.status), chat.job.kind === "compression", t, FORMAT);
+    const words = meterText(meterOf(chat.status), chat.job.kind === "compression", t, number);
     this.#item.text = words.text;
     this.#item.tooltip = new MarkdownString(words.tooltip);
     this.#item.accessibilityInformation = { label: words.label, role: "button" };
@@ -44,6 +45,3 @@ export class StatusMeter implements Disposable {
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 }
-
-const NUMBERS = new Intl.NumberFormat();
-const FORMAT = (value: number): string => NUMBERS.format(value);

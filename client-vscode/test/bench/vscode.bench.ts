@@ -84,7 +84,7 @@ test("a session of 5,000 messages, out of the daemon's store", async () => {
     await entry.click();
     return { openMs: await opened, nodes: await frame.evaluate(() => bench.nodes()) };
   };
-  await measure("session", open, { nodes: 1_500 });
+  await measure("session", open, LIMITS.session);
 });
 
 test("an answer that streams", async () => {

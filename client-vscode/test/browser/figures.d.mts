@@ -5,7 +5,7 @@ export interface Measured {
   readonly values: Figures;
   readonly attempts: number;
 }
-export declare const LIMITS: { readonly stream: Figures; readonly list: Figures; readonly activation: Figures };
+export declare const LIMITS: { readonly stream: Figures; readonly list: Figures; readonly activation: Figures; readonly session: Figures };
 export declare const ATTEMPTS: number;
 /** @param measure - gets the number of attempts before this one */
 export declare function leastOf(measure: (attempt: number) => Promise<Figures>, limits?: Figures, attempts?: number): Promise<Measured>;

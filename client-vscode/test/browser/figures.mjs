@@ -5,6 +5,7 @@ export const LIMITS = {
   stream: { busyMs: 2_500, dropped: 20, lateP95Ms: 50, gone: 500, endLost: 2 },
   list: { openMs: 400, nodes: 1_500, mostNodes: 1_500, resizeP95Ms: 40, blankAfterJump: 1 },
   activation: { ms: 60 },
+  session: { nodes: 1_500 },
 };
 
 /** How often a bench is run at most. */

@@ -74,5 +74,6 @@ EVENTS: Final = (
     "memoryChanged",
     "settingsChanged",
     "hookRan",
+    "titleChanged",
     "trustChanged",
 )

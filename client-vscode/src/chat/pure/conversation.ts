@@ -2,7 +2,7 @@
 import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row } from "../../panel/contract.js";
 import type { CompactionInfo, EventParams, HistoryItem, Pin } from "../../protocol.gen.js";
 import { applyEvent } from "./events.js";
-import { rowsOf, type Draft } from "./history.js";
+import { rowsOf, settled, type Draft } from "./history.js";
 import type { Translate } from "./words.js";
 
 /** What a listener is told after each change. */
@@ -124,6 +124,7 @@ export class Conversation {
 
   /** A prompt on its way: shown at once, and joined with its turn when the daemon tells of it. Returns the local turn's id. */
   send(text: string, model: string): string {
+    this.settleFailures();
     this.#locals += 1;
     const turnId = `local-${this.#locals}`;
     const time = this.now();
@@ -158,6 +159,13 @@ export class Conversation {
     this.rows.splice(0, this.rows.length, ...kept);
     this.#index();
     this.listener.reset();
+  }
+
+  /** A turn begins: what failed before it is history, and its buttons go. */
+  settleFailures(): void {
+    for (const row of [...this.rows]) {
+      if (row.kind === "answer" && row.error && row.error.actions.length > 0 && !isLive(row)) this.change(row.id, "answer", { error: settled(row.error) });
+    }
   }
 
   add(draft: Draft): void {

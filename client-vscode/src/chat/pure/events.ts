@@ -127,6 +127,7 @@ function open(chat: Conversation, turnId: string, text: string | undefined, time
     chat.adopt(ours.turnId, turnId);
     return;
   }
+  chat.settleFailures();
   chat.add({ kind: "prompt", id: `p:${turnId}`, turnId, text: text ?? "", time });
   chat.add({ kind: "answer", id: `a:${turnId}`, turnId, model: "", state: "sending", text: "", thoughts: "", tools: [], attempt: 1, time, since: time });
 }

@@ -1,5 +1,5 @@
 /** From a session's transcript, as the daemon lists it, to rows. */
-import type { AnswerRow, DividerRow, HiddenRun, PromptRow, Receipt, Row, ToolRow } from "../../panel/contract.js";
+import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, Row, ToolRow } from "../../panel/contract.js";
 import type { CompactionInfo, HistoryItem, Pin } from "../../protocol.gen.js";
 import { errorView } from "./faults.js";
 import type { Translate } from "./words.js";
@@ -49,7 +49,8 @@ export function rowsOf(told: Told, t: Translate, toPlace: (path: string) => stri
     place(item);
   }
   for (; next < dividers.length; next += 1) pushDivider(dividers[next]);
-  return rows;
+  const newest = rows.findLastIndex((row) => row.kind === "prompt");
+  return rows.map((row, index) => (row.kind === "answer" && row.error && index < newest ? { ...row, error: settled(row.error) } : row));
 
   function pushDivider(info: CompactionInfo | undefined): void {
     if (info) rows.push(dividerOf(info, info.compactionId === undoable, told.discarded.has(info.compactionId) || (info.state === "preview" && info.compactionId !== standing)));
@@ -112,6 +113,12 @@ const OUTCOMES = ["cancelled", "failed", "interrupted", "stopped", "replaced"] a
 
 function isOutcome(outcome: string | undefined): outcome is (typeof OUTCOMES)[number] {
   return OUTCOMES.some((known) => known === outcome);
+}
+
+/** An error that is past: what happened stays, what could be done about it then is gone. */
+export function settled(error: ErrorView): ErrorView {
+  const { retryAt: _retryAt, ...rest } = error;
+  return { ...rest, actions: [] };
 }
 
 /** The place of an answer that was never finished. */

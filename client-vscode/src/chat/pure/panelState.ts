@@ -29,13 +29,13 @@ export interface Around {
 
 export function panelState(around: Around, t: Translate): PanelState {
   const { info, models, status } = around;
-  const provider = models?.provider ?? "offline";
+  const provider = models?.provider ?? "gemini";
   const banner = bannerOf(around, provider, t);
   return {
     daemon: around.daemon,
     trusted: around.trusted,
     provider,
-    providerHint: [models?.reason, models?.hint].filter(Boolean).join(" "),
+    providerHint: models?.hint ?? "",
     job: around.job,
     chips: around.files.map((file) => chipOf(file, around)),
     pins: around.pins,

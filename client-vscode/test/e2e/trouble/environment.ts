@@ -1,4 +1,6 @@
 /** The daemon that the extension carries, in an environment that it makes for itself. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Panel } from "../support/panel.js";
 import type { Stage } from "../support/stage.js";
@@ -28,7 +30,9 @@ export function environment(set: Stage): void {
     await set.window.reload();
     await answers(new Panel(await set.window.showPanel()));
     expect(made()).toBe(1);
-    expect(set.server.daemons().every(({ command }) => command.includes("-m gemini_companion serve"))).toBe(true);
+    const storage = join(set.server.folder, "data/User/globalStorage/gemini-companion.gemini-companion/daemon");
+    expect(readdirSync(storage)).toEqual([expect.stringMatching(/^env-/)]);
+    expect(set.server.daemons().every(({ command }) => command.includes(storage))).toBe(true);
   });
 
   async function answers(panel: Panel): Promise<void> {

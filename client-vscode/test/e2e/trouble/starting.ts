@@ -6,7 +6,7 @@ import { Panel } from "../support/panel.js";
 import { daemonCommand, python } from "../support/places.js";
 import { patiently } from "../support/patience.js";
 import type { Stage } from "../support/stage.js";
-import { middle, picture } from "./seeing.js";
+import { below, middle, picture } from "./seeing.js";
 
 /** Ends as a broken installation does. */
 const CRASHING = [python, "-c", "import sys; print('ModuleNotFoundError: No module named gemini_companion', file=sys.stderr); sys.exit(3)"];
@@ -25,14 +25,17 @@ export function starting(set: Stage): void {
     await panel.button("Try Again").waitFor();
     await picture(set, "no-python");
     await panel.button("Choose Python…").click();
-    await set.window.quickField.waitFor();
+    await set.window.quickInput.getByText("README.md").waitFor(); // what is typed before the folder is listed is lost
     await set.window.quickField.fill(python);
-    await set.window.page.keyboard.press("Enter");
+    await set.window.quickInput.getByRole("button", { name: "Use" }).click();
     await patiently("the choice is kept", () => readFileSync(settingsFile(), "utf8").includes(JSON.stringify(python)) || undefined);
     await middle(panel).getByText("there is no way to the package index", { exact: false }).waitFor({ timeout: 45_000 });
+    await middle(panel).getByText("Check the network and HTTPS_PROXY, then try again.").waitFor();
     await panel.button("Try Again").waitFor();
-    await panel.button("Show Log").waitFor();
     await picture(set, "no-network");
+    await panel.button("Show Log").click();
+    await set.window.page.locator(".part.panel").getByText(/setup:/).first().waitFor();
+    await set.window.command("View: Toggle Panel Visibility");
   });
 
   test("a command that names nothing: the panel says so and opens the setting; the right one is started as soon as it is set", async () => {
@@ -47,6 +50,7 @@ export function starting(set: Stage): void {
     await set.window.page.locator(".settings-editor").getByText("Server: Command").first().waitFor();
     await set.window.command("View: Close Editor");
     name({ "geminiCompanion.server.command": daemonCommand });
+    await panel.frame.getByRole("heading", { name: "The daemon was not found" }).waitFor({ state: "hidden" });
     await panel.composer.press("Enter");
     await panel.answers.last().getByText(/offline model/i).first().waitFor();
     await panel.isIdle();
@@ -55,13 +59,13 @@ export function starting(set: Stage): void {
   test("a daemon that ends as soon as it is started: its last words and exit code are shown, and the log has them", async () => {
     name({ "geminiCompanion.server.command": CRASHING });
     const panel = await shown();
-    await panel.frame.getByText("The daemon does not stay up (exit code 3).").first().waitFor();
-    await panel.frame.getByText("ModuleNotFoundError: No module named gemini_companion").first().waitFor();
+    await below(panel).getByText("The daemon does not stay up (exit code 3).").waitFor();
+    await below(panel).getByText("ModuleNotFoundError: No module named gemini_companion").waitFor();
     await picture(set, "crashing");
     await panel.button("Show Log").click();
     await set.window.page.locator(".part.panel").getByText(/ModuleNotFoundError/).first().waitFor();
     await set.window.command("View: Toggle Panel Visibility");
     name({ "geminiCompanion.server.command": daemonCommand });
-    await panel.frame.getByText("The daemon does not stay up (exit code 3).").first().waitFor({ state: "hidden" });
+    await below(panel).getByText("The daemon does not stay up (exit code 3).").waitFor({ state: "hidden" });
   });
 }

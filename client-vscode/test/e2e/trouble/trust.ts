@@ -23,6 +23,7 @@ export function trust(set: Stage): void {
     await picture(set, "manage-trust");
     await set.window.page.locator(".workspace-trust-editor").getByRole("button", { name: "Trust", exact: true }).click();
     await below(panel).getByText(NOT_TRUSTED).waitFor({ state: "hidden" });
+    await set.window.command("View: Close Editor");
     await picture(set, "trusted");
     expect(await panel.frame.evaluate(() => document.body.dataset["witness"])).toBe("the same page");
     const again = await set.ask(panel, 'Look again at @"notes/a file with spaces.md"', "I see it.");

@@ -102,8 +102,10 @@ describe("sending", () => {
       turns[0]?.cancelled();
       return Promise.resolve({ cancelled: true });
     };
+    await made.chat.submit("three");
     void made.chat.sendQueued(made.chat.queue.prompts[0]?.id ?? "");
     await vi.waitFor(() => expect(turns).toHaveLength(2));
+    expect(made.chat.queue.isHeld).toBe(false);
     expect(made.chat.conversation.answer("t1")).toMatchObject({ state: "stopped", text: "half" });
     expect(turns[1]?.prompt).toBe("two");
   });

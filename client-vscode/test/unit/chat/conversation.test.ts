@@ -29,12 +29,24 @@ describe("a turn that streams", () => {
   it("ends as the daemon says: done, stopped, failed, blocked", () => {
     const told = new Telling().started("t1", "a").said("t1", "x").completed("t1").started("t2", "b").said("t2", "half");
     told.event({ type: "turnCancelled", by: "me" }, "t2").started("t3", "c");
-    told.event({ type: "turnFailed", error: { code: 1003, kind: "modelUnavailable", message: "Down.", hint: "Wait.", retryable: true } }, "t3").started("t4", "d");
+    told.event({ type: "turnFailed", error: { code: 1003, kind: "modelUnavailable", message: "Down.", hint: "Wait.", retryable: true } }, "t3");
+    expect(told.answer("t3").error?.actions.map((action) => action.id)).toEqual(["retry"]);
+    told.started("t4", "d");
     told.event({ type: "turnFailed", error: { code: 1010, kind: "blocked", message: "No.", hint: "", retryable: false } }, "t4");
     expect(["t1", "t2", "t3", "t4"].map((id) => told.answer(id).state)).toEqual(["done", "stopped", "failed", "blocked"]);
     expect(told.answer("t2").text).toBe("half");
-    expect(told.answer("t3").error?.actions.map((action) => action.id)).toEqual(["retry"]);
     expect(told.chat.prompt("t2")?.outcome).toBe("cancelled");
+  });
+
+  it("offers nothing any more for a failure that is past, live or told again", () => {
+    const told = new Telling().started("t1", "a");
+    told.event({ type: "turnFailed", error: { code: 1004, kind: "unauthenticated", message: "Refused.", hint: "", retryable: false } }, "t1");
+    expect(told.answer("t1").error?.actions).not.toEqual([]);
+    told.started("t2", "a").completed("t2");
+    expect(told.answer("t1").error).toMatchObject({ message: "Refused.", actions: [] });
+    const again = new Telling();
+    again.chat.tell([content("prompt", "t1", "a", { outcome: "failed", reason: "Refused." }), ...turn("t2")], [], [], NONE);
+    expect(again.answer("t1").error).toMatchObject({ message: "Refused.", actions: [] });
   });
 
   it("offers to compress when the prompt does not fit, and is not called done by the event that follows", () => {

@@ -108,12 +108,20 @@ describe.skipIf(process.platform === "win32")("ensureEnvironment", () => {
     await expect(failed).rejects.toMatchObject({ reason: "noPython", message: "This Python has no venv module." });
   });
 
-  it("gives pip's last lines when there is no network, and leaves no half-made environment", async () => {
+  it("says what to check when there is no network, keeps pip's words for the log, and leaves no half-made environment", async () => {
     const pip = "echo Looking >&2; echo Failed to establish a new connection >&2; echo ERROR: No matching distribution >&2; exit 1";
-    const failure = await ensureEnvironment(parts(await python({ pip }))).catch((error: unknown) => error);
+    const logged: string[] = [];
+    const all = { ...parts(await python({ pip })), log: { info: (text: string) => void logged.push(text) } };
+    const failure = await ensureEnvironment(all).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartFailure);
-    expect(failure).toMatchObject({ reason: "environment", hint: "Looking Failed to establish a new connection ERROR: No matching distribution" });
+    expect(failure).toMatchObject({ reason: "environment", hint: "Check the network and HTTPS_PROXY, then try again." });
+    expect(logged).toEqual(expect.arrayContaining(["setup: Looking", "setup: Failed to establish a new connection", "setup: ERROR: No matching distribution"]));
     expect(await environments()).toEqual([]);
+  });
+
+  it("gives pip's last lines when nothing better is known", async () => {
+    const failed = ensureEnvironment(parts(await python({ pip: "echo one >&2; echo two >&2; echo three >&2; echo four >&2; exit 1" })));
+    await expect(failed).rejects.toMatchObject({ reason: "environment", message: "The daemon could not be set up.", hint: "two three four" });
   });
 
   it("ends when it is cancelled, with what runs, and leaves nothing behind", async () => {

@@ -63,7 +63,7 @@ ENGLISH: Final = Wording(
     ),
     first_note_standing_in=(
         "I am the built-in offline model. I cannot reason: I find and quote what stands in your open files and in this conversation. "
-        "To talk to Gemini, set GEMINI_API_KEY and start the server again."
+        "To talk to Gemini, give me a key: your editor's command for it, or GEMINI_API_KEY in the server's environment."
     ),
     note="(offline model: quoted, not reasoned)",
     greeting="Hello. Ask me where something is defined, what a selection says, or what we settled on earlier.",
