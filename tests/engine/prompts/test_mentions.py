@@ -1,7 +1,7 @@
 """`@path` in a person's words."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.prompts.mentions import MAX_MENTIONS, MAX_READ, mentions_in
@@ -59,6 +59,7 @@ def test_of_a_text_that_is_mostly_pasted_the_beginning_and_the_end_are_read():
     assert [mention[0] for mention in mentions_in(f"@first {pasted} @middle {pasted} @last")] == ["first", "last"]
 
 
+@example('@"."')
 @given(st.text(st.sampled_from('@ab/.\\ "(\n)'), max_size=60))
 def test_any_text_is_read_and_no_mention_is_empty(text: str):
     for mention in mentions_in(text):

@@ -31,7 +31,8 @@ def mentions_in(text: str) -> list[tuple[str, ...]]:
         text = f"{text[: MAX_READ // 2]}\n{text[-MAX_READ // 2 :]}"
     found: dict[tuple[str, ...], None] = {}
     for match in _MENTION.finditer(text):
-        meant = (match["quoted"],) if match["quoted"] else _meant(match["plain"])
+        quoted = match["quoted"]
+        meant = _meant(match["plain"]) if quoted is None else (quoted,) if quoted.strip(". ") else ()  # a path of dots alone names nothing in particular
         if meant:
             found[meant] = None
         if len(found) >= MAX_MENTIONS:
