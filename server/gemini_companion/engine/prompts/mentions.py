@@ -32,7 +32,7 @@ def mentions_in(text: str) -> list[tuple[str, ...]]:
     found: dict[tuple[str, ...], None] = {}
     for match in _MENTION.finditer(text):
         quoted = match["quoted"]
-        meant = _meant(match["plain"]) if quoted is None else (quoted,) if quoted.strip(". ") else ()  # a path of dots alone names nothing in particular
+        meant = _meant(match["plain"]) if quoted is None else (quoted,) if quoted.strip(". ") else ()  # dots alone name nothing
         if meant:
             found[meant] = None
         if len(found) >= MAX_MENTIONS:
