@@ -8,6 +8,7 @@ export default defineConfig({
     environment: "node",
     fileParallelism: false,
     maxWorkers: 1,
+    retry: 1, // a browser, an editor and a daemon on a busy machine: a scene may have a second try, and the report says that it had
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
