@@ -5,8 +5,9 @@ import { DaemonFault, type DaemonPort } from "../daemon/port.js";
 import type { AnswerRow, ErrorView, PanelState, ScrollAnchor } from "../panel/contract.js";
 import type { ChatResult, CompressionStatusReport, EventParams, ModelReport, SessionInfo } from "../protocol.gen.js";
 import type { Drafts } from "./drafts.js";
-import { Conversation, isLive, type ConversationListener } from "./pure/conversation.js";
-import { NOTHING_KEPT, type Kept } from "./pure/draftFile.js";
+import { Keeping } from "./keeping.js";
+import { Conversation, isLive } from "./pure/conversation.js";
+import type { Kept } from "./pure/draftFile.js";
 import { errorView } from "./pure/faults.js";
 import { PromptQueue } from "./pure/queue.js";
 import type { Translate } from "./pure/words.js";
@@ -14,9 +15,6 @@ import { openSession, readTranscript } from "./session.js";
 
 /** Rows from the end in which something can be under way. */
 const RECENT_ROWS = 64;
-
-/** How long a draft that is being typed waits before it is written, ms. The page has folded its keystrokes already. */
-const WRITE_MS = 50;
 
 /** What the chat remembers between windows: `workspaceState`. */
 export interface Memory {
@@ -43,14 +41,13 @@ export interface AnswerEnd {
   readonly state: AnswerRow["state"];
 }
 
-export class Chat implements Disposable, ConversationListener {
+export class Chat implements Disposable {
   conversation: Conversation;
   readonly queue = new PromptQueue();
   info: SessionInfo | undefined;
   models: ModelReport | undefined;
   status: CompressionStatusReport | undefined;
   askedModel: string | undefined;
-  kept: Kept = NOTHING_KEPT;
 
   readonly #changed = new EventEmitter<void>();
   readonly #rowsChanged = new EventEmitter<{ from: number; count: number } | "reset">();
@@ -61,15 +58,16 @@ export class Chat implements Disposable, ConversationListener {
   #opening: Promise<void> = Promise.resolve();
   #refreshing: Promise<void> = Promise.resolve();
   #sending: { localId: string; source: CancellationTokenSource } | undefined;
-  #writing: NodeJS.Timeout | undefined;
   #fault: ErrorView | undefined;
-  /** The session whose draft is in `kept`. */
-  #keptFor: string | undefined;
+  readonly #keeping: Keeping;
+  /** Conversations that were left while an answer was under way: they go on hearing until it ends. */
+  readonly #left = new Map<string, Conversation>();
   /** Resolves when the draft of the last session is read: before it, a page would show an empty composer. */
   readonly loaded: Promise<void>;
 
   constructor(private readonly needs: ChatNeeds) {
     this.conversation = this.#blank();
+    this.#keeping = new Keeping(needs.drafts);
     const asked = needs.memory.get(ASKED_MODEL);
     this.askedModel = typeof asked === "string" && asked ? asked : undefined;
     this.loaded = this.#loadKept(this.#lastSession);
@@ -92,7 +90,7 @@ export class Chat implements Disposable, ConversationListener {
         this.#changed.fire();
       }),
       needs.reporter.onDidChange(() => {
-        this.#keep({ excluded: needs.reporter.excluded });
+        this.#keeping.change({ excluded: needs.reporter.excluded });
         this.#changed.fire();
       }),
     );
@@ -122,6 +120,11 @@ export class Chat implements Disposable, ConversationListener {
 
   get daemon(): DaemonPort {
     return this.needs.daemon;
+  }
+
+  /** What survives beside the log. */
+  get kept(): Kept {
+    return this.#keeping.kept;
   }
 
   /** The last thing that went wrong outside a turn, until something succeeds. */
@@ -165,10 +168,10 @@ export class Chat implements Disposable, ConversationListener {
   }
 
   async #loadKept(sessionId: string | undefined): Promise<void> {
-    this.#keptFor = sessionId;
-    this.kept = await this.needs.drafts.read(sessionId);
-    this.queue.restore(this.kept.queue);
-    this.needs.reporter.restoreExcluded(this.kept.excluded);
+    const { queue, excluded } = await this.#keeping.load(sessionId);
+    this.queue.restore(queue);
+    this.#keeping.change({ queue: this.queue.prompts });
+    this.needs.reporter.restoreExcluded(excluded);
   }
 
   async #connected(): Promise<void> {
@@ -182,6 +185,7 @@ export class Chat implements Disposable, ConversationListener {
     const fault = { kind: "daemon", message: this.t("The daemon ended while this was under way."), hint: this.t("What came so far is kept. Try again when it is back."), retryable: true };
     const live = this.conversation.rows.filter((row): row is AnswerRow => row.kind === "answer" && isLive(row));
     this.queue.hold();
+    this.#left.clear();
     this.conversation.interrupt(undefined);
     for (const row of live) this.conversation.change(row.id, "answer", { error: { ...errorView(fault, this.t, Date.now(), row.turnId), actions: retryOnly(row.turnId, this.t) } });
   }
@@ -207,12 +211,17 @@ export class Chat implements Disposable, ConversationListener {
   async #show(info: SessionInfo | undefined, isNew = false): Promise<void> {
     // A prompt that was sent while the daemon was starting belongs to the session that opens then.
     const isAnother = info?.sessionId !== this.info?.sessionId && this.info !== undefined;
-    if (isAnother || isNew) this.conversation = this.#blank();
+    const left = this.#left.get(info?.sessionId ?? "");
+    if (isAnother || isNew || left) {
+      if (this.info && this.job.kind === "turn") this.#left.set(this.info.sessionId, this.conversation);
+      this.conversation = left ?? this.#blank();
+      this.#left.delete(info?.sessionId ?? "");
+    }
     this.info = info;
     this.status = undefined;
     await this.needs.memory.update(LAST_SESSION, info?.sessionId);
     await this.loaded;
-    if (info?.sessionId !== this.#keptFor) {
+    if (info?.sessionId !== this.#keeping.sessionId) {
       this.queue.clear();
       await this.#loadKept(info?.sessionId);
       this.#prefilled.fire(this.kept.draft);
@@ -224,7 +233,7 @@ export class Chat implements Disposable, ConversationListener {
       this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
     }
     this.#fault = undefined;
-    this.reset();
+    this.#rowsChanged.fire("reset");
     this.#changed.fire();
   }
 
@@ -274,7 +283,12 @@ export class Chat implements Disposable, ConversationListener {
   }
 
   #heard(params: EventParams): void {
-    if (params.sessionId !== this.info?.sessionId) return;
+    if (params.sessionId !== this.info?.sessionId) {
+      const left = this.#left.get(params.sessionId);
+      left?.apply(params);
+      if (left && !left.rows.some(isLive)) this.#left.delete(params.sessionId);
+      return;
+    }
     if (params.event.type === "usageUpdated" && this.status) {
       const { tokenCount, tokenLimit, source, tokensUntilCompression } = params.event;
       this.status = { ...this.status, tokenCount, tokenLimit, tokenCountSource: source, tokensUntilCompression: tokensUntilCompression ?? null };
@@ -387,8 +401,7 @@ export class Chat implements Disposable, ConversationListener {
     if (this.info) return this.info.sessionId;
     this.info = await this.daemon.request("gemini/session/new", {});
     await this.needs.memory.update(LAST_SESSION, this.info.sessionId);
-    this.#keptFor = this.info.sessionId; // the draft goes along
-    await this.needs.drafts.forget(undefined);
+    await this.#keeping.begun(this.info.sessionId);
     this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: this.info.sessionId });
     return this.info.sessionId;
   }
@@ -400,7 +413,11 @@ export class Chat implements Disposable, ConversationListener {
       conversation.withdraw(localId); // a command, such as /compress: its outcome has a row of its own
       if (result.compression && !conversation.divider(result.compression.compactionId ?? "")) conversation.notice("info", result.text);
     }
-    if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") this.queue.hold();
+    if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
+      this.queue.hold();
+      if (result.stopped === "maxTurns") conversation.change(`a:${result.turnId}`, "answer", { state: "stopped" });
+      this.#handBack(conversation, conversation.prompt(result.turnId)?.text ?? "");
+    }
   }
 
   #failed(conversation: Conversation, localId: string, error: unknown): void {
@@ -410,12 +427,21 @@ export class Chat implements Disposable, ConversationListener {
       return; // who stopped it has decided about the queue
     }
     this.queue.hold();
-    const row = conversation.answer(localId) ?? this.#lastFailed(conversation);
+    const unsent = conversation.answer(localId);
+    if (unsent) this.#handBack(conversation, conversation.prompt(localId)?.text ?? "");
+    const row = unsent ?? this.#lastFailed(conversation);
     if (!row) return;
     const data = fault?.data ?? { kind: "defect", message: this.t("Something went wrong inside the extension."), hint: this.t("The log says more.") };
     const view = errorView(data, this.t, Date.now(), row.turnId);
     // The event of the failure came before this answer, which alone says how long to wait.
     if (isLive(row) || view.retryAt !== undefined) conversation.change(row.id, "answer", { state: row.state === "blocked" ? "blocked" : "failed", error: view });
+  }
+
+  /** A prompt that no log holds goes back to the composer, unless something else is being written there. */
+  #handBack(conversation: Conversation, text: string): void {
+    if (conversation !== this.conversation || text === "" || this.kept.draft.trim() !== "") return;
+    this.#keeping.change({ draft: text });
+    this.#prefilled.fire(text);
   }
 
   #lastFailed(conversation: Conversation): AnswerRow | undefined {
@@ -467,11 +493,11 @@ export class Chat implements Disposable, ConversationListener {
   // --------------------------------------------------------------------------------------------------------------- what is kept
 
   setDraft(draft: string, scroll: ScrollAnchor): void {
-    this.#keep({ draft, scroll });
+    this.#keeping.change({ draft, scroll });
   }
 
   discardPreview(compactionId: string): void {
-    this.#keep({ discarded: [...new Set([...this.kept.discarded, compactionId])].slice(-100) });
+    this.#keeping.change({ discarded: [...new Set([...this.kept.discarded, compactionId])].slice(-100) });
     this.conversation.change(`c:${compactionId}`, "divider", { state: "cancelled" });
     this.#changed.fire();
   }
@@ -484,19 +510,12 @@ export class Chat implements Disposable, ConversationListener {
 
   /** Write what is kept now; resolves when it is on the disk. */
   flushDraft(): Promise<void> {
-    clearTimeout(this.#writing);
-    this.#writing = undefined;
-    return this.needs.drafts.write(this.#keptFor, this.kept);
+    return this.#keeping.flush();
   }
 
   #queueChanged(): void {
-    this.#keep({ queue: this.queue.prompts });
+    this.#keeping.change({ queue: this.queue.prompts });
     this.#changed.fire();
-  }
-
-  #keep(change: Partial<Kept>): void {
-    this.kept = { ...this.kept, ...change };
-    this.#writing ??= setTimeout(() => void this.flushDraft(), WRITE_MS);
   }
 
   // ------------------------------------------------------------------------------------------------------------------ the rest
@@ -526,26 +545,25 @@ export class Chat implements Disposable, ConversationListener {
     this.#changed.fire();
   }
 
-  rows(from: number, count: number): void {
-    this.#rowsChanged.fire({ from, count });
-  }
-
-  delta(row: AnswerRow, field: "text" | "thoughts", at: number, text: string): void {
-    this.#deltas.fire({ row, field, at, text });
-  }
-
-  reset(): void {
-    this.#rowsChanged.fire("reset");
-  }
-
   dispose(): void {
-    clearTimeout(this.#writing);
+    this.#keeping.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
     for (const emitter of [this.#changed, this.#rowsChanged, this.#deltas, this.#ended, this.#prefilled]) emitter.dispose();
   }
 
   #blank(): Conversation {
-    return new Conversation(this, this.needs.t, Date.now, this.needs.place);
+    const isShown = (): boolean => conversation === this.conversation;
+    const conversation: Conversation = new Conversation(
+      {
+        rows: (from, count) => isShown() && this.#rowsChanged.fire({ from, count }),
+        delta: (row, field, at, text) => isShown() && this.#deltas.fire({ row, field, at, text }),
+        reset: () => isShown() && this.#rowsChanged.fire("reset"),
+      },
+      this.needs.t,
+      Date.now,
+      this.needs.place,
+    );
+    return conversation;
   }
 }
 

@@ -8,11 +8,11 @@ import type { Translate } from "./words.js";
 /** What a listener is told after each change. */
 export interface ConversationListener {
   /** Rows `from` to the end of `count` rows were changed or added. */
-  rows(from: number, count: number): void;
+  rows(from: number, count: number): unknown;
   /** Text came to the end of a row that is otherwise as it was. `at` is where it begins. */
-  delta(row: AnswerRow, field: "text" | "thoughts", at: number, text: string): void;
+  delta(row: AnswerRow, field: "text" | "thoughts", at: number, text: string): unknown;
   /** Everything may have changed. */
-  reset(): void;
+  reset(): unknown;
 }
 
 const LIVE: ReadonlySet<AnswerRow["state"]> = new Set(["queued", "sending", "thinking", "streaming", "waiting", "stopping"]);

@@ -196,7 +196,66 @@ describe("failing", () => {
   });
 });
 
+describe("leaving a chat while it answers", () => {
+  it("finds the whole answer when it comes back, and shows nothing of it meanwhile", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    void made.chat.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("before ");
+    await made.chat.startNew();
+    turns[0]?.say("meanwhile ");
+    expect(made.chat.conversation.rows).toEqual([]);
+    await made.chat.open("s1");
+    turns[0]?.say("after");
+    expect(last(made).text).toBe("before meanwhile after");
+  });
+});
+
+describe("a prompt that no log holds", () => {
+  it("goes back to the composer when it does not fit", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const prefills: string[] = [];
+    made.chat.onPrefill((text) => prefills.push(text));
+    const sent = made.chat.submit("huge");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    made.daemon.emit({ type: "contextWindowWillOverflow", estimatedRequestTokenCount: 9, remainingTokenCount: 1 }, "t1");
+    turns[0]?.answer({ turnId: "t1", stopped: "contextWindowWillOverflow" });
+    await sent;
+    expect(prefills).toEqual(["huge"]);
+    expect(last(made).state).toBe("failed");
+  });
+
+  it("does not disturb what is being written", async () => {
+    const made = staged();
+    made.daemon.answers["gemini/session/new"] = () => Promise.reject(new Error("x"));
+    await made.chat.loaded;
+    made.chat.setDraft("something else", "end");
+    await made.chat.submit("one");
+    expect(made.chat.kept.draft).toBe("something else");
+  });
+});
+
 describe("what is kept", () => {
+  it("is not overwritten by what happens before it is read", async () => {
+    const path = await folder();
+    const memory = new FakeMemory({ lastSession: "s1" });
+    const first = staged(path, memory);
+    await first.chat.loaded;
+    first.chat.setDraft("half a thought", "end");
+    await first.chat.flushDraft();
+    const second = staged(path, memory);
+    second.reporter.setIncluded("file:///w/a.py", false); // the editor reports before the file is read
+    await second.chat.flushDraft();
+    await second.chat.loaded;
+    await second.chat.flushDraft();
+    const third = staged(path, memory);
+    await third.chat.loaded;
+    expect(third.chat.kept.draft).toBe("half a thought");
+  });
+
   it("comes back with the next window: chat, draft, queue and what was taken out", async () => {
     const path = await folder();
     const memory = new FakeMemory();
