@@ -52,10 +52,10 @@ export class Actions {
         chat.setDraft(message.text, message.scroll);
         return;
       case "send":
-        await chat.submit(message.text, message.now ?? false);
+        await chat.prompts.submit(message.text, message.now ?? false);
         return;
       case "stop":
-        await chat.stop();
+        await chat.prompts.stop();
         return;
       case "action":
         await this.act(message.action);
@@ -119,7 +119,7 @@ export class Actions {
         return;
       case "retry":
         if (action.argument === undefined) chat.dismissFault();
-        else await chat.retry(action.argument);
+        else await chat.prompts.retry(action.argument);
         return;
       case "compress":
         await compressions.compress(false);
@@ -180,16 +180,16 @@ export class Actions {
 
   async #queue(message: Message<"queue">): Promise<void> {
     const { chat } = this.needs;
-    if (message.do === "sendNow") await chat.sendQueued(message.id);
-    else if (message.do === "remove") chat.removeQueued(message.id);
-    else chat.editQueued(message.id, message.text ?? "");
+    if (message.do === "sendNow") await chat.prompts.sendQueued(message.id);
+    else if (message.do === "remove") chat.prompts.removeQueued(message.id);
+    else chat.prompts.editQueued(message.id, message.text ?? "");
   }
 
   async #turn(message: Message<"turn">): Promise<void> {
     const { chat } = this.needs;
     switch (message.do) {
       case "retry":
-        await chat.retry(message.turnId);
+        await chat.prompts.retry(message.turnId);
         return;
       case "fork":
         await chat.fork(message.turnId);

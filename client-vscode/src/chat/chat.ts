@@ -1,16 +1,17 @@
 /** The chat of this window: one open session, the prompts on their way to it, and what its panel shows. */
-import { CancellationTokenSource, EventEmitter, type Disposable, type Event } from "vscode";
+import { EventEmitter, type Disposable, type Event } from "vscode";
 import type { ContextReporterPort } from "../context/port.js";
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
 import type { AnswerRow, ErrorView, PanelState, ScrollAnchor } from "../panel/contract.js";
-import type { ChatResult, CompressionStatusReport, EventParams, ModelReport, SessionInfo } from "../protocol.gen.js";
+import type { CompressionStatusReport, EventParams, ModelReport, SessionInfo } from "../protocol.gen.js";
 import type { Drafts } from "./drafts.js";
 import { Keeping } from "./keeping.js";
 import { Conversation, isLive } from "./pure/conversation.js";
 import type { Kept } from "./pure/draftFile.js";
 import { errorView } from "./pure/faults.js";
-import { PromptQueue } from "./pure/queue.js";
+import type { PromptQueue } from "./pure/queue.js";
 import type { Translate } from "./pure/words.js";
+import { Prompts } from "./prompts.js";
 import { openSession, readTranscript } from "./session.js";
 
 /** Rows from the end in which something can be under way. */
@@ -43,7 +44,7 @@ export interface AnswerEnd {
 
 export class Chat implements Disposable {
   conversation: Conversation;
-  readonly queue = new PromptQueue();
+  readonly prompts: Prompts;
   info: SessionInfo | undefined;
   models: ModelReport | undefined;
   status: CompressionStatusReport | undefined;
@@ -57,7 +58,6 @@ export class Chat implements Disposable {
   readonly #subscriptions: Disposable[] = [];
   #opening: Promise<void> = Promise.resolve();
   #refreshing: Promise<void> = Promise.resolve();
-  #sending: { localId: string; source: CancellationTokenSource } | undefined;
   #fault: ErrorView | undefined;
   readonly #keeping: Keeping;
   /** Conversations that were left while an answer was under way: they go on hearing until it ends. */
@@ -68,6 +68,14 @@ export class Chat implements Disposable {
   constructor(private readonly needs: ChatNeeds) {
     this.conversation = this.#blank();
     this.#keeping = new Keeping(needs.drafts);
+    this.prompts = new Prompts({
+      chat: this,
+      daemon: needs.daemon,
+      reporter: needs.reporter,
+      keeping: this.#keeping,
+      prefill: (text) => this.#prefilled.fire(text),
+      t: needs.t,
+    });
     const asked = needs.memory.get(ASKED_MODEL);
     this.askedModel = typeof asked === "string" && asked ? asked : undefined;
     this.loaded = this.#loadKept(this.#lastSession);
@@ -112,6 +120,11 @@ export class Chat implements Disposable {
   /** A prompt comes back to the composer. */
   get onPrefill(): Event<string> {
     return this.#prefilled.event;
+  }
+
+  /** The prompts that wait. */
+  get queue(): PromptQueue {
+    return this.prompts.queue;
   }
 
   get t(): Translate {
@@ -169,25 +182,20 @@ export class Chat implements Disposable {
 
   async #loadKept(sessionId: string | undefined): Promise<void> {
     const { queue, excluded } = await this.#keeping.load(sessionId);
-    this.queue.restore(queue);
-    this.#keeping.change({ queue: this.queue.prompts });
+    this.prompts.take(queue);
     this.needs.reporter.restoreExcluded(excluded);
   }
 
   async #connected(): Promise<void> {
     await this.guard(async () => {
       await this.#inTurn(() => this.#open(this.info?.sessionId ?? this.#lastSession));
-      this.#drain();
+      this.prompts.drain();
     });
   }
 
   #lost(): void {
-    const fault = { kind: "daemon", message: this.t("The daemon ended while this was under way."), hint: this.t("What came so far is kept. Try again when it is back."), retryable: true };
-    const live = this.conversation.rows.filter((row): row is AnswerRow => row.kind === "answer" && isLive(row));
-    this.queue.hold();
     this.#left.clear();
-    this.conversation.interrupt(undefined);
-    for (const row of live) this.conversation.change(row.id, "answer", { error: { ...errorView(fault, this.t, Date.now(), row.turnId), actions: retryOnly(row.turnId, this.t) } });
+    this.prompts.lost();
   }
 
   /** Show a session: this one, or none. Rejects with `DaemonFault`. */
@@ -222,7 +230,7 @@ export class Chat implements Disposable {
     await this.needs.memory.update(LAST_SESSION, info?.sessionId);
     await this.loaded;
     if (info?.sessionId !== this.#keeping.sessionId) {
-      this.queue.clear();
+      this.prompts.queue.clear();
       await this.#loadKept(info?.sessionId);
       this.#prefilled.fire(this.kept.draft);
     }
@@ -301,11 +309,11 @@ export class Chat implements Disposable {
       case "compactionCompleted":
       case "compactionUndone":
         void this.guard(() => this.refresh());
-        this.#drain();
+        this.prompts.drain();
         break;
       case "compactionFailed":
       case "compactionCancelled":
-        this.#drain();
+        this.prompts.drain();
         break;
       case "turnCompleted":
       case "turnFailed":
@@ -317,81 +325,6 @@ export class Chat implements Disposable {
       default:
     }
     if (params.event.type !== "messageDelta" && params.event.type !== "thoughtDelta") this.#changed.fire();
-  }
-
-  // ------------------------------------------------------------------------------------------------------------------- prompts
-
-  /** Send a prompt, or queue it behind what runs. With `now`, what runs is ended first. */
-  async submit(text: string, now = false): Promise<void> {
-    if (text.trim() === "") return;
-    const { kind } = this.daemon.view;
-    const busy = this.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.isReadOnly;
-    if (busy && !now) {
-      if (!this.queue.add(text)) this.conversation.notice("warning", this.t("{0} prompts are waiting already. Wait for an answer, or remove one of them.", this.queue.prompts.length));
-      this.#queueChanged();
-      return;
-    }
-    if (now) await this.stop();
-    this.queue.release();
-    await this.#dispatch(text);
-  }
-
-  /** Ask the same again: a failed or stopped prompt anew, the last answer for another one. */
-  async retry(turnId: string): Promise<void> {
-    const prompt = this.conversation.prompt(turnId);
-    const answer = this.conversation.answer(turnId);
-    if (!prompt || this.job.kind !== "idle") return;
-    const replaces = answer?.state === "done" ? turnId : undefined;
-    if (turnId.startsWith("local-")) this.conversation.withdraw(turnId);
-    await this.#dispatch(prompt.text, replaces);
-  }
-
-  sendQueued(id: string): Promise<void> {
-    const prompt = this.queue.remove(id);
-    this.#queueChanged();
-    return prompt ? this.submit(prompt.text, true) : Promise.resolve();
-  }
-
-  editQueued(id: string, text: string): void {
-    this.queue.edit(id, text);
-    this.#queueChanged();
-  }
-
-  removeQueued(id: string): void {
-    this.queue.remove(id);
-    this.#queueChanged();
-  }
-
-  async #dispatch(text: string, replaces?: string): Promise<void> {
-    const conversation = this.conversation;
-    const localId = conversation.send(text, this.askedModel ?? this.models?.current ?? "");
-    const source = new CancellationTokenSource();
-    const sending = (this.#sending = { localId, source });
-    this.#changed.fire();
-    try {
-      const sessionId = await this.session();
-      await this.needs.reporter.flush();
-      const result = await this.daemon.request(
-        "gemini/chat",
-        {
-          prompt: text,
-          sessionId,
-          ...(this.askedModel === undefined ? {} : { model: this.askedModel }),
-          ...(replaces === undefined ? {} : { replaces }),
-        },
-        source.token,
-      );
-      this.#answered(conversation, localId, result);
-      if (replaces !== undefined) await this.refresh();
-    } catch (error) {
-      this.#failed(conversation, localId, error);
-    } finally {
-      source.dispose();
-      if (this.#sending === sending) this.#sending = undefined;
-      this.#changed.fire();
-    }
-    this.#drain();
-    await this.guard(() => this.#refreshInfo());
   }
 
   /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
@@ -406,51 +339,8 @@ export class Chat implements Disposable {
     return this.info.sessionId;
   }
 
-  #answered(conversation: Conversation, localId: string, result: ChatResult): void {
-    this.#fault = undefined;
-    const ours = conversation.answer(localId);
-    if (ours) {
-      conversation.withdraw(localId); // a command, such as /compress: its outcome has a row of its own
-      if (result.compression && !conversation.divider(result.compression.compactionId ?? "")) conversation.notice("info", result.text);
-    }
-    if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
-      this.queue.hold();
-      if (result.stopped === "maxTurns") conversation.change(`a:${result.turnId}`, "answer", { state: "stopped" });
-      this.#handBack(conversation, conversation.prompt(result.turnId)?.text ?? "");
-    }
-  }
-
-  #failed(conversation: Conversation, localId: string, error: unknown): void {
-    const fault = error instanceof DaemonFault ? error : undefined;
-    if (fault?.data.kind === "cancelled") {
-      conversation.change(`a:${localId}`, "answer", { state: "stopped" });
-      return; // who stopped it has decided about the queue
-    }
-    this.queue.hold();
-    const unsent = conversation.answer(localId);
-    if (unsent) this.#handBack(conversation, conversation.prompt(localId)?.text ?? "");
-    const row = unsent ?? this.#lastFailed(conversation);
-    if (!row) return;
-    const data = fault?.data ?? { kind: "defect", message: this.t("Something went wrong inside the extension."), hint: this.t("The log says more.") };
-    const view = errorView(data, this.t, Date.now(), row.turnId);
-    // The event of the failure came before this answer, which alone says how long to wait.
-    if (isLive(row) || view.retryAt !== undefined) conversation.change(row.id, "answer", { state: row.state === "blocked" ? "blocked" : "failed", error: view });
-  }
-
-  /** A prompt that no log holds goes back to the composer, unless something else is being written there. */
-  #handBack(conversation: Conversation, text: string): void {
-    if (conversation !== this.conversation || text === "" || this.kept.draft.trim() !== "") return;
-    this.#keeping.change({ draft: text });
-    this.#prefilled.fire(text);
-  }
-
-  #lastFailed(conversation: Conversation): AnswerRow | undefined {
-    const row = conversation.rows.at(-1);
-    return row?.kind === "answer" && row.state === "failed" ? row : undefined;
-  }
-
   /** The title may have been found meanwhile. */
-  async #refreshInfo(): Promise<void> {
+  async refreshInfo(): Promise<void> {
     const sessionId = this.info?.sessionId;
     if (sessionId === undefined || this.daemon.view.kind !== "ready") return;
     const info = await openSession(this.daemon, sessionId);
@@ -458,36 +348,6 @@ export class Chat implements Disposable {
       this.info = info;
       this.#changed.fire();
     }
-  }
-
-  #drain(): void {
-    if (this.job.kind !== "idle" || this.#sending || this.daemon.view.kind !== "ready" || this.isReadOnly) return;
-    const next = this.queue.take();
-    if (!next) return;
-    this.#queueChanged();
-    void this.#dispatch(next.text);
-  }
-
-  /** End what runs: at once on the screen, within 100 ms in the daemon. Resolves when it has ended. */
-  async stop(): Promise<void> {
-    const job = this.job;
-    if (job.kind === "idle") return;
-    this.queue.hold();
-    const sessionId = this.info?.sessionId;
-    if (job.kind === "turn") {
-      this.conversation.change(`a:${job.id}`, "answer", { state: "stopping", since: Date.now() });
-      this.#changed.fire();
-      if (job.id.startsWith("local-") || sessionId === undefined) {
-        this.#sending?.source.cancel();
-        return;
-      }
-    }
-    await this.guard(async () => {
-      await this.daemon.request("gemini/cancel", {
-        ...(sessionId === undefined ? {} : { sessionId }),
-        ...(job.kind === "turn" ? { turnId: job.id } : { compactionId: job.id }),
-      });
-    });
   }
 
   // --------------------------------------------------------------------------------------------------------------- what is kept
@@ -511,11 +371,6 @@ export class Chat implements Disposable {
   /** Write what is kept now; resolves when it is on the disk. */
   flushDraft(): Promise<void> {
     return this.#keeping.flush();
-  }
-
-  #queueChanged(): void {
-    this.#keeping.change({ queue: this.queue.prompts });
-    this.#changed.fire();
   }
 
   // ------------------------------------------------------------------------------------------------------------------ the rest
@@ -565,10 +420,6 @@ export class Chat implements Disposable {
     );
     return conversation;
   }
-}
-
-function retryOnly(turnId: string, t: Translate): ErrorView["actions"] {
-  return [{ id: "retry", label: t("Retry"), argument: turnId }];
 }
 
 /** Any error for people. What is not a fault of the daemon is a defect of ours: its text stays in the log. */

@@ -125,7 +125,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatF
   command("focusChat", () => focusChat());
   command("find", () => view.command({ do: "find" }));
   command("sessions", () => view.command({ do: "openSessions" }));
-  command("stop", () => chat.stop());
+  command("stop", () => chat.prompts.stop());
   command("chooseModel", () => chooseModel());
   command("pinSelection", () => pinSelection());
   context.subscriptions.push(...own);

@@ -37,7 +37,7 @@ describe("sending", () => {
   it("starts the daemon and a session with the first prompt, and tells it of the editor before", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    const sent = made.chat.submit("hello");
+    const sent = made.chat.prompts.submit("hello");
     expect(last(made).state).toBe("sending");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     expect(made.reporter.flushes).toBe(1);
@@ -51,11 +51,11 @@ describe("sending", () => {
   it("queues what comes meanwhile, in order, and sends it when the answer is done", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    void made.chat.submit("one");
+    void made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start();
-    await made.chat.submit("two");
-    await made.chat.submit("three");
+    await made.chat.prompts.submit("two");
+    await made.chat.prompts.submit("three");
     expect(made.chat.queue.prompts.map(({ text }) => text)).toEqual(["two", "three"]);
     turns[0]?.complete();
     await vi.waitFor(() => expect(turns).toHaveLength(2));
@@ -67,12 +67,12 @@ describe("sending", () => {
   it("sends what was queued behind a compression when that is over, however it ends", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    const first = made.chat.submit("one");
+    const first = made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start().complete();
     await first;
     made.daemon.emit({ type: "compactionStarted", compactionId: "c1", trigger: "manual" });
-    await made.chat.submit("two");
+    await made.chat.prompts.submit("two");
     expect(made.chat.queue.prompts).toHaveLength(1);
     made.daemon.emit({ type: "compactionCancelled", compactionId: "c1" });
     await vi.waitFor(() => expect(turns).toHaveLength(2));
@@ -82,7 +82,7 @@ describe("sending", () => {
   it("goes on hearing after an event that is not as it should be", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    const sent = made.chat.submit("one");
+    const sent = made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start();
     made.daemon.emit({ type: "turnFailed" } as never, "t1");
@@ -94,16 +94,16 @@ describe("sending", () => {
   it("ends what runs when a queued prompt is wanted now", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    void made.chat.submit("one");
+    void made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start().say("half");
-    await made.chat.submit("two");
+    await made.chat.prompts.submit("two");
     made.daemon.answers["gemini/cancel"] = () => {
       turns[0]?.cancelled();
       return Promise.resolve({ cancelled: true });
     };
-    await made.chat.submit("three");
-    void made.chat.sendQueued(made.chat.queue.prompts[0]?.id ?? "");
+    await made.chat.prompts.submit("three");
+    void made.chat.prompts.sendQueued(made.chat.queue.prompts[0]?.id ?? "");
     await vi.waitFor(() => expect(turns).toHaveLength(2));
     expect(made.chat.queue.isHeld).toBe(false);
     expect(made.chat.conversation.answer("t1")).toMatchObject({ state: "stopped", text: "half" });
@@ -113,11 +113,11 @@ describe("sending", () => {
   it("holds the queue after a stop: the next prompt was written for an answer that never came", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    const sent = made.chat.submit("one");
+    const sent = made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start();
-    await made.chat.submit("two");
-    const stopped = made.chat.stop();
+    await made.chat.prompts.submit("two");
+    const stopped = made.chat.prompts.stop();
     expect(last(made).state).toBe("stopping");
     turns[0]?.cancelled();
     await Promise.all([sent, stopped]);
@@ -128,9 +128,9 @@ describe("sending", () => {
   it("takes a prompt back that is stopped before the daemon knew of it", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    const sent = made.chat.submit("one");
+    const sent = made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
-    await made.chat.stop();
+    await made.chat.prompts.stop();
     await sent;
     expect(last(made).state).toBe("stopped");
   });
@@ -138,7 +138,7 @@ describe("sending", () => {
   it("leaves no row for a command, and says what came of it", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    const sent = made.chat.submit("/compress");
+    const sent = made.chat.prompts.submit("/compress");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.answer({ text: "Nothing to compress.", compression: result("NOOP", { compactionId: "none" }) });
     await sent;
@@ -150,7 +150,7 @@ describe("failing", () => {
   it("keeps what came, and counts down to the retry", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    const sent = made.chat.submit("one");
+    const sent = made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start().say("half").fail("modelUnavailable", 4_000);
     await sent;
@@ -161,15 +161,15 @@ describe("failing", () => {
   it("asks the same again on retry, and for another answer in the place of a whole one", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    void made.chat.submit("one");
+    void made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start().fail("modelUnavailable");
     await vi.waitFor(() => expect(made.chat.job.kind).toBe("idle"));
-    void made.chat.retry("t1");
+    void made.chat.prompts.retry("t1");
     await vi.waitFor(() => expect(turns).toHaveLength(2));
     turns[1]?.start().complete();
     await vi.waitFor(() => expect(made.chat.conversation.answer("t2")?.state).toBe("done"));
-    void made.chat.retry("t2");
+    void made.chat.prompts.retry("t2");
     await vi.waitFor(() => expect(turns).toHaveLength(3));
     const chats = made.daemon.calls.filter(({ method }) => method === "gemini/chat").map(({ params }) => params["replaces"]);
     expect(chats).toEqual([undefined, undefined, "t2"]);
@@ -178,7 +178,7 @@ describe("failing", () => {
   it("says that the daemon ended, keeps the half answer, and opens the session again when it is back", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    void made.chat.submit("one");
+    void made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start().say("half");
     made.daemon.show({ kind: "lost", attempt: 1, retryAt: 0 });
@@ -191,7 +191,7 @@ describe("failing", () => {
   it("tells a defect of ours without its inner words", async () => {
     const made = staged();
     made.daemon.answers["gemini/session/new"] = () => Promise.reject(new Error("secret path"));
-    await made.chat.submit("one");
+    await made.chat.prompts.submit("one");
     expect(last(made).error?.message).not.toContain("secret");
   });
 });
@@ -200,7 +200,7 @@ describe("leaving a chat while it answers", () => {
   it("finds the whole answer when it comes back, and shows nothing of it meanwhile", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
-    void made.chat.submit("one");
+    void made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start().say("before ");
     await made.chat.startNew();
@@ -218,7 +218,7 @@ describe("a prompt that no log holds", () => {
     const turns = made.daemon.playTurns();
     const prefills: string[] = [];
     made.chat.onPrefill((text) => prefills.push(text));
-    const sent = made.chat.submit("huge");
+    const sent = made.chat.prompts.submit("huge");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start();
     made.daemon.emit({ type: "contextWindowWillOverflow", estimatedRequestTokenCount: 9, remainingTokenCount: 1 }, "t1");
@@ -228,12 +228,24 @@ describe("a prompt that no log holds", () => {
     expect(last(made).state).toBe("failed");
   });
 
+  it("goes back to the composer when too many wait already", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const prefills: string[] = [];
+    made.chat.onPrefill((text) => prefills.push(text));
+    void made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    for (let count = 0; count < 17; count += 1) await made.chat.prompts.submit(`queued ${count}`);
+    expect(prefills).toEqual(["queued 16"]);
+  });
+
   it("does not disturb what is being written", async () => {
     const made = staged();
     made.daemon.answers["gemini/session/new"] = () => Promise.reject(new Error("x"));
     await made.chat.loaded;
     made.chat.setDraft("something else", "end");
-    await made.chat.submit("one");
+    await made.chat.prompts.submit("one");
     expect(made.chat.kept.draft).toBe("something else");
   });
 });
@@ -261,10 +273,10 @@ describe("what is kept", () => {
     const memory = new FakeMemory();
     const first = staged(path, memory);
     const turns = first.daemon.playTurns();
-    void first.chat.submit("one");
+    void first.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start();
-    await first.chat.submit("two");
+    await first.chat.prompts.submit("two");
     first.chat.setDraft("half a thought", "end");
     first.reporter.setIncluded("file:///w/a.py", false);
     await first.chat.flushDraft();

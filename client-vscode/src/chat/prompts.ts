@@ -1,0 +1,204 @@
+/** Prompts on their way: sent, queued, asked again, stopped. */
+import { CancellationTokenSource } from "vscode";
+import type { ContextReporterPort } from "../context/port.js";
+import { DaemonFault, type DaemonPort } from "../daemon/port.js";
+import type { Action, AnswerRow, QueuedPrompt } from "../panel/contract.js";
+import type { ChatResult } from "../protocol.gen.js";
+import type { Chat } from "./chat.js";
+import type { Keeping } from "./keeping.js";
+import { isLive, type Conversation } from "./pure/conversation.js";
+import { errorView } from "./pure/faults.js";
+import { PromptQueue } from "./pure/queue.js";
+import type { Translate } from "./pure/words.js";
+
+export interface PromptNeeds {
+  readonly chat: Chat;
+  readonly daemon: DaemonPort;
+  readonly reporter: ContextReporterPort;
+  readonly keeping: Keeping;
+  /** Put a text into the composer. */
+  readonly prefill: (text: string) => void;
+  readonly t: Translate;
+}
+
+export class Prompts {
+  readonly queue = new PromptQueue();
+  #sending: { localId: string; source: CancellationTokenSource } | undefined;
+
+  constructor(private readonly needs: PromptNeeds) {}
+
+  /** Send a prompt, or queue it behind what runs. With `now`, what runs is ended first. */
+  async submit(text: string, now = false): Promise<void> {
+    if (text.trim() === "") return;
+    const { kind } = this.needs.daemon.view;
+    const busy = this.needs.chat.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.needs.chat.isReadOnly;
+    if (busy && !now) {
+      if (!this.queue.add(text)) {
+        const { conversation } = this.needs.chat;
+        conversation.notice("warning", this.needs.t("{0} prompts are waiting already. Wait for an answer, or remove one of them.", this.queue.prompts.length));
+        this.#handBack(conversation, text);
+      }
+      this.#queueChanged();
+      return;
+    }
+    if (now) await this.stop();
+    this.queue.release();
+    await this.#dispatch(text);
+  }
+
+  /** Ask the same again: a failed or stopped prompt anew, the last answer for another one. */
+  async retry(turnId: string): Promise<void> {
+    const prompt = this.needs.chat.conversation.prompt(turnId);
+    const answer = this.needs.chat.conversation.answer(turnId);
+    if (!prompt || this.needs.chat.job.kind !== "idle") return;
+    const replaces = answer?.state === "done" ? turnId : undefined;
+    if (turnId.startsWith("local-")) this.needs.chat.conversation.withdraw(turnId);
+    await this.#dispatch(prompt.text, replaces);
+  }
+
+  sendQueued(id: string): Promise<void> {
+    const prompt = this.queue.remove(id);
+    this.#queueChanged();
+    return prompt ? this.submit(prompt.text, true) : Promise.resolve();
+  }
+
+  editQueued(id: string, text: string): void {
+    this.queue.edit(id, text);
+    this.#queueChanged();
+  }
+
+  removeQueued(id: string): void {
+    this.queue.remove(id);
+    this.#queueChanged();
+  }
+
+  async #dispatch(text: string, replaces?: string): Promise<void> {
+    const conversation = this.needs.chat.conversation;
+    const localId = conversation.send(text, this.needs.chat.askedModel ?? this.needs.chat.models?.current ?? "");
+    const source = new CancellationTokenSource();
+    const sending = (this.#sending = { localId, source });
+    this.needs.chat.touch();
+    try {
+      const sessionId = await this.needs.chat.session();
+      await this.needs.reporter.flush();
+      const result = await this.needs.daemon.request(
+        "gemini/chat",
+        {
+          prompt: text,
+          sessionId,
+          ...(this.needs.chat.askedModel === undefined ? {} : { model: this.needs.chat.askedModel }),
+          ...(replaces === undefined ? {} : { replaces }),
+        },
+        source.token,
+      );
+      this.#answered(conversation, localId, result);
+      if (replaces !== undefined) await this.needs.chat.refresh();
+    } catch (error) {
+      this.#failed(conversation, localId, error);
+    } finally {
+      source.dispose();
+      if (this.#sending === sending) this.#sending = undefined;
+      this.needs.chat.touch();
+    }
+    this.drain();
+    await this.needs.chat.guard(() => this.needs.chat.refreshInfo());
+  }
+
+  #answered(conversation: Conversation, localId: string, result: ChatResult): void {
+    this.needs.chat.dismissFault();
+    const ours = conversation.answer(localId);
+    if (ours) {
+      conversation.withdraw(localId); // a command, such as /compress: its outcome has a row of its own
+      if (result.compression && !conversation.divider(result.compression.compactionId ?? "")) conversation.notice("info", result.text);
+    }
+    if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
+      this.queue.hold();
+      if (result.stopped === "maxTurns") conversation.change(`a:${result.turnId}`, "answer", { state: "stopped" });
+      this.#handBack(conversation, conversation.prompt(result.turnId)?.text ?? "");
+    }
+  }
+
+  #failed(conversation: Conversation, localId: string, error: unknown): void {
+    const fault = error instanceof DaemonFault ? error : undefined;
+    if (fault?.data.kind === "cancelled") {
+      conversation.change(`a:${localId}`, "answer", { state: "stopped" });
+      return; // who stopped it has decided about the queue
+    }
+    if (conversation === this.needs.chat.conversation) this.queue.hold();
+    const unsent = conversation.answer(localId);
+    if (unsent) this.#handBack(conversation, conversation.prompt(localId)?.text ?? "");
+    const row = unsent ?? this.#lastFailed(conversation);
+    if (!row) return;
+    const data = fault?.data ?? { kind: "defect", message: this.needs.t("Something went wrong inside the extension."), hint: this.needs.t("The log says more.") };
+    const view = errorView(data, this.needs.t, Date.now(), row.turnId);
+    // The event of the failure came before this answer, which alone says how long to wait.
+    if (isLive(row) || view.retryAt !== undefined) conversation.change(row.id, "answer", { state: row.state === "blocked" ? "blocked" : "failed", error: view });
+  }
+
+  /** A prompt that no log holds goes back to the composer, unless something else is being written there. */
+  #handBack(conversation: Conversation, text: string): void {
+    if (conversation !== this.needs.chat.conversation || text === "" || !["", text].includes(this.needs.keeping.kept.draft.trim())) return;
+    this.needs.keeping.change({ draft: text });
+    this.needs.prefill(text);
+  }
+
+  #lastFailed(conversation: Conversation): AnswerRow | undefined {
+    const row = conversation.rows.at(-1);
+    return row?.kind === "answer" && row.state === "failed" ? row : undefined;
+  }
+
+  /** The next queued prompt, if nothing runs and the queue is not held. */
+  drain(): void {
+    if (this.needs.chat.job.kind !== "idle" || this.#sending || this.needs.daemon.view.kind !== "ready" || this.needs.chat.isReadOnly) return;
+    const next = this.queue.take();
+    if (!next) return;
+    this.#queueChanged();
+    void this.#dispatch(next.text);
+  }
+
+  /** End what runs: at once on the screen, within 100 ms in the daemon. Resolves when it has ended. */
+  async stop(): Promise<void> {
+    const job = this.needs.chat.job;
+    if (job.kind === "idle") return;
+    this.queue.hold();
+    const sessionId = this.needs.chat.info?.sessionId;
+    if (job.kind === "turn") {
+      this.needs.chat.conversation.change(`a:${job.id}`, "answer", { state: "stopping", since: Date.now() });
+      this.needs.chat.touch();
+      if (job.id.startsWith("local-") || sessionId === undefined) {
+        this.#sending?.source.cancel();
+        return;
+      }
+    }
+    await this.needs.chat.guard(async () => {
+      await this.needs.daemon.request("gemini/cancel", {
+        ...(sessionId === undefined ? {} : { sessionId }),
+        ...(job.kind === "turn" ? { turnId: job.id } : { compactionId: job.id }),
+      });
+    });
+  }
+
+  /** The daemon is gone, with all that ran in it. */
+  lost(): void {
+    this.queue.hold();
+    const { conversation } = this.needs.chat;
+    const live = conversation.rows.filter((row): row is AnswerRow => row.kind === "answer" && isLive(row));
+    const data = { kind: "daemon", message: this.needs.t("The daemon ended while this was under way."), hint: this.needs.t("What came so far is kept. Try again when it is back."), retryable: true };
+    conversation.interrupt(undefined);
+    for (const { id, turnId } of live) {
+      const retry: Action = { id: "retry", label: this.needs.t("Retry"), argument: turnId };
+      conversation.change(id, "answer", { error: { ...errorView(data, this.needs.t, Date.now(), turnId), actions: [retry] } });
+    }
+  }
+
+  /** Another chat is shown: its queue takes the place of this one's, or joins the prompts that came before it was read. */
+  take(queue: readonly QueuedPrompt[]): void {
+    this.queue.restore(queue);
+    this.needs.keeping.change({ queue: this.queue.prompts });
+  }
+
+  #queueChanged(): void {
+    this.needs.keeping.change({ queue: this.queue.prompts });
+    this.needs.chat.touch();
+  }
+}
