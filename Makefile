@@ -12,21 +12,25 @@ NO_NODE := Node is not here, or older than 20: what concerns the VS Code extensi
 E2E_STAMP := $(VENV)/.e2e-stamp
 WORKERS ?= 2
 
-.PHONY: setup demo test test-client check check-client e2e e2e-client bench bench-client package wheel generate clean
+.PHONY: setup hooks demo test test-quick test-client check check-client e2e e2e-client bench bench-client package wheel generate release clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt server/gemini_companion/__init__.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Python 3.11 or newer is needed: apt-get install python3 python3-venv (or from python.org), then run make again, with PYTHON=python3.12 if it has another name."; exit 1; }
 	@echo "Setting up $(VENV) (once; a minute or so)"
 	@if command -v uv >/dev/null 2>&1; then \
-		uv venv -q --allow-existing --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python -c constraints.txt -e . --group dev; \
+		uv venv -q --allow-existing --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python -c constraints.txt --reinstall-package gemini-companion -e . --group dev; \
 	else \
 		test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "The module venv is missing: apt-get install python3-venv"; exit 1; }; \
 		$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt pip && \
 		$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e . --group dev; \
 	fi
 	@touch $@
+
+# Before every commit: formatters, linters, generated files.
+hooks: $(STAMP)
+	$(BIN)/pre-commit install
 
 demo: $(STAMP)
 	@$(BIN)/gemini-companion demo
@@ -39,6 +43,10 @@ else
 	@$(MAKE) --no-print-directory test-client
 endif
 
+# What needs no process beside its own: for every save.
+test-quick: $(STAMP)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not e2e and not process"
+
 test-client: $(NODE_STAMP)
 	cd $(CLIENT) && node_modules/.bin/vitest run
 
@@ -48,6 +56,7 @@ check: $(STAMP)
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/python -m schemas.generate --check
+	$(BIN)/pre-commit validate-config
 ifeq ($(NODE),)
 	@echo "$(NO_NODE)"
 else
@@ -55,13 +64,13 @@ else
 endif
 
 check-client: $(NODE_STAMP)
-	cd $(CLIENT) && for project in . webview test; do node_modules/.bin/tsc --noEmit -p $$project || exit 1; done
-	cd $(CLIENT) && node_modules/.bin/eslint .
+	cd $(CLIENT) && npm run --silent check
 	cd $(CLIENT) && node esbuild.mjs && node scripts/notices.mjs --check
 
 generate: $(STAMP)
 	$(BIN)/python -m schemas.generate
 
+# Neovim comes with the tests; Vim and Emacs are driven where they are, and reported as skipped where they are not.
 e2e: $(STAMP) $(E2E_STAMP)
 	$(BIN)/python -m pytest -n 0 -m e2e tests/editors
 ifeq ($(NODE),)
@@ -106,6 +115,23 @@ else
 	@cd $(CLIENT) && node scripts/package.mjs ../dist
 endif
 	@ls -l dist
+
+# make release VERSION=1.2.3: the new version everywhere, everything checked, both packages built, a commit and a tag. Nothing is pushed
+# or published. With DRY_RUN=1 all of it happens in a clone that is thrown away, and the checks are left out.
+release: $(STAMP)
+	@test -n "$(VERSION)" || { echo "Which version? make release VERSION=1.2.3"; exit 1; }
+	@test -z "$$(git status --porcelain)" || { echo "There are changes that are not committed."; exit 1; }
+ifneq ($(DRY_RUN),)
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && git clone -q . "$$folder" && ln -s "$(CURDIR)/$(VENV)" "$$folder/$(VENV)" && \
+		cd "$$folder" && $(BIN)/python .ci/release.py $(VERSION) && PYTHONPATH=server $(BIN)/python -m schemas.generate && git --no-pager diff --stat
+else
+	$(BIN)/python .ci/release.py $(VERSION)
+	$(MAKE) setup generate
+	$(MAKE) check test e2e package
+	git commit -qam "Version $(VERSION)"
+	git tag -a v$(VERSION) -m "Version $(VERSION)"
+	@echo "Made: dist/ and the tag v$(VERSION). Look at both, then push: git push --follow-tags"
+endif
 
 $(NODE_STAMP): $(CLIENT)/package.json $(CLIENT)/package-lock.json
 	@echo "Getting the extension's packages"

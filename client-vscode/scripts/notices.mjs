@@ -17,7 +17,9 @@ function bundled() {
       if (match && outputs > 0) folders.set(match[0].slice(0, -1), match[1]);
     }
   }
-  return [...folders].map(([folder, name]) => ({ name, folder: join(root, folder) })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...folders]
+    .map(([folder, name]) => ({ name, folder: join(root, folder) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Every input with the bytes that it has in the outputs: what was shaken out needs no notice. */
@@ -35,7 +37,10 @@ function notice({ name, folder }) {
   const { version, license, repository, homepage } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)(\.(md|txt))?$/i.test(entry));
   const source = (typeof repository === "string" ? repository : repository?.url) ?? homepage ?? "";
-  const address = source.replace(/^git\+/, "").replace(/\.git$/, "").replace(/^(git:|ssh:\/\/git@)/, "https:");
+  const address = source
+    .replace(/^git\+/, "")
+    .replace(/\.git$/, "")
+    .replace(/^(git:|ssh:\/\/git@)/, "https:");
   const text = file ? readFileSync(join(folder, file), "utf8").replaceAll("\r\n", "\n").trimEnd() : "";
   if (!license && !text) throw new Error(`${name} has neither a licence field nor a licence file.`);
   const heading = `## ${name} ${version}\n\n${license ?? "See below"}${address ? `, ${address}` : ""}\n`;

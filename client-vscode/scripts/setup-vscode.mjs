@@ -14,7 +14,8 @@ const NPM = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-upd
 
 /** Where everything is kept; `tools.json` in it says what the tests use. */
 const cacheFolder =
-  process.env.COMPANION_E2E_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "gemini-companion-e2e");
+  process.env.COMPANION_E2E_CACHE ||
+  join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "gemini-companion-e2e");
 
 /** What the person at the keyboard has to mend; told without a stack. */
 class Unfit extends Error {}
@@ -25,14 +26,20 @@ function fail(message) {
 
 /** Runs a command quietly; shows what it said if it fails. */
 function run(command, args, options = {}) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, { encoding: "utf8", maxBuffer: 2 ** 26, ...options });
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+    ...options,
+  });
   if (error) fail(`${command} could not be started: ${error.message}`);
   if (status !== 0) fail(`${command} ${args.join(" ")} failed with ${status}:\n${(stdout + stderr).slice(-4000)}`);
 }
 
 function codeServer() {
   if (process.platform !== "linux" || !["x64", "arm64"].includes(process.arch)) {
-    fail(`The end-to-end tests need Linux on x64 or arm64; this is ${process.platform} on ${process.arch}. Run them in a container.`);
+    fail(
+      `The end-to-end tests need Linux on x64 or arm64; this is ${process.platform} on ${process.arch}. Run them in a container.`,
+    );
   }
   const nodePackage = `node-linux-${process.arch}`;
   const folder = join(cacheFolder, `code-server-${CODE_SERVER}-node-${NODE}-${process.arch}`);
@@ -53,7 +60,8 @@ function codeServer() {
     const node = join(unfinished, "node_modules", nodePackage);
     const compiling = { ...process.env, PATH: `${join(node, "bin")}:${process.env.PATH}`, npm_config_nodedir: node };
     run("npm", ["rebuild", "--foreground-scripts", "@vscode/spdlog"], { cwd: vscode, env: compiling });
-    if (!existsSync(join(vscode, "node_modules/@vscode/spdlog/build/Release/spdlog.node"))) fail("VS Code's logger was not compiled.");
+    if (!existsSync(join(vscode, "node_modules/@vscode/spdlog/build/Release/spdlog.node")))
+      fail("VS Code's logger was not compiled.");
     try {
       renameSync(unfinished, folder);
     } catch (error) {
@@ -67,7 +75,9 @@ function codeServer() {
 
 function chromium() {
   const find = () =>
-    [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) => path && existsSync(path));
+    [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+      (path) => path && existsSync(path),
+    );
   if (!find()) {
     const packages = ["chromium", "fonts-dejavu-core"];
     const apt = spawnSync("apt-get", ["--version"]);

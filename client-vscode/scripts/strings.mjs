@@ -11,12 +11,21 @@ const target = join(root, "l10n", "bundle.l10n.json");
 
 /** Texts that stand in a table and are translated where they are shown: the constant's name, and the properties that are texts (all, if none is named). */
 const TABLES = {
+  ANSWER_STATES: ["line", "lineIfEmpty", "lineIfLong", "announcement"],
+  ANSWERING: ["announcement"],
+  PROMPT_OUTCOMES: [],
+  TOOL_STATES: [],
+  NOTICE_LEVELS: [],
+  COMPRESSION_ACTIONS: [],
+  COMPRESSION_PHASES: [],
+  DIVIDER_STATES: ["title", "titleIfAuto", "titleIfBackground", "sentence", "announcement", "announcementWithSize"],
   LABELS: [],
   partLabels: [],
   slashCommands: ["argument", "description"],
 };
 /** Where a variable is translated: what it holds comes from a table above, or from a caller that is looked at itself. */
-const PASSED_ON = /^(?:text|message|label|argument|description|one|other|partLabels\[name\]|command\.(?:argument|description))$/;
+const PASSED_ON =
+  /^(?:text|message|label|title|note|argument|description|one|other|partLabels\[name\]|command\.(?:argument|description)|(?:look|\w+Look\([^)]*\)|[A-Z_]+\[[\w.]+\])\.\w+)$/;
 
 /**
  * What a source translates: the first argument of `t(…)`, `l10n.t(…)`, `chat.t(…)`, both texts of `plural(…)`, and the tables.
@@ -35,11 +44,19 @@ export function textsOf(name, source) {
   };
   const visit = (node) => {
     if (ts.isCallExpression(node)) {
-      const callee = ts.isPropertyAccessExpression(node.expression) ? node.expression.name.text : node.expression.getText(file);
+      const callee = ts.isPropertyAccessExpression(node.expression)
+        ? node.expression.name.text
+        : node.expression.getText(file);
       if (callee === "t" && node.arguments[0]) take(node.arguments[0]);
       if (callee === "plural") node.arguments.slice(1, 3).forEach(take);
     }
-    if (ts.isVariableDeclaration(node) && ts.isIdentifier(node.name) && Object.hasOwn(TABLES, node.name.text) && node.initializer) texts.push(...tableTexts(node.initializer, TABLES[node.name.text]));
+    if (
+      ts.isVariableDeclaration(node) &&
+      ts.isIdentifier(node.name) &&
+      Object.hasOwn(TABLES, node.name.text) &&
+      node.initializer
+    )
+      texts.push(...tableTexts(node.initializer, TABLES[node.name.text]));
     ts.forEachChild(node, visit);
   };
   visit(file);
@@ -57,7 +74,13 @@ function tableTexts(table, properties) {
         return;
       }
     }
-    if (ts.isArrayLiteralExpression(node) && node.elements.length === 2 && node.elements.every(ts.isStringLiteralLike)) found.push(node.elements[1].text);
+    if (
+      properties.length === 0 &&
+      ts.isArrayLiteralExpression(node) &&
+      node.elements.length === 2 &&
+      node.elements.every(ts.isStringLiteralLike)
+    )
+      found.push(node.elements[1].text);
     else ts.forEachChild(node, visit);
   };
   visit(table);
@@ -66,10 +89,17 @@ function tableTexts(table, properties) {
 
 /** The bundle's text, and the calls that it cannot cover. */
 export function collect() {
-  const files = ["src", "webview"].flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((file) => join(root, folder, file)));
-  const read = files.filter((file) => /\.tsx?$/.test(file)).map((file) => textsOf(relative(root, file), readFileSync(file, "utf8")));
+  const files = ["src", "webview"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((file) => join(root, folder, file)),
+  );
+  const read = files
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => textsOf(relative(root, file), readFileSync(file, "utf8")));
   const texts = [...new Set(read.flatMap((one) => one.texts))].sort();
-  return { bundle: `${JSON.stringify(Object.fromEntries(texts.map((text) => [text, text])), undefined, 2)}\n`, unknown: read.flatMap((one) => one.unknown) };
+  return {
+    bundle: `${JSON.stringify(Object.fromEntries(texts.map((text) => [text, text])), undefined, 2)}\n`,
+    unknown: read.flatMap((one) => one.unknown),
+  };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
@@ -77,6 +107,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const isStale = !existsSync(target) || readFileSync(target, "utf8") !== bundle;
   if (unknown.length > 0) process.stderr.write(`Texts that cannot be collected:\n${unknown.join("\n")}\n`);
   if (!process.argv.includes("--check")) writeFileSync(target, bundle);
-  else if (isStale) process.stderr.write("l10n/bundle.l10n.json is out of date: node scripts/strings.mjs in client-vscode\n");
+  else if (isStale)
+    process.stderr.write("l10n/bundle.l10n.json is out of date: node scripts/strings.mjs in client-vscode\n");
   if (unknown.length > 0 || (isStale && process.argv.includes("--check"))) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 /** The extension's wiring. Activation only registers: the daemon starts when the panel or a command wants it. */
 import { commands, type ExtensionContext } from "vscode";
-import { registerChat, type ChatFace } from "./chat/register.js";
+import { registerChat, type ChatCommands } from "./chat/register.js";
 import { registerContext } from "./context/register.js";
 import type { Daemon } from "./daemon/daemon.js";
 import { registerDaemon } from "./daemon/register.js";
@@ -13,7 +13,7 @@ export function activate(context: ExtensionContext): void {
   running = daemon;
   const reporter = registerContext(context, daemon);
   // The editor's commands and the chat need each other; neither does before a person acts.
-  let chat: ChatFace | undefined = undefined;
+  let chat: ChatCommands | undefined = undefined;
   const editor = registerEditor(context, daemon, async (text, options) => chat?.ask(text, options));
   chat = registerChat(context, { daemon, reporter, editor, log: (message) => log.info(message) });
   context.subscriptions.push(

@@ -19,7 +19,7 @@ export interface NewSessionParams {
   readonly systemInstruction?: string | null;
 }
 
-/** `query` is plain words, searched in everything that was said; `cursor` is the last page's `nextCursor`. */
+/** `query` is plain words, searched in all messages; `cursor` is the last page's `nextCursor`. */
 export interface ListSessionsParams {
   readonly query?: string;
   readonly limit?: number;
@@ -32,7 +32,7 @@ export interface OpenSessionParams {
   readonly takeOver?: boolean;
 }
 
-/** Hear a session's events, or no more. */
+/** Subscribe to a session's events, or (`on` false) unsubscribe. */
 export interface SubscribeParams {
   readonly sessionId: string;
   readonly on: boolean;
@@ -66,7 +66,7 @@ export interface ImportParams {
   readonly path: string;
 }
 
-/** `model` is what the model gets, `transcript` everything ever said. Without `limit`: all of it. */
+/** `model` is what the model gets, `transcript` everything ever written. Without `limit`: all of it. */
 export interface HistoryParams {
   readonly view: "model" | "transcript";
   readonly sessionId?: string | null;
@@ -91,10 +91,10 @@ export interface ChatParams {
 export interface CancelParams {
   readonly sessionId?: string | null;
   readonly turnId?: string | null;
-  readonly compactionId?: string | null;
+  readonly compressionId?: string | null;
 }
 
-/** `instructions` says what the snapshot should heed; `preview` computes without changing anything. */
+/** `instructions` are for the model that writes the snapshot; `preview` computes without changing anything. */
 export interface CompressParams {
   readonly sessionId?: string | null;
   readonly instructions?: string;
@@ -109,21 +109,21 @@ export interface SessionParams {
 
 /** A preview to install, with an edited text if `snapshot` is given. */
 export interface ApplyParams {
-  readonly compactionId: string;
+  readonly compressionId: string;
   readonly sessionId?: string | null;
   readonly snapshot?: string | null;
   readonly workDoneToken?: number | string | null;
 }
 
-/** The compaction to take back; without an id the newest in force. */
+/** The compression to take back; without an id the newest in force. */
 export interface UndoParams {
   readonly sessionId?: string | null;
-  readonly compactionId?: string | null;
+  readonly compressionId?: string | null;
 }
 
-/** What a person thinks of a compaction. */
+/** What a person thinks of a compression. */
 export interface RateParams {
-  readonly compactionId: string;
+  readonly compressionId: string;
   readonly rating: number;
   readonly sessionId?: string | null;
   readonly note?: string;
@@ -226,7 +226,7 @@ export interface FaultData {
   readonly hint: string;
   /** Whether trying again can help. */
   readonly retryable: boolean;
-  /** How long to wait before that, in milliseconds, where somebody said so. */
+  /** How long to wait before that, in milliseconds, where that is known. */
   readonly retryAfterMs?: number;
   /** Which field is missing or ill-typed, as in `$.parts[0].text`. */
   readonly path?: string;
@@ -239,7 +239,7 @@ export interface TurnStarted {
   readonly model: string;
 }
 
-/** A prompt waits, `position` from 1, because a turn or a compression runs. */
+/** A prompt waits, at `position` from 1, because a turn or a compression runs. */
 export interface PromptQueued {
   readonly type: "promptQueued";
   readonly position: number;
@@ -250,20 +250,23 @@ export interface PromptQueued {
 export interface MessageDelta {
   readonly type: "messageDelta";
   readonly text: string;
+  /** From 1; rises when the answer is requested again within the turn. */
   readonly attempt: number;
 }
 
-/** A piece of the model's reasoning, as far as it shows it. */
+/** A piece of the model's reasoning, as far as the model shows it. */
 export interface ThoughtDelta {
   readonly type: "thoughtDelta";
   readonly text: string;
+  /** As in `messageDelta`. */
   readonly attempt: number;
 }
 
-/** The deltas of this attempt are void; the next attempt begins anew. */
+/** The deltas of this attempt are void; the next attempt starts over. */
 export interface MessageDiscarded {
   readonly type: "messageDiscarded";
   readonly attempt: number;
+  /** A sentence for people. */
   readonly reason: string;
 }
 
@@ -323,9 +326,10 @@ export interface ErrorData {
   readonly retryable: boolean;
 }
 
-/** The turn was cancelled, and by whom. */
+/** The turn was cancelled. */
 export interface TurnCancelled {
   readonly type: "turnCancelled";
+  /** The client's id, or a reason: `interrupted`, `delete`, `shutdown`. */
   readonly by: string;
 }
 
@@ -352,12 +356,14 @@ export interface IdeContextSent {
   readonly kind: "delta" | "full";
   readonly files: readonly string[];
   readonly selectionChars: number;
-  readonly withheld: readonly Refusal[];
+  readonly withheld: readonly Withheld[];
 }
 
-/** A file that may not be shown to a model: its base name only, and why in a few words. */
-export interface Refusal {
+/** A file that may not be shown to a model. For the client, never for a model. */
+export interface Withheld {
+  /** Its base name only. */
   readonly name: string;
+  /** Why, in a few words. */
   readonly reason: string;
 }
 
@@ -365,16 +371,16 @@ export interface Refusal {
 export interface FilesAttached {
   readonly type: "filesAttached";
   readonly files: readonly Attachment[];
-  readonly withheld: readonly Refusal[];
+  readonly withheld: readonly Withheld[];
 }
 
-/** A file or a folder that a prompt named, as it went along with it. */
+/** A file or a folder that a prompt names, as it was attached. */
 export interface Attachment {
   /** Absolute; a folder's ends in a slash. */
   readonly path: string;
-  /** First and last line that went along, from 1; absent for a folder and for an empty file. */
+  /** First and last attached line, from 1; absent for a folder and for an empty file. */
   readonly lines?: readonly [number, number];
-  /** There is more than went along. */
+  /** There is more than was attached. */
   readonly truncated?: boolean;
 }
 
@@ -386,30 +392,30 @@ export interface ContextWindowWillOverflow {
 }
 
 /** A compression runs. */
-export interface CompactionStarted {
-  readonly type: "compactionStarted";
-  readonly compactionId: string;
+export interface CompressionStarted {
+  readonly type: "compressionStarted";
+  readonly compressionId: string;
   readonly trigger: "auto" | "background" | "manual";
 }
 
 /** A compression entered a phase; `block` of `blocks`, from 1, where the history is summarised in several. */
-export interface CompactionProgress {
-  readonly type: "compactionProgress";
-  readonly compactionId: string;
+export interface CompressionProgress {
+  readonly type: "compressionProgress";
+  readonly compressionId: string;
   readonly phase: "counting" | "hook" | "installing" | "repairing" | "summarising" | "truncating" | "verifying";
   readonly elapsedMs: number;
   readonly block?: number;
   readonly blocks?: number;
 }
 
-/** A compression ended as planned, if only with the insight that there is nothing to do. The id is that of its `compactionStarted`. */
-export interface CompactionCompleted {
-  readonly type: "compactionCompleted";
-  readonly compactionId: string;
+/** A compression ended as planned, or found nothing to do. The id is that of its `compressionStarted`. */
+export interface CompressionCompleted {
+  readonly type: "compressionCompleted";
+  readonly compressionId: string;
   readonly result: CompressionResult;
 }
 
-/** What came of one compression; the wire's shape. Token counts cover the whole request, durations are ms. */
+/** The result of one compression, as on the wire. Token counts cover the whole request. */
 export interface CompressionResult {
   readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
   readonly trigger: "auto" | "background" | "manual";
@@ -418,31 +424,59 @@ export interface CompressionResult {
   readonly tokenCountSource: "api" | "estimate";
   readonly modelCalls: number;
   readonly durationMs: number;
+  /** A sentence for people. */
   readonly message: string;
-  readonly compactionId?: string;
+  /** Absent unless it was installed, kept as a preview, or undone. */
+  readonly compressionId?: string;
+  /** Index of the first content kept, in the curated view before the compression. */
   readonly splitAt?: number;
   readonly keptContents?: number;
+  /** With its tags. */
   readonly snapshot?: string;
+  /** Ids of the compressions that an undo took out of force, newest first. */
   readonly undone?: readonly string[];
-  readonly retention?: Readonly<Record<string, unknown>>;
+  readonly retention?: Retention;
 }
 
-/** A compression changed nothing, and why. The id is that of its `compactionStarted`. */
-export interface CompactionFailed {
-  readonly type: "compactionFailed";
-  readonly compactionId: string;
+/**
+ * How much of what must survive a compression did.
+ *
+ * Every field has a default, so that a later version may leave some out.
+ */
+export interface Retention {
+  /** `kept / facts`, from 0 to 1; 1 where there was nothing to keep. */
+  readonly score: number;
+  readonly facts: number;
+  readonly kept: number;
+  /** Of those kept, how many were put back after the model had left them out. */
+  readonly repaired: number;
+  /** The most worthy of those that are missing, at most 50. */
+  readonly missing: readonly MissingFact[];
+}
+
+/** A fact that neither the snapshot holds nor anything that stays word for word. */
+export interface MissingFact {
+  /** A `FactKind`: `directive`, `path`, `command`, … */
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** A compression changed nothing, and why. The id is that of its `compressionStarted`. */
+export interface CompressionFailed {
+  readonly type: "compressionFailed";
+  readonly compressionId: string;
   readonly result: CompressionResult;
 }
 
 /** A compression was cancelled; nothing was changed. */
-export interface CompactionCancelled {
-  readonly type: "compactionCancelled";
-  readonly compactionId: string;
+export interface CompressionCancelled {
+  readonly type: "compressionCancelled";
+  readonly compressionId: string;
 }
 
-/** Compactions were taken back; ids, newest first. */
-export interface CompactionUndone {
-  readonly type: "compactionUndone";
+/** Compressions were taken out of force; ids, newest first. */
+export interface CompressionUndone {
+  readonly type: "compressionUndone";
   readonly undone: readonly string[];
 }
 
@@ -488,7 +522,7 @@ export interface HookRan {
   readonly durationMs: number;
 }
 
-/** The session has another title: one was found for it, or somebody named it. */
+/** The session has a new title: generated, or set by a client. */
 export interface TitleChanged {
   readonly type: "titleChanged";
   readonly title: string;
@@ -509,7 +543,7 @@ export interface EventParams {
   readonly turnId?: string;
 }
 
-/** Where compression stands. `forceFullIdeContext` is the asking client's. */
+/** Where compression stands. `forceFullIdeContext` is for the client that gets the report. */
 export interface CompressionStatusReport {
   readonly sessionId: string;
   readonly state: "idle" | "prepared" | "running";
@@ -524,7 +558,9 @@ export interface CompressionStatusReport {
   readonly tokensUntilCompression: number | null;
   readonly compressions: number;
   readonly canUndo: boolean;
+  /** The step under way, as in `compressionProgress`; absent while none is. */
   readonly phase?: string;
+  /** Since the compression began; absent while none is under way. */
   readonly elapsedMs?: number;
   readonly last?: CompressionResult;
 }
@@ -546,7 +582,7 @@ export interface OpenDiffParams {
   readonly newContent: string;
 }
 
-/** What is known of a session. */
+/** A session as listings show it. */
 export interface SessionInfo {
   readonly sessionId: string;
   readonly title: string;
@@ -576,38 +612,41 @@ export interface Exported {
   readonly content: string;
 }
 
-/** Contents in order. `version` is the log's newest sequence number, `epoch` rises with every change of the view but appending. */
+/** Contents in order. */
 export interface HistoryPage {
   readonly contents: readonly HistoryItem[];
+  /** The log's newest sequence number. */
   readonly version: number;
+  /** Rises with every change of the view except appending. */
   readonly epoch: number;
+  /** Where the next page begins; absent on the last. */
   readonly nextCursor?: string;
 }
 
-/** One content of a listing, with its way back to the log. */
+/** One content of a listing, with its origin in the log. */
 export interface HistoryItem {
   readonly role: "model" | "user";
   readonly parts: readonly Readonly<Record<string, unknown>>[];
   readonly entryId: string;
   readonly kind: string;
   readonly seq: number;
-  /** The entries that it stands for, if they are others than `entryId` alone (a snapshot hides many). */
+  /** The entries that it represents, if they are others than `entryId` alone (a snapshot hides many). */
   readonly entryIds?: readonly string[];
   readonly turnId?: string;
   readonly time?: number;
-  /** How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` if the answer was given anew. */
+  /** How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` if there is a new answer. */
   readonly outcome?: string;
-  /** The compaction that hides it from the model. */
+  /** The compression that hides it from the model. */
   readonly hiddenBy?: string;
   /** Why its turn failed. */
   readonly reason?: string;
-  /** Of a prompt: the files that went along; the last parts are theirs, one for each. */
+  /** Of a prompt: the attached files; the last parts are theirs, one for each. */
   readonly attachments?: readonly Attachment[];
-  /** Of a prompt: files that it names and that did not go along, and why. */
-  readonly withheld?: readonly Refusal[];
+  /** Of a prompt: files that it names and that were not attached, and why. */
+  readonly withheld?: readonly Withheld[];
   /** Of the kind `ide`, in a transcript. */
   readonly receipt?: ContextReceipt;
-  /** Of a reply, as the next three, in a transcript. */
+  /** Of a reply in a transcript, as the next three. */
   readonly model?: string;
   readonly finishReason?: string;
   readonly usage?: Usage;
@@ -620,10 +659,10 @@ export interface ContextReceipt {
   readonly kind: "delta" | "full";
   readonly files: readonly string[];
   readonly selectionChars: number;
-  readonly withheld: readonly Refusal[];
+  readonly withheld: readonly Withheld[];
 }
 
-/** The end of a turn. `stopped` says that nothing was sent (the prompt comes back) or that the turn was ended early. */
+/** The end of a turn. */
 export interface ChatResult {
   readonly sessionId: string;
   readonly turnId: string;
@@ -631,8 +670,11 @@ export interface ChatResult {
   readonly finishReason: string;
   readonly model: string;
   readonly usage: Usage;
+  /** The compression that ran within the turn, if one did. */
   readonly compression?: CompressionResult;
+  /** Nothing was sent, or the turn was ended early. */
   readonly stopped?: "blocked" | "contextWindowWillOverflow" | "loopDetected" | "maxTurns";
+  /** The prompt, if nothing was sent. */
   readonly prompt?: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -641,35 +683,38 @@ export interface CancelResult {
   readonly cancelled: boolean;
 }
 
-/** Every compaction of a session, newest first. */
-export interface CompactionList {
-  readonly compactions: readonly CompactionInfo[];
+/** Every compression of a session, newest first. */
+export interface CompressionList {
+  readonly compressions: readonly CompressionInfo[];
 }
 
-/** One compaction of a session. */
-export interface CompactionInfo {
-  readonly compactionId: string;
+/** One compression of a session. */
+export interface CompressionInfo {
+  readonly compressionId: string;
   readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
   readonly trigger: "auto" | "background" | "manual";
   readonly time: number;
   readonly originalTokenCount: number;
   readonly newTokenCount: number;
   readonly state: "covered" | "inForce" | "preview" | "undone";
+  /** The span of sequence numbers that it hides, both inclusive. */
   readonly hides?: readonly [number, number];
+  /** Ids of the compressions that it stands on. */
   readonly covers?: readonly string[];
-  /** Where it stands in the log, between the contents. */
+  /** Its place in the log, between the contents. */
   readonly seq?: number;
-  /** Turns of which it hides something. */
+  /** Turns of which it hides a content. */
   readonly hiddenTurns?: number;
   readonly message?: string;
   /** Tool outputs that it shortened. */
   readonly cuts?: number;
   readonly snapshot?: string;
+  /** A person's, 1 to 5. */
   readonly rating?: number;
   readonly note?: string;
 }
 
-/** The token ledger by part. The parts add up to `tokenCount`, and with `free` to `tokenLimit` unless it is exceeded. */
+/** The session's tokens by part. The parts add up to `tokenCount`, with `free` to `tokenLimit` unless exceeded. */
 export interface ContextReport {
   readonly sessionId: string;
   readonly model: string;
@@ -678,11 +723,13 @@ export interface ContextReport {
   readonly tokenLimit: number;
   readonly byPart: RequestParts;
   readonly free: number;
+  /** Share of the limit at which automatic compression starts. */
   readonly threshold: number;
+  /** `None` while automatic compression is off. */
   readonly tokensUntilCompression: number | null;
 }
 
-/** Estimated or counted tokens of a request, part by part. `messages` holds the prompt too. */
+/** Estimated or counted tokens of a request, part by part. `messages` includes the prompt. */
 export interface RequestParts {
   readonly systemInstruction: number;
   readonly tools: number;
@@ -698,21 +745,21 @@ export interface RequestParts {
 export interface ContextPreview {
   readonly kind: "delta" | "full" | "none";
   readonly files: readonly string[];
-  readonly withheld: readonly Refusal[];
+  readonly withheld: readonly Withheld[];
   readonly selectionChars: number;
   readonly text?: string;
 }
 
-/** What matches, best first; `truncated` if more does, or if the workspace was too large to be searched whole. */
+/** The matches, best first; `truncated` if there are more, or the workspace was too large to be searched whole. */
 export interface WorkspaceFileList {
   readonly files: readonly WorkspaceFile[];
   readonly truncated: boolean;
 }
 
-/** A file or a folder that `@` can name: `path` is what to write behind it, quoted if there are blanks in it. */
+/** A file or a folder that `@` can name: `path` is what to write after it, in quotes if it has spaces. */
 export interface WorkspaceFile {
   readonly uri: string;
-  /** From its workspace folder on; with that folder's name in front if there are several, absolute if two of them have the same name. */
+  /** Relative to its workspace folder; with that folder's name in front if there are several, absolute if two of them have the same name. */
   readonly path: string;
   readonly isDirectory?: boolean;
 }
@@ -733,14 +780,18 @@ export interface PinList {
 /** The models, which one is in use, and why. */
 export interface ModelReport {
   readonly models: readonly ModelInfo[];
-  /** The name asked for. */
+  /** The name that was asked for. */
   readonly current: string;
-  readonly provider: "gemini" | "offline";
+  /** The model provider that answers: `gemini`, `offline`, or another adapter's name. */
+  readonly provider: string;
+  /** It runs on this machine: nothing of the conversation leaves it. */
+  readonly isLocal: boolean;
+  /** Why this provider answers, a sentence for people. */
   readonly reason: string;
   readonly hint: string;
 }
 
-/** A model that can be named. */
+/** A model that can be chosen. */
 export interface ModelInfo {
   readonly name: string;
   readonly tokenLimit: number;
@@ -785,12 +836,12 @@ export type CompanionEvent =
   | IdeContextSent
   | FilesAttached
   | ContextWindowWillOverflow
-  | CompactionStarted
-  | CompactionProgress
-  | CompactionCompleted
-  | CompactionFailed
-  | CompactionCancelled
-  | CompactionUndone
+  | CompressionStarted
+  | CompressionProgress
+  | CompressionCompleted
+  | CompressionFailed
+  | CompressionCancelled
+  | CompressionUndone
   | ChatCompressed
   | LoopDetected
   | MaxTurnsReached
@@ -808,7 +859,7 @@ export interface Requests {
   readonly "gemini/session/list": { readonly params: ListSessionsParams; readonly result: SessionList };
   /** Make a session the client's current one. Held for writing, unless another process has it. */
   readonly "gemini/session/open": { readonly params: OpenSessionParams; readonly result: SessionInfo };
-  /** Hear a session's events, or no more. */
+  /** Subscribe to a session's events, or unsubscribe. */
   readonly "gemini/session/subscribe": { readonly params: SubscribeParams; readonly result: null };
   /** Go on from a point of a session in a new one, which becomes the current one. */
   readonly "gemini/session/fork": { readonly params: ForkParams; readonly result: SessionInfo };
@@ -820,7 +871,7 @@ export interface Requests {
   readonly "gemini/session/export": { readonly params: ExportParams; readonly result: Exported };
   /** Read a session file; the session becomes the current one. */
   readonly "gemini/session/import": { readonly params: ImportParams; readonly result: SessionInfo };
-  /** What the model gets, or everything that was ever said. A page's cursor into the model's view holds until its epoch changes. */
+  /** What the model gets, or everything that was ever written. A page's cursor into the model's view holds until its epoch changes. */
   readonly "gemini/session/history": { readonly params: HistoryParams; readonly result: HistoryPage };
   /** Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order. */
   readonly "gemini/chat": { readonly params: ChatParams; readonly result: ChatResult };
@@ -832,11 +883,11 @@ export interface Requests {
   readonly "gemini/compressionStatus": { readonly params: SessionParams; readonly result: CompressionStatusReport };
   /** Install a preview, edited if wished. */
   readonly "gemini/compression/apply": { readonly params: ApplyParams; readonly result: CompressionResult };
-  /** Take a compaction back, with all that cover it. Later turns stay. */
+  /** Take a compression back, with all that cover it. Later turns stay. */
   readonly "gemini/compression/undo": { readonly params: UndoParams; readonly result: CompressionResult };
-  /** Every compaction of the session, newest first. */
-  readonly "gemini/compression/list": { readonly params: SessionParams; readonly result: CompactionList };
-  /** Say how good a compaction is. */
+  /** Every compression of the session, newest first. */
+  readonly "gemini/compression/list": { readonly params: SessionParams; readonly result: CompressionList };
+  /** Rate a compression. */
   readonly "gemini/compression/rate": { readonly params: RateParams; readonly result: null };
   /** The token ledger, split by part. */
   readonly "gemini/context": { readonly params: SessionParams; readonly result: ContextReport };
@@ -866,15 +917,15 @@ export interface ServerRequests {
   readonly "gemini/openDiff": { readonly params: OpenDiffParams; readonly result: OpenDiffResult };
 }
 
-/** What a client may tell. */
+/** What a client may send without an answer. */
 export interface Notifications {
-  /** What the editor shows. Later news wins. */
+  /** What the editor shows. A later one replaces an earlier one. */
   readonly "gemini/ideContext/didChange": IdeContextParams;
 }
 
-/** What the server tells. */
+/** What the server sends without an answer. */
 export interface ServerNotifications {
-  /** What happens in a session that the client hears. */
+  /** What happens in a session that the client is subscribed to. */
   readonly "gemini/event": EventParams;
   /** Where compression stands, on every change of it. */
   readonly "gemini/compressionStatus/didChange": CompressionStatusReport;
@@ -882,19 +933,19 @@ export interface ServerNotifications {
 
 /** The commands of `workspace/executeCommand`. */
 export interface Commands {
-  /** Send a prompt. */
+  /** Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order. */
   readonly "gemini.chat": { readonly argument: ChatParams; readonly result: ChatResult };
-  /** Compress the history. */
+  /** Compress the history, or preview what that would give. */
   readonly "gemini.compress": { readonly argument: CompressParams; readonly result: CompressionResult };
-  /** Where compression stands. */
+  /** Where compression stands. Never waits. */
   readonly "gemini.compressionStatus": { readonly argument: SessionParams; readonly result: CompressionStatusReport };
-  /** Take the last compaction back. */
+  /** Take a compression back, with all that cover it. Later turns stay. */
   readonly "gemini.undoCompression": { readonly argument: UndoParams; readonly result: CompressionResult };
-  /** Start a session. */
+  /** Start a session; it becomes the client's current one. */
   readonly "gemini.newSession": { readonly argument: NewSessionParams; readonly result: SessionInfo };
   /** Pin the selected text. */
   readonly "gemini.pinSelection": { readonly argument: PinSelectionParams; readonly result: Pin };
-  /** The token ledger. */
+  /** The token ledger, split by part. */
   readonly "gemini.showContext": { readonly argument: SessionParams; readonly result: ContextReport };
 }
 
@@ -942,11 +993,14 @@ export const ServerRequestMethod = {
   openDiff: "gemini/openDiff",
 } as const satisfies Readonly<Record<string, keyof ServerRequests>>;
 
+/** The version of the protocol that these types describe. */
+export const PROTOCOL_VERSION = 2;
+
 /** JSON-RPC error codes by `FaultData.kind`. */
 export const ErrorCode = {
   overloaded: 1011,
   blocked: 1010,
-  checkpointNotFound: 1009,
+  compressionNotFound: 1009,
   staleVersion: 1008,
   untrustedWorkspace: 1007,
   invalidSettings: 1006,

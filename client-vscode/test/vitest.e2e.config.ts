@@ -8,8 +8,8 @@ export default defineConfig({
     environment: "node",
     fileParallelism: false,
     maxWorkers: 1,
-    retry: 1, // a browser, an editor and a daemon on a busy machine: a scene may have a second try, and the report says that it had
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Scenes wait for states. The limits only end what will never come, on a machine however busy.
+    testTimeout: 240_000,
+    hookTimeout: 300_000,
   },
 });

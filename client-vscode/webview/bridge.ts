@@ -1,6 +1,6 @@
 /** The page's end of the line to the extension host: the only place that touches VS Code's API. */
 import type { ErrorView, FromPage, PageRequest, PageResults, ToPage } from "../src/panel/contract.js";
-import { decodeResult, decodeToPage } from "./decode.js";
+import type { Decoders } from "./decoders.js";
 import { Revisions } from "./revisions.js";
 import { t } from "./strings.js";
 
@@ -24,7 +24,7 @@ export type ShellMessage = Exclude<ToPage, { readonly type: "result" }>;
 
 /** How long a question may stay unanswered: a first start of the daemon may be under way, so this is generous. */
 export const callTimeoutMs = 60_000;
-/** How long the host may take to answer `ready` before it is said again. */
+/** How long the host may take to answer `ready` before it is posted again. */
 export const readyTimeoutMs = 4_000;
 
 interface PendingCall {
@@ -39,10 +39,14 @@ export class Bridge {
   #booted = false;
   #readyTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param isVisible - whether the page is shown: a hidden view gets no snapshot, so asking again would be in vain. */
+  /**
+   * @param decoders - asked for with the first message that comes
+   * @param isVisible - whether the page is shown: a hidden view gets no sync, so asking again would be in vain.
+   */
   constructor(
     private readonly api: VsCodeApi,
     private readonly onMessage: (message: ShellMessage) => void,
+    private readonly decoders: () => Decoders,
     private readonly isVisible: () => boolean = () => true,
   ) {}
 
@@ -51,7 +55,7 @@ export class Bridge {
     this.#sayReady();
   }
 
-  /** The page is shown again; if the snapshot it waits for was sent while it was hidden, it is asked for anew. */
+  /** The page is shown again; if the sync it waits for was sent while it was hidden, it is asked for anew. */
   wake(): void {
     if (!this.#revisions.inStep) this.#sayReady();
   }
@@ -60,7 +64,7 @@ export class Bridge {
     this.api.postMessage(message);
   }
 
-  /** Asks for a snapshot because something does not fit: a delta without its beginning, a message that was lost. */
+  /** Asks for a sync because something does not fit: a delta without its beginning, a message that was lost. */
   resync(): void {
     this.#revisions.forget();
     this.#sayReady();
@@ -81,7 +85,7 @@ export class Bridge {
             reject(new CallError(message.error));
             return;
           }
-          const decoded = decodeResult<R["do"]>(request.do, message.value);
+          const decoded = this.decoders().result<R["do"]>(request.do, message.value);
           if (decoded.ok) {
             resolve(decoded.value);
             return;
@@ -96,18 +100,18 @@ export class Bridge {
 
   /** Takes the data of a `message` event. */
   receive(data: unknown): void {
-    const decoded = decodeToPage(data);
+    const decoded = this.decoders().toPage(data);
     if (!decoded.ok) {
-      // Its number is not counted, so the next message shows a gap and the page asks for a snapshot by itself.
+      // Its number is not counted, so the next message shows a gap and the page asks for a sync by itself.
       this.#defect(decoded.path);
       return;
     }
     const message = decoded.value;
-    const verdict = this.#revisions.judge(message.rev, message.type === "snapshot");
+    const verdict = this.#revisions.judge(message.rev, message.type === "sync");
     if (message.type === "result") this.#settle(message);
     if (verdict === "ask") this.#sayReady();
     if (verdict !== "take" || message.type === "result") return;
-    if (message.type === "snapshot") {
+    if (message.type === "sync") {
       this.#booted = true;
       clearTimeout(this.#readyTimer);
     }

@@ -35,17 +35,3 @@ export const iconPaths = {
 } as const;
 
 export type IconName = keyof typeof iconPaths;
-
-const svg = "http://www.w3.org/2000/svg";
-
-/** The icon as a node, for what is built without a framework. It is hidden from screen readers: what it stands for is in the text. */
-export function iconElement(name: IconName): SVGSVGElement {
-  const element = document.createElementNS(svg, "svg");
-  element.setAttribute("class", "icon");
-  element.setAttribute("viewBox", "0 0 16 16");
-  element.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS(svg, "path");
-  path.setAttribute("d", iconPaths[name]);
-  element.append(path);
-  return element;
-}

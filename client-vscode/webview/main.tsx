@@ -4,9 +4,10 @@
  */
 import { render } from "preact";
 import { Bridge, type VsCodeApi } from "./bridge.js";
+import type { Decoders } from "./decoders.js";
 import { openFind } from "./shell/actions.js";
 import { App } from "./shell/app.js";
-import { DraftKeeper } from "./shell/draftKeeper.js";
+import { DraftReporter } from "./shell/draftReporter.js";
 import { isFindKey } from "./shell/keymap.js";
 import { Messages } from "./shell/messages.js";
 import { Shell, ShellProvider } from "./shell/shell.js";
@@ -16,13 +17,22 @@ import { t } from "./strings.js";
 declare function acquireVsCodeApi(): VsCodeApi;
 
 const api = acquireVsCodeApi();
-const bridge = new Bridge(api, (message) => messages.take(message), () => document.visibilityState === "visible");
+const bridge = new Bridge(
+  api,
+  (message) => messages.take(message),
+  () => loaded(),
+  () => document.visibilityState === "visible",
+);
 const shell = new Shell(bridge);
-const drafts = new DraftKeeper(shell, { read: () => api.getState(), write: (state) => api.setState(state) });
+const drafts = new DraftReporter(shell, {
+  read: () => loaded().draft(api.getState()),
+  write: (state) => api.setState(state),
+});
 const messages = new Messages(shell, drafts);
 
 const early: unknown[] = [];
-const loading = import("./transcript/transcript.js");
+const loading = Promise.all([import("./transcript/transcript.js"), import("./decoders.js")]);
+let decoders: Decoders | undefined;
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no root.");
 render(
@@ -37,9 +47,16 @@ render(
   root,
 );
 
+/** Nothing is received before `startTranscript` is through. */
+function loaded(): Decoders {
+  if (decoders === undefined) throw new Error("A message was read before the page was loaded.");
+  return decoders;
+}
+
 /** Messages are asked for when there is something to put them into; what came before waits for it. */
 async function startTranscript(feed: HTMLElement): Promise<void> {
-  const { Transcript } = await loading;
+  const [{ Transcript }, loadedDecoders] = await loading;
+  decoders = loadedDecoders.decoders;
   const transcript = new Transcript(feed, {
     send: (message) => bridge.send(message),
     loadRows: (from, to) => {
@@ -84,11 +101,17 @@ document.addEventListener("keydown", (event) => {
 // A browser opens a dropped file in place of the page.
 for (const type of ["dragover", "drop"]) document.addEventListener(type, (event) => event.preventDefault());
 // Names and places only: the text of an error may hold text of the chat. Without an error it is the browser's remark on a late layout.
-window.addEventListener("error", ({ error, lineno, colno }: { readonly error: unknown; readonly lineno: number; readonly colno: number }) => {
-  if (error instanceof Error) bridge.send({ type: "defect", message: `${error.name} at ${lineno}:${colno}` });
-});
+window.addEventListener(
+  "error",
+  ({ error, lineno, colno }: { readonly error: unknown; readonly lineno: number; readonly colno: number }) => {
+    if (error instanceof Error) bridge.send({ type: "defect", message: `${error.name} at ${lineno}:${colno}` });
+  },
+);
 window.addEventListener("unhandledrejection", ({ reason }: { readonly reason: unknown }) => {
-  bridge.send({ type: "defect", message: reason instanceof Error ? `${reason.name} in a promise` : "a promise was rejected" });
+  bridge.send({
+    type: "defect",
+    message: reason instanceof Error ? `${reason.name} in a promise` : "a promise was rejected",
+  });
 });
 
 if (document.hasFocus()) bridge.send({ type: "focus", focused: true });

@@ -1,19 +1,19 @@
 /** Watches the numbers of the host's messages, so that a lost one is noticed. */
 
-/** `take`: in order. `drop`: seen already, or part of a stream that has a hole. `ask`: a message was lost, a snapshot is needed. */
+/** `take`: in order. `drop`: seen already, or part of a stream that has a hole. `ask`: a message was lost, a sync is needed. */
 export type Verdict = "take" | "drop" | "ask";
 
 export class Revisions {
   #last: number | undefined;
 
-  /** Whether messages are taken: a snapshot came and nothing was lost since. */
+  /** Whether messages are taken: a sync came and nothing was lost since. */
   get inStep(): boolean {
     return this.#last !== undefined;
   }
 
-  /** `isSnapshot` messages are taken whatever their number: they carry everything, and a restarted host counts from the start. */
-  judge(rev: number, isSnapshot: boolean): Verdict {
-    if (isSnapshot) {
+  /** `isSync` messages are taken whatever their number: they carry everything, and a restarted host counts from the start. */
+  judge(rev: number, isSync: boolean): Verdict {
+    if (isSync) {
       this.#last = rev;
       return "take";
     }
@@ -26,7 +26,7 @@ export class Revisions {
     return "ask";
   }
 
-  /** Nothing is taken until the next snapshot. */
+  /** Nothing is taken until the next sync. */
   forget(): void {
     this.#last = undefined;
   }

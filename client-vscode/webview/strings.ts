@@ -1,8 +1,8 @@
-/** The interface's words: English in the source, the person's language from the host's snapshot. */
+/** The interface's words: English in the source, the person's language from the host's sync. */
 
 let translated: Readonly<Record<string, string>> = {};
 
-/** Takes the strings of a snapshot, by their English text; an empty record means English. */
+/** Takes the strings of a sync, by their English text; an empty record means English. */
 export function setStrings(strings: Readonly<Record<string, string>>): void {
   translated = strings;
 }

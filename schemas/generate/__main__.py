@@ -1,4 +1,4 @@
-"""`python -m schemas.generate` writes what is stale; with `--check` it only says what that is."""
+"""`python -m schemas.generate` writes the stale files; with `--check` it only names them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from schemas.generate.outputs import OUTPUTS, stale, write
 
 
 def main() -> int:
-    """Returns 1 if `--check` found a stale file."""
-    parser = argparse.ArgumentParser(prog="python -m schemas.generate", description="Generate the schemas and the TypeScript types.")
+    """Run the command. Returns 1 if `--check` found a stale file, else 0."""
+    parser = argparse.ArgumentParser(
+        prog="python -m schemas.generate", description="Generate the schemas and the TypeScript types."
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
     if parser.parse_args().check:
         found = stale()

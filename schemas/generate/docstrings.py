@@ -1,4 +1,4 @@
-"""What the source says about a Struct and its fields."""
+"""The docstrings of a Struct and its fields, read from the source."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _by_class(module: str) -> dict[str, dict[str, str]]:
     loaded = sys.modules.get(module)
     try:
         tree = ast.parse(inspect.getsource(loaded)) if loaded else None
-    except (OSError, TypeError):  # a module without source, as `builtins`
+    except (OSError, TypeError):  # a module without source, such as `builtins`
         tree = None
     return {name: _attribute_docstrings(node) for name, node in _classes(tree, "")} if tree else {}
 

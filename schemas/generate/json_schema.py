@@ -13,7 +13,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def components(types: Sequence[Any], prefix: str) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """A schema for each of `types`, and the named ones that they refer to as `prefix` + name, sorted."""
+    """A schema for each of `types`, and the named ones that they refer to as `prefix` + name, sorted by name."""
     schemas, named = msgspec.json.schema_components(list(types), ref_template=prefix + "{name}")
     classes = reachable.by_name(types)
     for name, schema in named.items():
@@ -24,7 +24,14 @@ def components(types: Sequence[Any], prefix: str) -> tuple[list[dict[str, Any]],
 def document(root: type[msgspec.Struct], title: str) -> dict[str, Any]:
     """A whole schema file for one type."""
     (schema,), named = components([root], "#/$defs/")
-    return {"$schema": DIALECT, "$comment": NOTICE, "title": title, "description": docstrings.of_struct(root), **schema, "$defs": named}
+    return {
+        "$schema": DIALECT,
+        "$comment": NOTICE,
+        "title": title,
+        "description": docstrings.of_struct(root),
+        **schema,
+        "$defs": named,
+    }
 
 
 NOTICE = "Generated from the server's types by `python -m schemas.generate`. Do not edit."

@@ -1,7 +1,7 @@
 """The OpenRPC document of the whole protocol.
 
-OpenRPC knows requests and notifications from the client. What the server sends, the events and the commands stand under `x-` names in the
-same form.
+OpenRPC has requests and notifications from the client. What the server sends, the events and the commands are under
+`x-` names in the same form.
 """
 
 from __future__ import annotations
@@ -36,11 +36,16 @@ def openrpc_document(
     commands: Mapping[str, Request[Any, Any]],
     initialization_options: type[msgspec.Struct],
 ) -> dict[str, Any]:
-    """The document, from the method table and its neighbours."""
-    types: list[Any] = [errors.FaultData, initialization_options, *events, *(command.params for command in commands.values())]
+    """The document for the method table, the events and the commands."""
+    types: list[Any] = [
+        errors.FaultData,
+        initialization_options,
+        *events,
+        *(command.params for command in commands.values()),
+    ]
     for method in methods:
         types += [method.params, *_result(method)]
-    # Two methods may have one result; msgspec wants each type once.
+    # Two methods may have one result; msgspec accepts each type only once.
     unique = list({id(kind): kind for kind in types}.values())
     schemas, named = components(unique, _SCHEMAS)
     schema_of = dict(zip(map(id, unique), schemas, strict=True))
@@ -51,7 +56,10 @@ def openrpc_document(
             "name": method.name,
             "summary": method.doc,
             "paramStructure": "by-name",
-            "params": [_parameter(name, schema, name in params.get("required", ())) for name, schema in params["properties"].items()],
+            "params": [
+                _parameter(name, schema, name in params.get("required", ()))
+                for name, schema in params["properties"].items()
+            ],
         }
         if isinstance(method, Request | ServerRequest):
             result = schema_of[id(method.result)] if method.result is not None else {"type": "null"}
@@ -73,9 +81,12 @@ def openrpc_document(
         "components": {"schemas": named, "errors": _all_errors()},
         "x-serverNotifications": [described(method) for method in methods if isinstance(method, ServerNotification)],
         "x-serverRequests": [described(method) for method in methods if isinstance(method, ServerRequest)],
-        "x-events": [{"type": event.__struct_config__.tag, "schema": {"$ref": _SCHEMAS + event.__name__}} for event in events],
+        "x-events": [
+            {"type": event.__struct_config__.tag, "schema": {"$ref": _SCHEMAS + event.__name__}} for event in events
+        ],
         "x-commands": [
-            {"command": name, "method": command.name, "argument": {"$ref": _SCHEMAS + command.params.__name__}} for name, command in commands.items()
+            {"command": name, "method": command.name, "argument": {"$ref": _SCHEMAS + command.params.__name__}}
+            for name, command in commands.items()
         ],
         "x-errorData": {"$ref": _SCHEMAS + errors.FaultData.__name__},
         "x-initializationOptions": {"$ref": _SCHEMAS + initialization_options.__name__},
@@ -93,7 +104,7 @@ def _parameter(name: str, schema: dict[str, Any], required: bool) -> dict[str, A
 
 
 def _errors_of(faults: Iterable[type[CompanionError]]) -> list[dict[str, Any]]:
-    """References to the method's own errors and those that every method has; one for each code."""
+    """References to the method's own errors and those of every method; one for each code."""
     by_code: dict[int, str] = {}
     for fault in (*faults, InvalidInput, Cancelled):
         by_code.setdefault(errors.wire_error_of(fault).code, fault.__name__)
@@ -105,7 +116,9 @@ def _all_errors() -> dict[str, Any]:
         fault.__name__: {"code": wire.code, "message": _first_paragraph(fault), "data": {"kind": wire.kind}}
         for fault, wire in errors.WIRE_ERRORS.items()
     }
-    of_the_wire = {name: {"code": wire.code, "message": name, "data": {"kind": wire.kind}} for name, wire in _OF_THE_WIRE.items()}
+    of_the_wire = {
+        name: {"code": wire.code, "message": name, "data": {"kind": wire.kind}} for name, wire in _OF_THE_WIRE.items()
+    }
     return dict(sorted((of_faults | of_the_wire).items()))
 
 

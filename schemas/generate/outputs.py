@@ -1,4 +1,4 @@
-"""Which files are generated, and from what."""
+"""The generated files, and the functions that render them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,34 @@ from typing import Any, Final
 
 from gemini_companion import __version__
 from gemini_companion.protocol.commands import COMMANDS
-from gemini_companion.protocol.events import EVENTS
 from gemini_companion.protocol.options import InitializationOptions
-from gemini_companion.protocol.table import METHODS
+from gemini_companion.protocol.table import METHODS, NOTIFICATIONS, REQUESTS
+from gemini_companion.sessions.events import EVENTS
 from gemini_companion.sessions.interchange import SessionExport
 from gemini_companion.settings.schema import SettingsFile
 from schemas.generate.json_schema import document
+from schemas.generate.names import names_module
 from schemas.generate.openrpc import openrpc_document
 from schemas.generate.typescript import typescript_module
+from schemas.generate.valibot import valibot_module
 
 ROOT: Final = Path(__file__).parents[2]
 
 
 def _openrpc() -> str:
-    return _json(openrpc_document(METHODS, EVENTS, version=__version__, commands=COMMANDS, initialization_options=InitializationOptions))
+    return _json(
+        openrpc_document(
+            METHODS, EVENTS, version=__version__, commands=COMMANDS, initialization_options=InitializationOptions
+        )
+    )
 
 
 def _typescript() -> str:
     return typescript_module(METHODS, EVENTS, commands=COMMANDS, initialization_options=InitializationOptions)
+
+
+def _valibot() -> str:
+    return valibot_module(METHODS, commands=COMMANDS, initialization_options=InitializationOptions)
 
 
 def _settings() -> str:
@@ -37,22 +47,32 @@ def _session_export() -> str:
     return _json(document(SessionExport, "A session, exported by Gemini Companion"))
 
 
+def _names() -> str:
+    return names_module(
+        methods=[method.name for method in (*REQUESTS, *NOTIFICATIONS)],
+        commands=COMMANDS,
+        events=[str(event.__struct_config__.tag) for event in EVENTS],
+    )
+
+
 OUTPUTS: Final[Mapping[str, Callable[[], str]]] = {
     "schemas/openrpc.json": _openrpc,
     "schemas/settings.schema.json": _settings,
     "schemas/session-export.schema.json": _session_export,
     "client-vscode/src/protocol.gen.ts": _typescript,
+    "client-vscode/src/protocol.schemas.gen.ts": _valibot,
+    "server/gemini_companion/protocol/names.py": _names,
 }
-"""Path below `ROOT` to what its text should be."""
+"""Path below `ROOT` to the function that renders the file's text."""
 
 
 def stale() -> list[str]:
-    """The files whose text is not what the types say."""
+    """The paths of the files that differ from what is generated now."""
     return [path for path, render in OUTPUTS.items() if _text_of(ROOT / path) != render()]
 
 
 def write() -> list[str]:
-    """Write the stale files; returns which."""
+    """Write the stale files; returns their paths."""
     written = stale()
     for path in written:
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,7 @@
-"""The protocol's types in TypeScript: interfaces, maps from method to params and result, and constants. They compile alone, under `strict`."""
+"""The protocol's types in TypeScript: interfaces, maps from method to params and result, and constants.
+
+They compile on their own, under `strict`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import msgspec
 from msgspec import inspect as mi
 
 from gemini_companion.protocol import errors
+from gemini_companion.protocol.capabilities import PROTOCOL_VERSION
 from gemini_companion.protocol.methods import Method, Notification, Request, ServerNotification, ServerRequest
 from schemas.generate import docstrings, reachable
 from schemas.generate.json_schema import NOTICE
@@ -38,32 +42,62 @@ def typescript_module(
     """The text of `protocol.gen.ts`."""
     requests = [method for method in methods if isinstance(method, Request)]
     notifications = [method for method in methods if isinstance(method, Notification)]
-    told = [method for method in methods if isinstance(method, ServerNotification)]
+    emitted = [method for method in methods if isinstance(method, ServerNotification)]
     asked = [method for method in methods if isinstance(method, ServerRequest)]
-    sent: list[Any] = [initialization_options]  # by the client
-    sent += [method.params for method in (*requests, *notifications, *commands.values())] + [method.result for method in asked]
-    received: list[Any] = [errors.FaultData, *events, *(method.params for method in (*told, *asked)), *(method.result for method in requests)]
+    sent = sent_types(methods, commands, initialization_options)
+    received: list[Any] = [
+        errors.FaultData,
+        *events,
+        *(method.params for method in (*emitted, *asked)),
+        *(method.result for method in requests),
+    ]
     writer = _Writer(inputs=reachable.names(sent), events=events)
     blocks = [
         f"// {NOTICE}",
         *(writer.interface(kind) for kind in reachable.structs([*sent, *received])),
-        f"/** Whatever happens in a session. */\nexport type {_EVENT} =\n{_alternatives(event.__name__ for event in events)};",
+        (
+            f"/** Whatever happens in a session. */\nexport type {_EVENT}"
+            f" =\n{_alternatives(event.__name__ for event in events)};"
+        ),
         writer.calls("Requests", "What a client may ask.", requests),
         writer.calls("ServerRequests", "What the server may ask.", asked),
-        writer.messages("Notifications", "What a client may tell.", notifications),
-        writer.messages("ServerNotifications", "What the server tells.", told),
+        writer.messages("Notifications", "What a client may send without an answer.", notifications),
+        writer.messages("ServerNotifications", "What the server sends without an answer.", emitted),
         writer.commands(commands),
         _constants("RequestMethod", "Requests", requests),
         _constants("NotificationMethod", "Notifications", notifications),
-        _constants("ServerNotificationMethod", "ServerNotifications", told),
+        _constants("ServerNotificationMethod", "ServerNotifications", emitted),
         _constants("ServerRequestMethod", "ServerRequests", asked),
+        _protocol_version(),
         _error_codes(),
     ]
     return "\n\n".join(blocks) + "\n"
 
 
+def sent_types(
+    methods: Sequence[Method], commands: Mapping[str, Request[Any, Any]], initialization_options: type[msgspec.Struct]
+) -> list[Any]:
+    """What a client sends."""
+    sent: list[Any] = [initialization_options]
+    sent += [method.params for method in methods if isinstance(method, Request | Notification)]
+    sent += [method.params for method in commands.values()]
+    return sent + [method.result for method in methods if isinstance(method, ServerRequest)]
+
+
+def presence(struct: mi.StructType, field: mi.Field, inputs: set[str]) -> tuple[bool, bool]:
+    """Whether a field may be absent on the wire, and whether `null` is never written for it.
+
+    `inputs` names the Structs that a client sends.
+    """
+    may_be_sent = struct.cls.__name__ in inputs
+    omits_defaults = struct.cls.__struct_config__.omit_defaults
+    may_be_unset = field.default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT
+    is_optional = not field.required and (may_be_sent or omits_defaults or may_be_unset)
+    return is_optional, not may_be_sent and omits_defaults and field.default is None
+
+
 class _Writer:
-    """Writes types. `inputs` names the Structs that a client sends, where what has a default may be left out."""
+    """Writes types. `inputs` names the Structs that a client sends, in which fields with a default may be left out."""
 
     def __init__(self, *, inputs: set[str], events: Sequence[type[msgspec.Struct]]) -> None:
         self._inputs = inputs
@@ -80,10 +114,7 @@ class _Writer:
         return "\n".join([*_comment(text), f"export type {kind.cls.__name__} = Readonly<Record<string, never>>;"])
 
     def _property(self, struct: mi.StructType, field: mi.Field) -> str:
-        may_be_sent = struct.cls.__name__ in self._inputs
-        never_null = not may_be_sent and struct.cls.__struct_config__.omit_defaults and field.default is None
-        may_be_unset = field.default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT
-        optional = not field.required and (may_be_sent or struct.cls.__struct_config__.omit_defaults or may_be_unset)
+        optional, never_null = presence(struct, field, self._inputs)
         mark = "?" if optional else ""
         return f"readonly {_key(field.encode_name)}{mark}: {self.type(field.type, without_null=never_null)}"
 
@@ -96,7 +127,9 @@ class _Writer:
             case mi.LiteralType(values=values):
                 return " | ".join(map(json.dumps, values))
             case mi.UnionType(types=members):
-                return self._union([member for member in members if not (without_null and isinstance(member, mi.NoneType))])
+                return self._union(
+                    [member for member in members if not (without_null and isinstance(member, mi.NoneType))]
+                )
             case mi.TupleType(item_types=items):
                 return f"readonly [{', '.join(map(self.type, items))}]"
             case mi.DictType(value_type=value):
@@ -138,7 +171,10 @@ class _Writer:
             result = "null" if method.result is None else self.type(mi.type_info(method.result))
             lines += [
                 *_comment(method.doc, "  "),
-                f"  readonly {json.dumps(name)}: {{ readonly argument: {method.params.__name__}; readonly result: {result} }};",
+                (
+                    f"  readonly {json.dumps(name)}: {{ readonly argument: {method.params.__name__}; readonly result:"
+                    f" {result} }};"
+                ),
             ]
         return _interface("Commands", "The commands of `workspace/executeCommand`.", lines)
 
@@ -149,7 +185,9 @@ def _interface(name: str, text: str, lines: Sequence[str]) -> str:
 
 def _constants(name: str, of: str, methods: Sequence[Method]) -> str:
     lines = [f"  {_constant_name(method.name)}: {json.dumps(method.name)}," for method in methods]
-    return "\n".join([f"export const {name} = {{", *lines, f"}} as const satisfies Readonly<Record<string, keyof {of}>>;"])
+    return "\n".join(
+        [f"export const {name} = {{", *lines, f"}} as const satisfies Readonly<Record<string, keyof {of}>>;"]
+    )
 
 
 def _constant_name(method: str) -> str:
@@ -157,12 +195,25 @@ def _constant_name(method: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
+def _protocol_version() -> str:
+    comment = _comment("The version of the protocol that these types describe.")
+    return "\n".join([*comment, f"export const PROTOCOL_VERSION = {PROTOCOL_VERSION};"])
+
+
 def _error_codes() -> str:
     codes = {wire.kind: wire.code for wire in errors.WIRE_ERRORS.values()}
-    for wire in (errors.PARSE_ERROR, errors.INVALID_REQUEST, errors.METHOD_NOT_FOUND, errors.NOT_INITIALIZED, errors.DEFECT):
+    for wire in (
+        errors.PARSE_ERROR,
+        errors.INVALID_REQUEST,
+        errors.METHOD_NOT_FOUND,
+        errors.NOT_INITIALIZED,
+        errors.DEFECT,
+    ):
         codes[wire.kind] = wire.code
     lines = [f"  {kind}: {code}," for kind, code in sorted(codes.items(), key=lambda item: (-item[1], item[0]))]
-    return "\n".join([*_comment("JSON-RPC error codes by `FaultData.kind`."), "export const ErrorCode = {", *lines, "} as const;"])
+    return "\n".join(
+        [*_comment("JSON-RPC error codes by `FaultData.kind`."), "export const ErrorCode = {", *lines, "} as const;"]
+    )
 
 
 def _alternatives(names: Iterable[str]) -> str:

@@ -79,7 +79,9 @@ def _add_piece(features: Counter[Feature], piece: str) -> None:
     elif first.isalpha() and block_of(first) == "latin":
         _add_word(features, body, spaced)
     elif block_of(first) in SCRIPT_BLOCKS:
-        features["script_run", block_of(first), int(spaced), min(len(body), LENGTHS_OF_SCRIPTS.get(block_of(first), 1))] += 1
+        features[
+            "script_run", block_of(first), int(spaced), min(len(body), LENGTHS_OF_SCRIPTS.get(block_of(first), 1))
+        ] += 1
         _add_characters(features, body)
     elif block_of(first) in CJK_BLOCKS:
         features["cjk_run", block_of(first), min(len(body), LENGTHS_OF_CJK)] += 1

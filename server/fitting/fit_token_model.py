@@ -116,7 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     fitted = errors_with(problem, solution)
     report(samples, {"in sample": fitted, "held out": held_out, "no conversation seen": without})
     if not given.dry_run:
-        WRITTEN.write_text(render(tables_of(solution, problem.known), header_of(problem, held_out, without), COMMENTS), "utf-8")
+        WRITTEN.write_text(
+            render(tables_of(solution, problem.known), header_of(problem, held_out, without), COMMENTS), "utf-8"
+        )
 
 
 def token_counter(path: Path) -> Any:
@@ -155,7 +157,9 @@ def header_of(problem: Problem, held_out: Mapping[int, float], unseen: Mapping[i
     kinds = by_kind(problem.samples, held_out)
     conversations = [abs(error) for kind, errors in kinds.items() if kind.startswith(CONVERSATIONS) for error in errors]
     foreign = by_kind(problem.samples, unseen)
-    unseen_errors = [abs(error) for kind, errors in foreign.items() if kind.startswith(CONVERSATIONS) for error in errors]
+    unseen_errors = [
+        abs(error) for kind, errors in foreign.items() if kind.startswith(CONVERSATIONS) for error in errors
+    ]
     text = HEADER.format(
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         texts=len(held_out) - len(conversations),
@@ -185,11 +189,17 @@ def report(samples: Sequence[Sample], columns: Mapping[str, Mapping[int, float]]
     print(f"{'kind':24}{'n':>4}" + f"{'mean':>12}{'median ||':>12}{'worst':>12}" * len(columns))
     grouped = {name: by_kind(samples, errors) for name, errors in columns.items()}
     cells = [
-        f"{100 * mean(map(abs, e.values())):12.2f}{100 * sorted(map(abs, e.values()))[len(e) * 95 // 100]:12.2f}{'':12}" for e in columns.values()
+        f"{100 * mean(map(abs, e.values())):12.2f}{100 * sorted(map(abs, e.values()))[len(e) * 95 // 100]:12.2f}{'':12}"
+        for e in columns.values()
     ]
     print(f"{'all: mean ||, 95th %':28}" + "".join(cells))
-    per_conversation = [[abs(e) for i, e in errors.items() if samples[i].kind.startswith(CONVERSATIONS)] for errors in columns.values()]
-    print(f"{'conversations: median, worst':28}" + "".join(f"{100 * median(e):12.2f}{100 * max(e):12.2f}{'':12}" for e in per_conversation))
+    per_conversation = [
+        [abs(e) for i, e in errors.items() if samples[i].kind.startswith(CONVERSATIONS)] for errors in columns.values()
+    ]
+    print(
+        f"{'conversations: median, worst':28}"
+        + "".join(f"{100 * median(e):12.2f}{100 * max(e):12.2f}{'':12}" for e in per_conversation)
+    )
     for kind, first in next(iter(grouped.values())).items():
         cells = [(mean(e), median(map(abs, e)), max(e, key=abs)) for e in (found[kind] for found in grouped.values())]
         print(f"{kind:24}{len(first):4}" + "".join(f"{100 * x:12.2f}" for cell in cells for x in cell))

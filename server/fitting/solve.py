@@ -95,7 +95,10 @@ class Problem:
         self._prior = np.zeros(len(self.units))
         self._prior[[place[character] for character in characters]] = _CHARACTER_WEIGHT
         self._in_texts = _sparse(
-            [{place[unit]: n / all_ for unit, n in found.items()} for found, all_ in zip(units_of, self.tokens, strict=True)],
+            [
+                {place[unit]: n / all_ for unit, n in found.items()}
+                for found, all_ in zip(units_of, self.tokens, strict=True)
+            ],
             len(self.units),
         )
         true = np.array(count_tokens(self.units), float)
@@ -103,11 +106,19 @@ class Problem:
         self.known = self._known_pieces(true)
         fixed = np.zeros(len(self.units))
         rows: list[dict[int, float]] = []
-        rows_of_features = [Counter({FIXED: self.known[unit]}) if unit in self.known else features_of(cut(unit)) for unit in self.units]
+        rows_of_features = [
+            Counter({FIXED: self.known[unit]}) if unit in self.known else features_of(cut(unit)) for unit in self.units
+        ]
         self._forget_rare_characters(rows_of_features)
         for index, found in enumerate(rows_of_features):
             fixed[index] = found[FIXED]
-            rows.append({self.features.setdefault(feature, len(self.features)): float(n) for feature, n in found.items() if feature != FIXED})
+            rows.append(
+                {
+                    self.features.setdefault(feature, len(self.features)): float(n)
+                    for feature, n in found.items()
+                    if feature != FIXED
+                }
+            )
         self._of_units = _sparse(rows, len(self.features))
         self._fixed, self._to_fit = fixed, true - fixed
         self._at_least = np.array([least_price_of(features) for features in rows_of_features])
@@ -144,7 +155,9 @@ class Problem:
         """The weight of each text: shared out among those of its kind, 0 if it isn't selected."""
         of_kind = Counter(self.samples[index].kind for index in selected)
         weights = np.zeros(len(self.samples))
-        weights[list(selected)] = [weight_of(self.samples[index].kind) / of_kind[self.samples[index].kind] for index in selected]
+        weights[list(selected)] = [
+            weight_of(self.samples[index].kind) / of_kind[self.samples[index].kind] for index in selected
+        ]
         return weights / weights.sum()
 
     def solve(self, selected: Sequence[int]) -> Mapping[Feature, float]:
@@ -163,12 +176,21 @@ class Problem:
             def apply(vector: Vector, free: Vector = free) -> Vector:
                 prices = free * self._of_units.times(vector)
                 whole = self._in_texts.transposed_times(of_text * self._in_texts.times(prices))
-                return self._of_units.transposed_times(free * (of_unit * prices + WHOLE_TEXT_WEIGHT * whole)) + RIDGE * vector
+                return (
+                    self._of_units.transposed_times(free * (of_unit * prices + WHOLE_TEXT_WEIGHT * whole))
+                    + RIDGE * vector
+                )
 
             whole_target = of_text * (self._in_texts.times(free * target) + self._left_over)
-            right = self._of_units.transposed_times(free * (of_unit * target + WHOLE_TEXT_WEIGHT * self._in_texts.transposed_times(whole_target)))
-            scale = _sums(self._of_units.columns, (free * of_unit)[self._of_units.rows] * self._of_units.values**2, len(solution))
-            solution += (_conjugate_gradients(apply, right, solution, scale * 4 + RIDGE) - solution) * max(LEAST_STEP, DAMPING**round_)
+            right = self._of_units.transposed_times(
+                free * (of_unit * target + WHOLE_TEXT_WEIGHT * self._in_texts.transposed_times(whole_target))
+            )
+            scale = _sums(
+                self._of_units.columns, (free * of_unit)[self._of_units.rows] * self._of_units.values**2, len(solution)
+            )
+            solution += (_conjugate_gradients(apply, right, solution, scale * 4 + RIDGE) - solution) * max(
+                LEAST_STEP, DAMPING**round_
+            )
         return {feature: float(solution[index]) for feature, index in self.features.items()}
 
     def errors(self, price: Callable[[str], float]) -> Vector:
@@ -208,7 +230,11 @@ def _characters_of_each_block() -> Iterator[str]:
     ends = [start for start, _ in BLOCKS[1:]] + [0x30000]
     for (start, name), end in zip(BLOCKS, ends, strict=True):
         if name not in CJK_BLOCKS:
-            found[name] += [chr(point) for point in range(max(start, 0xA0), end) if unicodedata.category(chr(point)) not in ("Cn", "Cs", "Cc")]
+            found[name] += [
+                chr(point)
+                for point in range(max(start, 0xA0), end)
+                if unicodedata.category(chr(point)) not in ("Cn", "Cs", "Cc")
+            ]
     for characters in found.values():
         yield from characters[:: len(characters) // _CHARACTERS_OF_A_BLOCK + 1]
 

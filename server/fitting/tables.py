@@ -49,14 +49,21 @@ def tables_of(solution: Solution, known: Mapping[str, int]) -> dict[str, Any]:
     letter_pairs = [(left, right) for left in range(_LETTERS) for right in range(_LETTERS)]
     signs = range(len(PUNCTUATION))
     return {
-        "KNOWN_PIECES": {tokens: tuple(sorted(piece for piece in known if known[piece] == tokens)) for tokens in sorted(set(known.values()))},
-        "WORD_BASES": {case: tuple(_bases(solution, case, spaced) for spaced in (0, 1)) for case in ("lower", "capital", "upper", "mixed")},
+        "KNOWN_PIECES": {
+            tokens: tuple(sorted(piece for piece in known if known[piece] == tokens))
+            for tokens in sorted(set(known.values()))
+        },
+        "WORD_BASES": {
+            case: tuple(_bases(solution, case, spaced) for spaced in (0, 1))
+            for case in ("lower", "capital", "upper", "mixed")
+        },
         "LONG_WORD_LETTER": round(get("long"), 3),
         "ACCENTED_LETTER": round(get("accented"), 3),
         "CASE_PAIRS": tuple(tuple(round(get("case", left, right), 3) for right in (0, 1)) for left in (0, 1)),
         "CARRIAGE_RETURN": round(get("carriage_return"), 3),
         "SCRIPT_RUNS": {
-            name: (_script_bases(solution, name, 0), _script_bases(solution, name, 1), round(get("block", name), 3)) for name in SCRIPT_BLOCKS
+            name: (_script_bases(solution, name, 0), _script_bases(solution, name, 1), round(get("block", name), 3))
+            for name in SCRIPT_BLOCKS
         },
         "CJK_RUNS": {
             name: (
@@ -127,7 +134,9 @@ def _literal(value: object, indent: str) -> str:
     inner = indent + "    "
     if isinstance(value, dict):
         items = cast("dict[object, object]", value).items()
-        return "{\n" + "".join(f"{inner}{_quoted(key)}: {_literal(item, inner)},\n" for key, item in items) + indent + "}"
+        return (
+            "{\n" + "".join(f"{inner}{_quoted(key)}: {_literal(item, inner)},\n" for key, item in items) + indent + "}"
+        )
     if isinstance(value, tuple):
         shown = [_quoted(item) for item in cast("tuple[object, ...]", value)]
         if len(", ".join(shown)) < _WIDTH - len(indent) - 20:

@@ -7,8 +7,15 @@ import sys
 
 
 def main() -> int:
-    """Run the command line; the way to `serve` loads nothing that it does not need."""
-    arguments = sys.argv[1:]
+    """Run the command line; the way to `serve` loads nothing that it does not need. Returns the exit code."""
+    try:
+        return _run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules were being loaded: a command that runs ends in order, in `cli.main`
+        sys.stderr.write("gemini-companion: Interrupted.\n")
+        return 130
+
+
+def _run(arguments: list[str]) -> int:
     if arguments == ["serve"] or arguments == ["serve", "--stdio"]:
         from gemini_companion.wiring import serve_stdio
 

@@ -12,8 +12,7 @@ import pytest
 
 from gemini_companion.adapters.watching import FileWatch
 from gemini_companion.engine.errors import CompanionError
-
-WAIT = 10
+from tests.support.patience import PATIENCE
 
 
 def write(path: Path, text: str) -> None:
@@ -36,7 +35,7 @@ class Heard:
         await self.queue.put(changed)
 
     async def until(self, path: Path) -> frozenset[Path]:
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 changed = await self.queue.get()
                 if path in changed:
@@ -54,8 +53,8 @@ class Probed(Heard):
         waits = self.waits
 
         class Watch(FileWatch):
-            def _folders(self) -> frozenset[str]:
-                found = super()._folders()
+            def folders(self) -> frozenset[str]:
+                found = super().folders()
                 waits.set()  # the last look around before it waits for the system
                 return found
 
@@ -66,11 +65,13 @@ class Probed(Heard):
         await super().__call__(changed)
 
     async def calm(self) -> None:
-        """Wait until all that happened so far is told, and only the system's word can wake the watch: it tells things in order."""
+        """Wait until all that happened so far is told, and only the system's word can wake the watch: it tells things
+        in order.
+        """
         with self.probe.open("a", encoding="utf-8") as probe:
             probe.write("x")
         await self.until(self.probe)
-        assert await asyncio.to_thread(self.waits.wait, WAIT)
+        assert await asyncio.to_thread(self.waits.wait, PATIENCE)
         assert self.queue.empty()
 
 
@@ -89,7 +90,7 @@ async def watching(*paths: Path, beside: Path) -> AsyncGenerator[Probed]:
 
 async def stopped(task: asyncio.Task[None]) -> None:
     task.cancel()
-    done, _ = await asyncio.wait({task}, timeout=WAIT)
+    done, _ = await asyncio.wait({task}, timeout=PATIENCE)
     assert done, "the watch did not end when it was cancelled"
     with suppress(asyncio.CancelledError):
         await task
@@ -249,7 +250,7 @@ async def test_changes_during_a_call_come_in_the_next_one(file: Path):
 
     task = asyncio.create_task(FileWatch([file, second], debounce_ms=50).run(slowly))
     write(file, "1")
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(PATIENCE):
         await entered.wait()
     write(second, "1")
     leave.set()
@@ -276,7 +277,7 @@ async def test_what_the_callback_raises_ends_the_watch_and_reaches_its_owner(fil
     task = asyncio.create_task(FileWatch([file], debounce_ms=50).run(fail))
     await asyncio.sleep(0)
     write(file, "1")
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(FileNotFoundError, match="own"):
             await task
 
@@ -286,13 +287,15 @@ async def test_a_system_that_refuses_to_watch_is_a_fault_with_a_hint(file: Path,
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("watchfiles.main.RustNotify", refuse)
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(CompanionError, match="No space") as refused:
             await FileWatch([file]).run(Heard())
     assert refused.value.hint
 
 
-async def test_a_folder_that_always_vanishes_ends_the_watch_after_some_attempts(file: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_folder_that_always_vanishes_ends_the_watch_after_some_attempts(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+):
     attempts: list[int] = []
 
     def vanish(*args: object, **kwargs: object) -> object:
@@ -300,7 +303,7 @@ async def test_a_folder_that_always_vanishes_ends_the_watch_after_some_attempts(
         raise FileNotFoundError("No such folder")
 
     monkeypatch.setattr("watchfiles.main.RustNotify", vanish)
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(CompanionError, match="No such folder"):
             await FileWatch([file]).run(Heard())
     assert len(attempts) > 1
@@ -313,5 +316,5 @@ async def test_a_path_that_cannot_be_does_not_disturb_the_others(file: Path, tmp
 
 
 async def test_nothing_to_watch_ends_at_once():
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(PATIENCE):
         await FileWatch([]).run(Heard())

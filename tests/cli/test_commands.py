@@ -17,8 +17,17 @@ from gemini_companion.cli.main import run
 from gemini_companion.engine.history.content import ABSENT, Content
 from gemini_companion.sessions.session import sendable
 from tests.support.emulator import Emulator, Summariser
+from tests.support.patience import PATIENCE
 
-SECTIONS = ("overall_goal", "active_constraints", "key_knowledge", "artifact_trail", "file_system_state", "recent_actions", "task_state")
+SECTIONS = (
+    "overall_goal",
+    "active_constraints",
+    "key_knowledge",
+    "artifact_trail",
+    "file_system_state",
+    "recent_actions",
+    "task_state",
+)
 
 
 @pytest.fixture
@@ -39,7 +48,9 @@ def write(path: Path, document: object) -> str:
     return str(path)
 
 
-def test_compress_prints_the_result_and_the_new_history(tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_compress_prints_the_result_and_the_new_history(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     file = write(tmp_path / "chat.json", {"history": dialogue(), "systemInstruction": "Be brief."})
     output = tmp_path / "new.json"
     assert run(["compress", file, "--json", "--output", str(output)], environment) == 0
@@ -51,15 +62,22 @@ def test_compress_prints_the_result_and_the_new_history(tmp_path: Path, environm
     assert written == {"history": printed["history"], "systemInstruction": "Be brief."}
 
 
-def test_compress_says_in_words_what_it_did(tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_compress_says_in_words_what_it_did(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["compress", write(tmp_path / "chat.json", dialogue())], environment) == 0
     out, err = capsys.readouterr()
     assert "Compressed the chat from" in out
-    assert "summarising" in err
+    assert "Summarising" in err
 
 
-def test_a_history_too_small_to_gain_says_so_and_stays(tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    file = write(tmp_path / "chat.json", [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": "hello"}]}])
+def test_a_history_too_small_to_gain_says_so_and_stays(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(
+        tmp_path / "chat.json",
+        [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": "hello"}]}],
+    )
     output = tmp_path / "out.json"
     assert run(["compress", file, "--json", "--output", str(output)], environment) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -69,12 +87,16 @@ def test_a_history_too_small_to_gain_says_so_and_stays(tmp_path: Path, environme
     assert json.loads(output.read_text("utf-8"))["history"][0]["parts"] == [{"text": "hi"}]
 
 
-def test_an_empty_history_is_fine_as_it_is(tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_history_is_fine_as_it_is(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["compress", write(tmp_path / "chat.json", []), "--json"], environment) == 0
     assert json.loads(capsys.readouterr().out)["status"] == "NOOP"
 
 
-def test_auto_below_the_threshold_does_nothing(tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_auto_below_the_threshold_does_nothing(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     file = write(tmp_path / "chat.json", dialogue())
     assert run(["compress", file, "--auto", "--json"], environment) == 0
     assert json.loads(capsys.readouterr().out)["status"] == "NOOP"
@@ -107,7 +129,9 @@ def test_a_file_that_cannot_be_read_exits_with_2_and_says_where(
         assert "Traceback" not in err
 
 
-def test_a_missing_file_a_folder_and_bad_usage_exit_with_2(tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_a_folder_and_bad_usage_exit_with_2(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     usage = (["compress"], ["compress", "x", "--threshold", "7"], ["fly"])
     for arguments in (["compress", str(tmp_path / "nowhere")], ["tokens", str(tmp_path)], *usage):
         assert run(arguments, environment) == 2
@@ -122,7 +146,9 @@ def test_an_output_that_cannot_be_written_fails_and_leaves_nothing_half(
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_a_refused_key_exits_with_3(tmp_path: Path, environment: dict[str, str], emulator: Emulator, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refused_key_exits_with_3(
+    tmp_path: Path, environment: dict[str, str], emulator: Emulator, capsys: pytest.CaptureFixture[str]
+) -> None:
     emulator.keys = {"another-key"}
     online = {**environment, "GEMINI_API_KEY": "wrong", "GOOGLE_GEMINI_BASE_URL": emulator.base_url}
     assert run(["compress", write(tmp_path / "chat.json", dialogue())], online) == 3
@@ -131,7 +157,10 @@ def test_a_refused_key_exits_with_3(tmp_path: Path, environment: dict[str, str],
     assert "wrong" not in err
 
 
-@pytest.mark.parametrize(("mode", "status", "code"), [("empty", "EMPTY_SUMMARY", 1), ("garbage", "EMPTY_SUMMARY", 1), ("inflated", "INFLATED", 0)])
+@pytest.mark.parametrize(
+    ("mode", "status", "code"),
+    [("empty", "EMPTY_SUMMARY", 1), ("garbage", "EMPTY_SUMMARY", 1), ("inflated", "INFLATED", 0)],
+)
 def test_summaries_that_come_to_nothing_have_their_exit_codes(
     tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str], mode: Any, status: str, code: int
 ) -> None:
@@ -141,7 +170,9 @@ def test_summaries_that_come_to_nothing_have_their_exit_codes(
     assert status in json.loads(capsys.readouterr().out)["status"]
 
 
-def test_tokens_adds_up_and_counts_the_system_instruction(tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_tokens_adds_up_and_counts_the_system_instruction(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     file = write(tmp_path / "chat.json", {"history": dialogue(2), "systemInstruction": "Be brief. " * 50})
     assert run(["tokens", file, "--json"], environment) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -186,6 +217,7 @@ def test_doctor_says_what_works_and_what_does_not(
     assert "model.name" in capsys.readouterr().out
 
 
+@pytest.mark.process
 def test_the_demo_tells_the_whole_story_without_a_key(tmp_path: Path, environment: dict[str, str]) -> None:
     server = str(Path(__file__).resolve().parents[2] / "server")
     run_ = subprocess.run(
@@ -193,12 +225,23 @@ def test_the_demo_tells_the_whole_story_without_a_key(tmp_path: Path, environmen
         env={**environment, "PYTHONPATH": server},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
     )
     assert run_.returncode == 0, run_.stderr
     steps = [json.loads(line) for line in run_.stdout.splitlines()]
     kinds = [step["step"] for step in steps]
-    for expected in ("started", "answered", "context", "pinned", "compactionProgress", "compressed", "snapshot", "status", "undone", "summary"):
+    for expected in (
+        "started",
+        "answered",
+        "context",
+        "pinned",
+        "compressionProgress",
+        "compressed",
+        "snapshot",
+        "status",
+        "undone",
+        "summary",
+    ):
         assert expected in kinds
     sent = [step["kind"] for step in steps if step["step"] == "ideContextSent"]
     assert (sent[0], sent[-1]) == ("full", "full")
@@ -213,7 +256,9 @@ def check_compressed(printed: dict[str, Any], before: list[dict[str, Any]]) -> N
     tail = before[printed["splitAt"] :]
     assert len(tail) == printed["keptContents"]
     assert after[len(after) - len(tail) :] == tail
-    snapshot = next(content["parts"][0]["text"] for content in after if "<state_snapshot>" in content["parts"][0].get("text", ""))
+    snapshot = next(
+        content["parts"][0]["text"] for content in after if "<state_snapshot>" in content["parts"][0].get("text", "")
+    )
     positions = [snapshot.index(f"<{section}>") for section in SECTIONS]
     assert positions == sorted(positions)
     contents = [Content(role=content["role"], parts=tuple(content.get("parts", ABSENT))) for content in after]

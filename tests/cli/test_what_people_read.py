@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gemini_companion.cli.main import run
-from tests.support.emulator import Emulator, Gate, answer
+from tests.support.emulator import Emulator
 
 
 @pytest.fixture
@@ -26,7 +23,10 @@ def chat(tmp_path: Path) -> str:
     file = tmp_path / "chat.json"
     contents: list[dict[str, Any]] = []
     for number in range(8):
-        contents += [{"role": "user", "parts": [{"text": f"{number} " + "word " * 200}]}, {"role": "model", "parts": [{"text": "text " * 200}]}]
+        contents += [
+            {"role": "user", "parts": [{"text": f"{number} " + "word " * 200}]},
+            {"role": "model", "parts": [{"text": "text " * 200}]},
+        ]
     file.write_text(json.dumps(contents), "utf-8")
     return str(file)
 
@@ -50,7 +50,11 @@ def test_without_a_key_it_is_said_who_writes_the_snapshot_and_how_to_change_that
 
 
 def test_a_broken_settings_file_is_told_beside_the_work_and_never_on_stdout_as_json(
-    environment: dict[str, str], tmp_path: Path, chat: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    environment: dict[str, str],
+    tmp_path: Path,
+    chat: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     settings = tmp_path / "home" / ".gemini" / "settings.json"
@@ -65,7 +69,9 @@ def test_a_broken_settings_file_is_told_beside_the_work_and_never_on_stdout_as_j
     assert json.loads(capsys.readouterr().out)["status"] == "COMPRESSED"
 
 
-def test_a_history_that_stays_is_not_reported_as_shrunk(environment: dict[str, str], small: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_history_that_stays_is_not_reported_as_shrunk(
+    environment: dict[str, str], small: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["compress", small], environment) == 0
     out = capsys.readouterr().out
     assert "as before" in out
@@ -73,7 +79,9 @@ def test_a_history_that_stays_is_not_reported_as_shrunk(environment: dict[str, s
     assert "kept" not in out
 
 
-def test_an_automatic_run_that_is_not_due_says_what_it_would_take(environment: dict[str, str], chat: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_automatic_run_that_is_not_due_says_what_it_would_take(
+    environment: dict[str, str], chat: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["compress", chat, "--auto"], environment) == 0
     assert "below the threshold of 524,288" in capsys.readouterr().out
     assert run(["compress", chat, "--auto", "--threshold", "1"], environment) == 0
@@ -82,7 +90,12 @@ def test_an_automatic_run_that_is_not_due_says_what_it_would_take(environment: d
 
 @pytest.mark.parametrize("output", ["missing/new.json", "."])
 def test_an_output_that_cannot_be_written_is_told_before_a_model_is_asked(
-    environment: dict[str, str], tmp_path: Path, chat: str, output: str, emulator: Emulator, capsys: pytest.CaptureFixture[str]
+    environment: dict[str, str],
+    tmp_path: Path,
+    chat: str,
+    output: str,
+    emulator: Emulator,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     online = {**environment, "GEMINI_API_KEY": "key", "GOOGLE_GEMINI_BASE_URL": emulator.base_url}
     assert run(["compress", chat, "--output", str(tmp_path / output)], online) == 1
@@ -101,27 +114,15 @@ def test_a_session_that_is_not_there_is_looked_for_in_the_right_folder(
     assert "holds these words" in capsys.readouterr().out
 
 
-def test_an_interrupted_command_exits_with_130_and_one_sentence(environment: dict[str, str], chat: str, emulator: Emulator) -> None:
-    emulator.script(answer(Gate(), "late"), method="generateContent")
-    server = str(Path(__file__).resolve().parents[2] / "server")
-    online = {**environment, "GEMINI_API_KEY": "key", "GOOGLE_GEMINI_BASE_URL": emulator.base_url, "PYTHONPATH": server}
-    arguments = [sys.executable, "-m", "gemini_companion", "compress", chat, "--json"]
-    with subprocess.Popen(arguments, env=online, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
-        emulator.wait_for_request_blocking(method="generateContent")
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert out == ""
-    assert err == "gemini-companion: Interrupted.\n"
-
-
 def test_what_a_model_said_cannot_steer_the_terminal(
     environment: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "evil \x1b[2J.json"
     said = "safe\x1b]0;owned\x07 \x9b31m \u202etxt.exe\r\nnext\tline"
-    file.write_text(json.dumps([{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": said}]}]), "utf-8")
+    file.write_text(
+        json.dumps([{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [{"text": said}]}]), "utf-8"
+    )
     assert run(["sessions", "import", str(file)], environment) == 0
     imported = capsys.readouterr().out
     session_id = imported.split()[2].rstrip(":")

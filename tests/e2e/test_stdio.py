@@ -1,11 +1,12 @@
-"""The real server over stdio, as an editor uses it: once with the built-in model, once with the real SDK against the emulator."""
+"""The real server over stdio, as an editor uses it: once with the built-in model, once with the real SDK against the
+emulator.
+"""
 
 from __future__ import annotations
 
 import ast
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +16,9 @@ from pygls.exceptions import JsonRpcException
 
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, answer, faults, slow
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    (folder / "parser.py").write_text("def parse(text):\n    return text.split()\n", "utf-8")
-    (folder / ".env").write_text("TOKEN=hunter2\n", "utf-8")
-    return folder
-
-
-@pytest.fixture
-async def offline(tmp_path: Path, workspace: Path) -> AsyncIterator[Editor]:
-    async with editor(server_environment(tmp_path), workspace, options={"trusted": True}) as spoken:
-        yield spoken
-
-
-@pytest.fixture
-async def online(tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]) -> AsyncIterator[Editor]:
-    async with editor(server_environment(tmp_path, **gemini_environment), workspace, options={"trusted": True}) as spoken:
-        yield spoken
 
 
 async def fill(spoken: Editor, rounds: int = 6, words: int = 300) -> None:
@@ -64,11 +45,11 @@ async def test_an_editor_without_a_plugin_chats_compresses_and_undoes(offline: E
     assert status["state"] == "idle"
     assert status["canUndo"] is True
     assert status["forceFullIdeContext"] is True
-    assert status["last"]["compactionId"] == result["compactionId"]
+    assert status["last"]["compressionId"] == result["compressionId"]
     await offline.ask("gemini/chat", {"prompt": "and now?"})
     assert [event["kind"] for event in offline.of("ideContextSent")][-1] == "full"
     undone = await offline.ask("gemini/compression/undo")
-    assert undone["undone"] == [result["compactionId"]]
+    assert undone["undone"] == [result["compressionId"]]
     after = await offline.ask("gemini/session/history", {"view": "model"})
 
     def said(page: Any) -> list[Any]:
@@ -92,22 +73,15 @@ async def test_the_real_sdk_streams_counts_and_compresses(online: Editor, emulat
     assert sum(context["byPart"].values()) == context["tokenCount"]
 
 
-async def test_a_secret_file_reaches_no_model(online: Editor, emulator: Emulator, workspace: Path) -> None:
-    online.open(workspace / ".env")
-    online.open(workspace / "parser.py")
-    await online.ask("gemini/chat", {"prompt": "hello"})
-    assert "hunter2" not in json.dumps([request.body for request in emulator.requests])
-    withheld = online.of("ideContextSent")[0]["withheld"]
-    assert [item["name"] for item in withheld] == [".env"]
-    preview = await online.ask("gemini/context/preview")
-    assert preview["kind"] == "none"
-
-
-async def test_cancel_by_all_three_routes_answers_within_the_bound_and_the_session_goes_on(online: Editor, emulator: Emulator) -> None:
+async def test_cancel_by_all_three_routes_answers_within_the_bound_and_the_session_goes_on(
+    online: Editor, emulator: Emulator
+) -> None:
     for number, route in enumerate(("request", "progress", "method"), start=1):
         reply = slow("one ", "two ")
         emulator.script(reply, method="streamGenerateContent")
-        chat = online.start("gemini/chat", {"prompt": f"go {route}", "workDoneToken": f"bar-{number}"}, request_id=f"chat-{number}")
+        chat = online.start(
+            "gemini/chat", {"prompt": f"go {route}", "workDoneToken": f"bar-{number}"}, request_id=f"chat-{number}"
+        )
         await emulator.wait_for_request(number, "streamGenerateContent")
         if route == "request":
             online.client.cancel_request(lsp.CancelParams(id=f"chat-{number}"))
@@ -137,7 +111,9 @@ async def test_cancel_by_all_three_routes_answers_within_the_bound_and_the_sessi
         (faults.stopped, 1010),
     ],
 )
-async def test_a_fault_of_the_service_is_a_typed_error_and_nothing_is_half_written(online: Editor, emulator: Emulator, fault: Any, code: int) -> None:
+async def test_a_fault_of_the_service_is_a_typed_error_and_nothing_is_half_written(
+    online: Editor, emulator: Emulator, fault: Any, code: int
+) -> None:
     emulator.script(fault(), method="streamGenerateContent")
     error = await online.fails("gemini/chat", {"prompt": "go"})
     assert error.code == code
@@ -148,7 +124,14 @@ async def test_a_fault_of_the_service_is_a_typed_error_and_nothing_is_half_writt
     assert (await online.ask("gemini/chat", {"prompt": "again"}))["text"] == "Fine."
 
 
-PASSING = [faults.internal, faults.unavailable, faults.drop_mid_stream, faults.malformed_event, faults.error_event, faults.empty]
+PASSING = [
+    faults.internal,
+    faults.unavailable,
+    faults.drop_mid_stream,
+    faults.malformed_event,
+    faults.error_event,
+    faults.empty,
+]
 
 
 @pytest.mark.parametrize("fault", PASSING)
@@ -185,11 +168,16 @@ async def test_code_actions_ask_about_the_range_and_become_the_selection(offline
     where = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 24}}
     diagnostic = {"range": where, "message": "missing type", "severity": 2}
     actions = await offline.ask(
-        "textDocument/codeAction", {"textDocument": {"uri": path.as_uri()}, "range": where, "context": {"diagnostics": [diagnostic]}}
+        "textDocument/codeAction",
+        {"textDocument": {"uri": path.as_uri()}, "range": where, "context": {"diagnostics": [diagnostic]}},
     )
     assert [action["title"] for action in actions] == ["Ask Gemini about this", "Explain", "Fix this diagnostic"]
-    command = ast.literal_eval(actions[2]["command"])  # lsprotocol takes every code action with a command for a bare command
-    result = await offline.ask("workspace/executeCommand", {"command": command["command"], "arguments": command["arguments"]})
+    command = ast.literal_eval(
+        actions[2]["command"]
+    )  # lsprotocol takes every code action with a command for a bare command
+    result = await offline.ask(
+        "workspace/executeCommand", {"command": command["command"], "arguments": command["arguments"]}
+    )
     assert result["sessionId"]
     assert offline.of("ideContextSent")[0]["selectionChars"] > 20
 
@@ -206,7 +194,7 @@ async def test_a_broken_settings_file_is_told_and_the_server_goes_on(tmp_path: P
     settings.write_text('{"model": {"compressionThreshold": "half"}}', "utf-8")
     async with editor(server_environment(tmp_path), workspace) as spoken:
         await spoken.ask("gemini/chat", {"prompt": "hello"})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not any("compressionThreshold" in message for message in spoken.messages):
                 await asyncio.sleep(0)
 
@@ -220,90 +208,6 @@ async def test_the_settings_file_is_followed_while_running(tmp_path: Path, works
         event = await spoken.wait_for("settingsChanged")
         assert event["keys"] == ["model.compressionThreshold"]
         assert (await spoken.ask("gemini/compressionStatus"))["threshold"] == 0.25
-
-
-async def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path: Path, workspace: Path) -> None:
-    environment = server_environment(tmp_path)
-    async with editor(environment, workspace) as spoken:
-        first = await spoken.ask("gemini/chat", {"prompt": "remember the port 8123"})
-        chat = spoken.start("gemini/chat", {"prompt": "and another thing " * 200})
-        await spoken.wait_for("turnStarted", 2)
-        await spoken.kill()
-        chat.cancel()
-        await asyncio.gather(chat, return_exceptions=True)
-    async with editor(environment, workspace) as again:
-        info = await again.ask("gemini/session/open", {"sessionId": first["sessionId"]})
-        assert info["sessionId"] == first["sessionId"]
-        transcript = (await again.ask("gemini/session/history", {"view": "transcript"}))["contents"]
-        assert transcript[0]["parts"] == [{"text": "remember the port 8123"}] or transcript[1]["parts"] == [{"text": "remember the port 8123"}]
-        assert (await again.ask("gemini/compressionStatus"))["state"] == "idle"
-        result = await again.ask("gemini/chat", {"prompt": "which port?"})
-        assert "8123" in result["text"]
-
-
-async def test_two_servers_on_one_store_lose_nothing_and_the_second_is_told_who_holds_the_session(tmp_path: Path, workspace: Path) -> None:
-    environment = server_environment(tmp_path)
-    async with editor(environment, workspace) as first, editor(environment, workspace) as second:
-        started = await first.ask("gemini/chat", {"prompt": "remember the port 8123"})
-        listed = await second.ask("gemini/session/list", {"query": "8123"})
-        assert [info["sessionId"] for info in listed["sessions"]] == [started["sessionId"]]
-        assert isinstance(listed["sessions"][0]["heldBy"], int)
-        await second.ask("gemini/session/open", {"sessionId": started["sessionId"]})
-        refused = await second.fails("gemini/chat", {"prompt": "mine"})
-        assert refused.code == 1002
-        held = {"sessionId": started["sessionId"]}
-        read = await second.ask("gemini/session/history", {**held, "view": "transcript"})
-        assert read["contents"][0]["parts"] == [{"text": "remember the port 8123"}]
-        assert (await second.ask("gemini/compression/list", held))["compactions"] == []
-        assert (await second.ask("gemini/context", held))["tokenCount"] > 0
-        opened = await second.ask("gemini/session/open", held)
-        assert opened["heldBy"] == listed["sessions"][0]["heldBy"]
-        own = await second.ask("gemini/session/new", {})
-        results = await asyncio.gather(
-            *(first.ask("gemini/chat", {"prompt": f"one {number}"}) for number in range(5)),
-            *(second.ask("gemini/chat", {"prompt": f"two {number}"}) for number in range(5)),
-        )
-        assert {result["sessionId"] for result in results} == {started["sessionId"], own["sessionId"]}
-        for spoken, session_id, count in ((first, started["sessionId"], 12), (second, own["sessionId"], 10)):
-            said = (await spoken.ask("gemini/session/history", {"sessionId": session_id, "view": "transcript"}))["contents"]
-            said = [item for item in said if item["kind"] != "ide"]
-            assert len(said) == count
-            assert not any(item.get("outcome") for item in said)
-
-
-async def test_a_file_named_with_an_at_sign_goes_along_and_the_transcript_knows_which_parts_are_the_files(online: Editor, emulator: Emulator) -> None:
-    found = await online.ask("gemini/files", {"query": "prs"})
-    assert [file["path"] for file in found["files"]] == ["parser.py"]
-    await online.ask("gemini/chat", {"prompt": f"What does @{found['files'][0]['path']} do? And @.env, and me@parser.py?"})
-    sent = emulator.asked("streamGenerateContent")[0].body["contents"][-1]["parts"]
-    assert "def parse(text):" in sent[-1]["text"]
-    assert "hunter2" not in json.dumps([request.body for request in emulator.requests])
-    told = online.of("filesAttached")[0]
-    assert [(Path(file["path"]).name, file["lines"]) for file in told["files"]] == [("parser.py", [1, 2])]
-    assert told["withheld"] == [{"name": ".env", "reason": "a secret by its name"}]
-    prompt = (await online.ask("gemini/session/history", {"view": "transcript"}))["contents"][0]
-    assert len(prompt["parts"]) == 1 + len(prompt["attachments"])
-    assert prompt["parts"][0]["text"].startswith("What does @parser.py do?")
-    pin = await online.ask("gemini/pin", {"turnId": prompt["turnId"]})
-    assert pin["text"] == prompt["parts"][0]["text"]
-
-
-async def test_a_file_taken_out_by_the_person_reaches_no_model(online: Editor, emulator: Emulator, workspace: Path) -> None:
-    uri = (workspace / "parser.py").as_uri()
-    online.open(workspace / "parser.py", "def parse(text):\n    return hidden_idea(text)\n")
-    notice = {"openFiles": [{"uri": uri, "lastFocusedAt": 1, "isActive": True, "selectedText": "hidden_idea"}]}
-    await online.ask("gemini/session/new")
-    online.tell("gemini/ideContext/didChange", {**notice, "excluded": [uri, "untitled:Untitled-1"]})
-    preview = await online.ask("gemini/context/preview")
-    assert preview["withheld"] == [{"name": "parser.py", "reason": "taken out by you"}]
-    where = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
-    actions = await online.ask("textDocument/codeAction", {"textDocument": {"uri": uri}, "range": where, "context": {"diagnostics": []}})
-    assert [action["disabled"]["reason"] for action in actions] == ["Gemini is not shown parser.py: taken out by you."]
-    await online.ask("gemini/chat", {"prompt": "hello"})
-    assert "hidden_idea" not in json.dumps([request.body for request in emulator.requests])
-    online.tell("gemini/ideContext/didChange", notice)
-    await online.ask("gemini/chat", {"prompt": "and now?"})
-    assert "hidden_idea" in json.dumps(emulator.asked("streamGenerateContent")[-1].body)
 
 
 async def test_an_answer_is_given_anew_over_the_wire(online: Editor, emulator: Emulator) -> None:

@@ -1,4 +1,6 @@
-"""The real server over stdio where things are not as they should be: foreign folders, a store that cannot be, a kill in the wrong moment."""
+"""The real server over stdio where things are not as they should be: foreign folders, a store that cannot be, a kill in
+the wrong moment.
+"""
 
 from __future__ import annotations
 
@@ -84,18 +86,22 @@ async def test_killed_during_a_compression_it_is_told_as_cancelled_and_the_view_
             await spoken.ask("gemini/chat", {"prompt": f"note {number}: " + f"word{number} " * 300})
         before = await spoken.ask("gemini/session/history", {"view": "model"})
         session_id = (await spoken.ask("gemini/compressionStatus"))["sessionId"]
-        emulator.script(answer(gate, "late"), method="generateContent", when=lambda request: "state_snapshot" in request.system)
+        emulator.script(
+            answer(gate, "late"), method="generateContent", when=lambda request: "state_snapshot" in request.system
+        )
         compressing = spoken.start("gemini/compress")
         await gate.wait_reached()
-        started = spoken.of("compactionStarted")[0]
-        await spoken.ask("gemini/events/replay", {"sessionId": session_id, "afterSeq": 0})  # what was told is kept by now
+        started = spoken.of("compressionStarted")[0]
+        await spoken.ask(
+            "gemini/events/replay", {"sessionId": session_id, "afterSeq": 0}
+        )  # what was told is kept by now
         await spoken.kill()
         compressing.cancel()
         await asyncio.gather(compressing, return_exceptions=True)
     gate.release()
     async with editor(environment, workspace) as again:
         await again.ask("gemini/session/open", {"sessionId": session_id})
-        assert [event["compactionId"] for event in again.of("compactionCancelled")] == [started["compactionId"]]
+        assert [event["compressionId"] for event in again.of("compressionCancelled")] == [started["compressionId"]]
         status = await again.ask("gemini/compressionStatus")
         assert (status["state"], status["compressions"], status["canUndo"]) == ("idle", 0, False)
         after = await again.ask("gemini/session/history", {"view": "model"})
@@ -117,7 +123,7 @@ async def test_a_smaller_limit_in_the_workspaces_settings_compresses_before_the_
         assert result["compression"]["trigger"] == "auto"
         assert result["compression"]["status"] == "COMPRESSED"
         types = [event["type"] for event in spoken.events]
-        order = [types.index("compactionStarted"), types.index("compactionCompleted"), types.index("chatCompressed")]
+        order = [types.index("compressionStarted"), types.index("compressionCompleted"), types.index("chatCompressed")]
         assert order == sorted(order)
         huge = await spoken.ask("gemini/chat", {"prompt": "huge " * 9_000})
         assert huge["stopped"] == "contextWindowWillOverflow"

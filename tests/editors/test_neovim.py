@@ -1,13 +1,13 @@
-"""The daemon in a real Neovim, headless, configured with nothing but the lines that the README gives.
+"""The daemon in a real Neovim, headless, configured with nothing but the file that `gemini-companion editor neovim` prints.
 
-Each scenario is one run of Neovim in which a Lua script types what a person would; what that person saw is looked at here.
+Each scenario is one run of Neovim in which a Lua script types what a person would; what that person saw is looked at
+here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import shutil
 import sys
@@ -17,36 +17,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_client import server_environment
+from tests.editors.running import configuration, make_workspace, read_record, started
 from tests.support.emulator import Emulator, asks_for_snapshot, faults, slow, snapshot_of
 
 pytestmark = pytest.mark.e2e
 
-ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(__file__).parent / "neovim"
-RUN_SECONDS = 100.0
 ERROR_LEVEL = 4
 """`vim.log.levels.ERROR`."""
-PARSER = '''def parse(text):
-    """Split a text into words."""
-    return text.split()
-
-
-def count(words):
-    total = 0
-    for word in words:
-        total += len(word)
-    return total
-'''
-
-
-def readme_configuration() -> str:
-    """The Lua block of the README's section on Neovim."""
-    section = re.search(r"^### Neovim$(.*?)^##", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert section, "the README has no section on Neovim"
-    blocks = re.findall(r"^```lua\n(.*?)^```$", section[1], re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 1
-    return blocks[0]
 
 
 class Saw:
@@ -67,46 +45,31 @@ class Saw:
         return [event for event in self.record["events"] if event["type"] == kind]
 
 
-async def run_neovim(tmp_path: Path, scenario: str, environment: Mapping[str, str], *, meet: Mapping[str, Callable[[], Awaitable[None]]] = {}) -> Saw:
+async def run_neovim(
+    tmp_path: Path,
+    scenario: str,
+    environment: Mapping[str, str],
+    *,
+    meet: Mapping[str, Callable[[], Awaitable[None]]] = {},
+) -> Saw:
     """Let a person work in Neovim. At each `person.rendezvous` what `meet` has under its name is done."""
-    binaries = str(Path(sys.executable).parent)
-    path = os.pathsep.join([binaries, os.environ.get("PATH", "")])
-    neovim = shutil.which("nvim", path=binaries)
-    if neovim is None or shutil.which("gemini-companion", path=path) is None:
-        pytest.skip("Neovim or the daemon is not installed: run make e2e")
-    workspace = tmp_path / "work"
-    (workspace / ".git").mkdir(parents=True)
-    (workspace / "parser.py").write_text(PARSER, "utf-8")
-    (workspace / ".env").write_text("TOKEN=hunter2\n", "utf-8")
-    configuration, record = tmp_path / "init.lua", tmp_path / "record.json"
-    configuration.write_text(readme_configuration(), "utf-8")
+    neovim = shutil.which("nvim", path=str(Path(sys.executable).parent))
+    if neovim is None:
+        pytest.skip("Neovim is not installed: run make e2e")
+    workspace, record = make_workspace(tmp_path), tmp_path / "record.json"
     own = {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
     play = f"lua package.path = package.path .. ';{SCRIPTS}/?.lua'; require('person').play(require('{scenario}'))"
-    process = await asyncio.create_subprocess_exec(
-        *(neovim, "--headless", "--clean", "-n", "-u", str(configuration), "parser.py", "-c", play),
-        cwd=workspace,
-        env={**server_environment(tmp_path, **environment), **own, "PATH": path, "RECORD": str(record)},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout
-    assert process.stderr
-    errors = asyncio.create_task(process.stderr.read())
-    try:
-        async with asyncio.timeout(RUN_SECONDS):
-            while line := (await process.stdout.readline()).decode().strip():
-                await meet[line]()
-                Path(f"{record}.{line}").touch()
-            shown = (await errors).decode()
-            await process.wait()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert record.exists(), shown
-    saw = json.loads(record.read_text("utf-8"))
-    assert "problem" not in saw, f"{saw['problem']}\n{saw['messages']}\n{shown}"
+    command = (neovim, "--headless", "--clean", "-n", "-u", str(configuration("neovim")), "parser.py", "-c", play)
+    async with started(command, workspace, {**environment, **own, "RECORD": str(record)}) as process:
+        assert process.stdout
+        assert process.stderr
+        errors = asyncio.create_task(process.stderr.read())
+        while line := (await process.stdout.readline()).decode().strip():
+            await meet[line]()
+            Path(f"{record}.{line}").touch()
+        printed = (await errors).decode()
+        await process.wait()
+    saw = read_record(record, printed)
     log = tmp_path / "state" / "nvim" / "lsp.log"
     return Saw(saw, log.read_text("utf-8") if log.exists() else "", workspace)
 
@@ -144,14 +107,16 @@ async def _run_online(tmp_path: Path, emulator: Emulator) -> Saw:
 
     environment = {"GEMINI_API_KEY": "emulator-key", "GOOGLE_GEMINI_BASE_URL": emulator.base_url}
     try:
-        return await run_neovim(tmp_path, "online", environment, meet={"answer": answer, "compression": compression, "fault": fault})
+        return await run_neovim(
+            tmp_path, "online", environment, meet={"answer": answer, "compression": compression, "fault": fault}
+        )
     finally:
         emulator.release()
 
 
 def errors_of(saw: Saw) -> list[str]:
     """The messages that Neovim showed as errors."""
-    return [told["message"] for told in saw["notified"] if told["level"] == ERROR_LEVEL]
+    return [shown["message"] for shown in saw["notified"] if shown["level"] == ERROR_LEVEL]
 
 
 def bar(saw: Saw, token: str) -> list[str]:
@@ -161,7 +126,7 @@ def bar(saw: Saw, token: str) -> list[str]:
 
 def sent_in_full_after(saw: Saw) -> list[str | None]:
     """For each time that the whole IDE context went out, the change of the view that came last before it."""
-    changes = ("compactionCompleted", "compactionUndone")
+    changes = ("compressionCompleted", "compressionUndone")
     last: str | None = None
     found: list[str | None] = []
     for event in saw["events"]:
@@ -179,7 +144,7 @@ def test_a_selection_is_asked_about_and_the_answer_streams_into_its_window(offli
     assert "> what does this do?" in offline["selection"]
     assert "return text.split()" in offline["selection"]
     assert "offline" in offline["selection"]
-    (first, *_) = offline.of("ideContextSent")
+    first, *_ = offline.of("ideContextSent")
     assert first["kind"] == "full"
     assert first["selectionChars"] == len('    """Split a text into words."""\n    return text.split()')
     deltas = [event["text"] for event in offline.of("messageDelta")]
@@ -189,7 +154,9 @@ def test_a_selection_is_asked_about_and_the_answer_streams_into_its_window(offli
 
 def test_a_code_action_asks_about_its_range(offline: Saw) -> None:
     parts = offline.of("turnStarted")[1]["prompt"]
-    assert parts == [{"text": f"Explain the selected code ({offline.workspace / 'parser.py'}, lines 6 to 8) step by step."}]
+    assert parts == [
+        {"text": f"Explain the selected code ({offline.workspace / 'parser.py'}, lines 6 to 8) step by step."}
+    ]
     assert offline["explained"]["finishReason"] == "STOP"
     assert "def count(words):" in offline["answers"]
 
@@ -200,7 +167,7 @@ def test_the_model_sees_what_is_not_saved(offline: Saw) -> None:
     assert "lines 12–13" in offline["unsaved"]
 
 
-def test_a_secret_file_is_withheld_and_the_person_is_told(offline: Saw) -> None:
+def test_a_secret_file_is_withheld_and_the_person_is_informed(offline: Saw) -> None:
     assert offline["secret_refused"]["message"] == "Gemini is not shown this file."
     assert [refusal["name"] for refusal in offline["secret_preview"]["withheld"]] == [".env"]
     assert "hunter2" not in json.dumps([offline["secret_preview"], offline["secret"]])
@@ -215,7 +182,7 @@ def test_a_chat_is_compressed_with_progress_and_undone_and_goes_on(offline: Saw)
     assert bar(offline, "gemini-compress").count("begin") == 2
     assert re.match(r"Compression is idle: [\d,]+ of 1,048,576 tokens used", offline["status"]["message"])
     assert offline["undone"]["message"].startswith("Undone:")
-    assert sent_in_full_after(offline) == [None, "compactionCompleted", "compactionUndone"]
+    assert sent_in_full_after(offline) == [None, "compressionCompleted", "compressionUndone"]
     assert "and again?" in offline["after_undo"]
 
 
@@ -260,7 +227,7 @@ def test_a_compression_is_cancelled_while_the_summariser_thinks(online: Saw) -> 
 
 def test_the_next_compression_counts_with_the_api_and_is_undone(online: Saw) -> None:
     assert online.emulator
-    (completed,) = online.of("compactionCompleted")
+    (completed,) = online.of("compressionCompleted")
     assert completed["result"]["status"] == "COMPRESSED"
     assert completed["result"]["tokenCountSource"] == "api"
     assert online["compressed"]["message"] == completed["result"]["message"]
@@ -271,7 +238,7 @@ def test_the_next_compression_counts_with_the_api_and_is_undone(online: Saw) -> 
     assert "word1 word1" not in after_compression.text
     assert "word1 word1" in after_undo.text
     assert "<state_snapshot>" not in after_undo.text
-    assert sent_in_full_after(online) == [None, "compactionCompleted", "compactionUndone"]
+    assert sent_in_full_after(online) == [None, "compressionCompleted", "compressionUndone"]
 
 
 def test_a_refused_key_is_one_clear_message_and_the_chat_goes_on(online: Saw) -> None:

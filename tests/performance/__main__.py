@@ -1,7 +1,7 @@
 """Benchmarks: `python -m tests.performance [--json] [--only NAME …] [--quick]`.
 
-Every figure that has something to stand beside is measured with it in the same run. Targets are the project's own; a miss is printed and is no
-failure of the command. What cannot be measured here is named with the reason.
+Every figure that has something to stand beside is measured with it in the same run. Targets are the project's own; a
+miss is printed and is no failure of the command. What cannot be measured here is named with the reason.
 """
 
 from __future__ import annotations
@@ -35,10 +35,16 @@ BENCHES: Final[Mapping[str, str]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.performance", description="Benchmarks, each with its ratio in the same run.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.performance", description="Benchmarks, each with its ratio in the same run."
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.add_argument("--only", action="append", choices=BENCHES, metavar="NAME", help=f"one of {', '.join(BENCHES)}; may be repeated")
-    parser.add_argument("--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works")
+    parser.add_argument(
+        "--only", action="append", choices=BENCHES, metavar="NAME", help=f"one of {', '.join(BENCHES)}; may be repeated"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes and few repetitions, without Node: to see that it works"
+    )
     asked = parser.parse_args(arguments)
     findings: list[Finding] = []
     with TemporaryDirectory(prefix="companion-bench-", ignore_cleanup_errors=True) as scratch:
@@ -47,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             own.mkdir()
             _tell(name)
             measure: Bench = import_module(f"tests.performance.{BENCHES[name]}").run
-            findings += measure(Options(scratch=own, quick=asked.quick, tell=lambda what, name=name: _tell(f"{name}: {what}")))
+            findings += measure(
+                Options(scratch=own, quick=asked.quick, tell=lambda what, name=name: _tell(f"{name}: {what}"))
+            )
     print(as_json(findings, _machine()) if asked.json else table(findings))
     return 0
 
@@ -57,7 +65,12 @@ def _tell(what: str) -> None:
 
 
 def _machine() -> dict[str, str | int]:
-    return {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine(), "cpus": os.cpu_count() or 0}
+    return {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cpus": os.cpu_count() or 0,
+    }
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ def run(options: Options) -> Iterator[Finding]:
             for _ in range(3):
                 assert "result" in daemon.request("gemini/chat", _prompt())
             yield from _figures("a chat that waits", [_cancel(daemon, provider, _waiting_chat) for _ in range(rounds)])
-            yield from _figures("a chat that streams", [_cancel(daemon, provider, _streaming_chat) for _ in range(rounds)])
+            yield from _figures(
+                "a chat that streams", [_cancel(daemon, provider, _streaming_chat) for _ in range(rounds)]
+            )
             yield from _figures("a compression", [_cancel(daemon, provider, _compression) for _ in range(rounds)])
 
 

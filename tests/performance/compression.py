@@ -1,7 +1,7 @@
-"""Split, estimate and whole compression, beside the peer's published core on the same conversation.
+"""Split, estimate and whole compression, beside Gemini CLI's published core on the same conversation.
 
-The model answers and counts at once on both sides. Ours runs as the daemon runs it: on a session that holds its log, in the event loop, with
-events told. The peer takes the contents as they are.
+The model answers and counts at once on both sides. Ours runs as the daemon runs it: on a session that holds its log, in
+the event loop, with events told. Gemini CLI takes the contents as they are.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from gemini_companion.engine.compression.split import SPLIT_FRACTION, find_split
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.decode import decode_contents
 from gemini_companion.engine.tokens.ledger import TokenLedger
-from gemini_companion.sessions.checkpoints import undo
-from gemini_companion.sessions.compressing import compress
+from gemini_companion.sessions.compression.service import compress
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.session import Session
 from tests.performance.conversation import fingerprint, make_contents
 from tests.performance.figures import Figure, Finding, Skipped
+from tests.performance.gemini_cli import CORE, GeminiCliCore, Unavailable
 from tests.performance.instant import InstantModel
 from tests.performance.options import Options
-from tests.performance.peer import CORE, PeerCore, Unavailable
 from tests.performance.timing import interleaved, seconds, settled
 from tests.support.sessions import Studio
 
 NAME: Final = "compression"
-PEER: Final = "the peer's core"
+GEMINI_CLI: Final = "Gemini CLI's core"
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 TARGETS: Final = {10_000: 0.1, 100_000: 0.02}
-"""Of whole compression, as a share of the peer's time."""
+"""Of whole compression, as a share of Gemini CLI's time."""
 
 _CLIENT: Final = "bench"
 
@@ -43,33 +43,33 @@ _CLIENT: Final = "bench"
 def run(options: Options) -> Iterator[Finding]:
     """Measure every size, both sides in turns."""
     with ExitStack() as stack:
-        peer: PeerCore | None = None
+        gemini_cli: GeminiCliCore | None = None
         if options.quick:
-            yield Skipped(bench=NAME, name=PEER, reason="left out in a hurry (--quick)")
+            yield Skipped(bench=NAME, name=GEMINI_CLI, reason="left out in a hurry (--quick)")
         else:
             try:
-                peer = stack.enter_context(PeerCore(options))
-                peer.make(1)
+                gemini_cli = stack.enter_context(GeminiCliCore(options))
+                gemini_cli.make(1)
             except Unavailable as error:
-                yield Skipped(bench=NAME, name=PEER, reason=str(error))
-                peer = None
+                yield Skipped(bench=NAME, name=GEMINI_CLI, reason=str(error))
+                gemini_cli = None
         runner = stack.enter_context(asyncio.Runner())
         for size in SIZES[:1] if options.quick else SIZES:
             options.tell(f"{size:,} contents")
-            yield from _Size(options, runner, peer, size).findings()
+            yield from _Size(options, runner, gemini_cli, size).findings()
 
 
 class _Size:
     """One size of conversation."""
 
-    def __init__(self, options: Options, runner: asyncio.Runner, peer: PeerCore | None, size: int) -> None:
-        self._options, self._runner, self._peer, self._size = options, runner, peer, size
+    def __init__(self, options: Options, runner: asyncio.Runner, gemini_cli: GeminiCliCore | None, size: int) -> None:
+        self._options, self._runner, self._gemini_cli, self._size = options, runner, gemini_cli, size
         self._rounds = options.rounds(3 if size >= SIZES[-1] else 7)
         self._calls = max(1, 2_000 // size)
         """Calls that one figure of a round is the median of."""
         made = make_contents(size)
         self._data = json.dumps(made, ensure_ascii=False).encode()
-        if peer is not None and peer.make(size) != fingerprint(made):
+        if gemini_cli is not None and gemini_cli.make(size) != fingerprint(made):
             raise AssertionError(f"{CORE} was given another conversation than ours")
 
     def findings(self) -> Iterator[Figure]:
@@ -80,7 +80,7 @@ class _Size:
             "estimate, everything anew",
             "estimate",
             lambda: TokenLedger().totals(contents),
-            note="a session estimates each content once, when it comes; the peer's counter goes by characters alone",
+            note="a session estimates each content once, when it comes; Gemini CLI's counter goes by characters alone",
         )
         session = settled(partial(self._session, contents))
         first = seconds(partial(self._compress, session)) * 1000
@@ -108,13 +108,20 @@ class _Size:
     def _cold(self) -> None:
         self._compress(self._session(decode_contents(json.loads(self._data))))
 
-    def _compared(self, name: str, peers: str, ours: Callable[[], object], *, calls: int | None = None, note: str = "") -> Figure:
-        return self._figure(name, self._timed(ours, peers, calls=calls), note=note)
+    def _compared(
+        self, name: str, theirs: str, ours: Callable[[], object], *, calls: int | None = None, note: str = ""
+    ) -> Figure:
+        return self._figure(name, self._timed(ours, theirs, calls=calls), note=note)
 
     def _timed(
-        self, ours: Callable[[], object], peers: str, restore: Callable[[], object] | None = None, *, calls: int | None = None
+        self,
+        ours: Callable[[], object],
+        theirs: str,
+        restore: Callable[[], object] | None = None,
+        *,
+        calls: int | None = None,
     ) -> dict[str, list[float]]:
-        """Milliseconds of each round, of ours and the peer's; `restore` runs untimed after each of our calls."""
+        """Milliseconds of each round, of ours and Gemini CLI's; `restore` runs untimed after each of our calls."""
         calls = calls or self._calls
 
         def measure() -> float:
@@ -126,27 +133,29 @@ class _Size:
             return median(taken)
 
         contenders: dict[str, Callable[[], float]] = {"ours": measure}
-        peer = self._peer
-        if peer is not None:
-            contenders[PEER] = lambda: median(peer.time(peers, calls)[0])
-            peer.time(peers, max(1, min(30, 10_000 // self._size)))  # for its compiler
+        gemini_cli = self._gemini_cli
+        if gemini_cli is not None:
+            contenders[GEMINI_CLI] = lambda: median(gemini_cli.time(theirs, calls)[0])
+            gemini_cli.time(theirs, max(1, min(30, 10_000 // self._size)))  # for its compiler
         return interleaved(contenders, self._rounds)
 
-    def _figure(self, name: str, taken: dict[str, list[float]], *, target: float | None = None, note: str = "") -> Figure:
-        beside = median(taken[PEER]) if PEER in taken else None
+    def _figure(
+        self, name: str, taken: dict[str, list[float]], *, target: float | None = None, note: str = ""
+    ) -> Figure:
+        beside = median(taken[GEMINI_CLI]) if GEMINI_CLI in taken else None
         return Figure(
             bench=NAME,
             name=f"{name}, {self._size:,}",
             value=median(taken["ours"]),
             unit="ms",
-            beside=PEER if beside is not None else "",
+            beside=GEMINI_CLI if beside is not None else "",
             beside_value=beside,
             target=target if beside is not None else None,
             note=note,
         )
 
     def _files(self, name: str) -> str:
-        if self._peer is None:
+        if self._gemini_cli is None:
             return ""
-        _, files = self._peer.time(name)
-        return f"the peer's time includes the {files:,} files that it writes for old tool outputs" if files else ""
+        _, files = self._gemini_cli.time(name)
+        return f"Gemini CLI's time includes the {files:,} files that it writes for old tool outputs" if files else ""

@@ -1,6 +1,7 @@
-"""The conversation that is measured: a description, from which this module and `peer.mjs` make the same contents.
+"""The conversation that is measured: a description, from which this module and `gemini_cli.mjs` make the same contents.
 
-Prompts, answers, and in each block of six one call of a tool with its output; every text has 1,000 characters, some of them Chinese.
+Prompts, answers, and in each block of six one call of a tool with its output; every text has 1,000 characters, some of
+them Chinese.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ DESCRIPTION: Final[Json] = {
         "fn",
     ],
 }
-"""`texts` are made by a random generator; the contents take them in turns, each behind its own number, so that no two are alike."""
+"""`texts` are made by a random generator; the contents take them in turns, each behind its own number, so that no two
+are alike.
+"""
 
 _MODULUS: Final = 2**32
 
@@ -70,9 +73,15 @@ def _content(index: int, kind: str, characters: int) -> Json:
     name, call_id = DESCRIPTION["tool"], f"call-{index // len(DESCRIPTION['block'])}"
     match kind:
         case "call":
-            return {"role": "model", "parts": [{"functionCall": {"id": call_id, "name": name, "args": {"command": text}}}]}
+            return {
+                "role": "model",
+                "parts": [{"functionCall": {"id": call_id, "name": name, "args": {"command": text}}}],
+            }
         case "output":
-            return {"role": "user", "parts": [{"functionResponse": {"id": call_id, "name": name, "response": {"output": text}}}]}
+            return {
+                "role": "user",
+                "parts": [{"functionResponse": {"id": call_id, "name": name, "response": {"output": text}}}],
+            }
         case _:
             return {"role": "user" if kind == "prompt" else "model", "parts": [{"text": text}]}
 

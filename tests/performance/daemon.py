@@ -29,11 +29,20 @@ class Arrival(NamedTuple):
 
 
 class Daemon:
-    """Speaks LSP's base protocol to a child process. Reading is a thread's business and does nothing but note the time."""
+    """Speaks LSP's base protocol to a child process. Reading is a thread's business and does nothing but note the
+    time.
+    """
 
     def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
         self.started = time.perf_counter()
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, bufsize=0)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            bufsize=0,
+        )
         self.notifications: list[Arrival] = []
         """What it told since this was last cleared, as far as answers were waited for."""
         self._arrived: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
@@ -43,7 +52,9 @@ class Daemon:
     def __enter__(self) -> Daemon:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.process.kill()
         self.process.communicate()
 

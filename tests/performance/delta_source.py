@@ -1,7 +1,7 @@
 """A Gemini API in a process of its own whose streams carry, in each delta, the moment at which it was sent.
 
-Built on the tests' emulator's HTTP server. Prints its address, and serves until its input ends. Arguments: deltas a stream, and the
-milliseconds between them.
+Built on the tests' emulator's HTTP server. Prints its address, and serves until its input ends. Arguments: deltas a
+stream, and the milliseconds between them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,12 @@ def _piece(text: str, *, last: bool) -> dict[str, object]:
     if last:
         candidate["finishReason"] = "STOP"
     usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
-    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-flash", "responseId": "bench"}
+    return {
+        "candidates": [candidate],
+        "usageMetadata": usage,
+        "modelVersion": "gemini-2.5-flash",
+        "responseId": "bench",
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""How many updates a second the server takes from an editor, until it answers a question that needs the last of them."""
+"""How many updates a second the server takes from an editor, until it answers a question that needs the last of
+them.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,16 @@ def run(options: Options) -> Iterator[Finding]:
         document = {"uri": paths[0].as_uri(), "languageId": "python", "version": 1, "text": paths[0].read_text("utf-8")}
         daemon.notify("textDocument/didOpen", {"textDocument": document})
         daemon.request("gemini/session/new", {})
-        notices = _rate(daemon, "gemini/ideContext/didChange", lambda index: _notice(paths, index), count, options.rounds(5))
-        keystrokes = _rate(daemon, "textDocument/didChange", lambda index: _keystroke(paths[0], index), count, options.rounds(5))
+        notices = _rate(
+            daemon, "gemini/ideContext/didChange", lambda index: _notice(paths, index), count, options.rounds(5)
+        )
+        keystrokes = _rate(
+            daemon, "textDocument/didChange", lambda index: _keystroke(paths[0], index), count, options.rounds(5)
+        )
     yield Figure(bench=NAME, name=f"gemini/ideContext/didChange, {_FILES} files", value=notices, unit="/s")
-    yield Figure(bench=NAME, name=f"textDocument/didChange, a keystroke in {_LINES:,} lines", value=keystrokes, unit="/s")
+    yield Figure(
+        bench=NAME, name=f"textDocument/didChange, a keystroke in {_LINES:,} lines", value=keystrokes, unit="/s"
+    )
 
 
 def _rate(daemon: Daemon, method: str, params: Callable[[int], dict[str, Any]], count: int, rounds: int) -> float:
@@ -53,8 +61,14 @@ def _rate(daemon: Daemon, method: str, params: Callable[[int], dict[str, Any]], 
 
 def _notice(paths: list[Path], index: int) -> dict[str, Any]:
     position = {"line": index % _LINES, "character": 3}
-    files: list[dict[str, Any]] = [{"uri": path.as_uri(), "lastFocusedAt": index - number} for number, path in enumerate(paths)]
-    files[0] |= {"isActive": True, "cursor": position, "selection": {"start": {"line": 0, "character": 0}, "end": position}}
+    files: list[dict[str, Any]] = [
+        {"uri": path.as_uri(), "lastFocusedAt": index - number} for number, path in enumerate(paths)
+    ]
+    files[0] |= {
+        "isActive": True,
+        "cursor": position,
+        "selection": {"start": {"line": 0, "character": 0}, "end": position},
+    }
     return {"openFiles": files}
 
 

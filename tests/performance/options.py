@@ -15,7 +15,9 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to measure. `scratch` is a new folder for this run, `downloads` is kept between runs; neither is under version control."""
+    """How to measure. `scratch` is a new folder for this run, `downloads` is kept between runs; neither is under
+    version control.
+    """
 
     scratch: Path
     quick: bool = False
@@ -39,8 +41,14 @@ class Options:
         return min(usual, 2) if self.quick else usual
 
     def environment(self, **more: str) -> dict[str, str]:
-        """A process's environment without keys, at home in the scratch folder, from which the project can be imported."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GEMINI", "GOOGLE", "COMPANION", "PYTHON"))}
+        """A process's environment without keys, at home in the scratch folder, from which the project can be
+        imported.
+        """
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("GEMINI", "GOOGLE", "COMPANION", "PYTHON"))
+        }
         home = self.scratch / "home"
         home.mkdir(parents=True, exist_ok=True)
         own: Mapping[str, str] = {

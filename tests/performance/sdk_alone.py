@@ -1,4 +1,5 @@
-"""The google-genai SDK alone, on the same stream: prints how long each delta was under way, in microseconds, as a line of JSON per stream.
+"""The google-genai SDK alone, on the same stream: prints how long each delta was under way, in microseconds, as a line
+of JSON per stream.
 
 Arguments: the address of the API. Each line that comes in asks for a stream.
 """

@@ -1,4 +1,6 @@
-"""The longest time that the event loop does nothing but one thing, on a long history: how late a task is that wants its turn every millisecond."""
+"""The longest time that the event loop does nothing but one thing, on a long history: how late a task is that wants its
+turn every millisecond.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,15 @@ from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, cast
 
-from gemini_companion.adapters.gemini.client import GeminiModelClient
 from gemini_companion.adapters.gemini.options import from_environment
-from gemini_companion.adapters.offline.client import OfflineModelClient
+from gemini_companion.adapters.gemini.provider import GeminiProvider
+from gemini_companion.adapters.offline.provider import OfflineProvider
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.decode import decode_contents
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
 from gemini_companion.engine.tokens.limits import OFFLINE_MODEL
-from gemini_companion.sessions.checkpoints import undo
-from gemini_companion.sessions.compressing import compress
+from gemini_companion.sessions.compression.service import compress
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.session import Session
 from tests.performance.conversation import make_contents
 from tests.performance.figures import Figure, Finding
@@ -52,7 +54,9 @@ def run(options: Options) -> Iterator[Finding]:
     with ExitStack() as stack:
         runner = stack.enter_context(asyncio.Runner())
         yield _figure(
-            "nothing at all, for comparison", [runner.run(_worst_lag(partial(asyncio.sleep, 0.3))) for _ in range(options.rounds(5))], judged=False
+            "nothing at all, for comparison",
+            [runner.run(_worst_lag(partial(asyncio.sleep, 0.3))) for _ in range(options.rounds(5))],
+            judged=False,
         )
         for model, contents in (("instant", plain), ("instant, with thoughts", thoughtful), ("offline", plain)):
             desk = _Desk(options, runner, contents, offline=model == "offline")
@@ -69,23 +73,38 @@ def run(options: Options) -> Iterator[Finding]:
 class _Desk:
     """A session with a history, and a client that works on it."""
 
-    def __init__(self, options: Options, runner: asyncio.Runner, contents: list[Content], *, offline: bool = False, base_url: str = "") -> None:
+    def __init__(
+        self,
+        options: Options,
+        runner: asyncio.Runner,
+        contents: list[Content],
+        *,
+        offline: bool = False,
+        base_url: str = "",
+    ) -> None:
         self._runner = runner
         self._size = len(contents)
         model: Any = InstantModel()
         if base_url:
             gemini = from_environment({"GEMINI_API_KEY": "bench", "GOOGLE_GEMINI_BASE_URL": base_url})
             assert gemini is not None
-            model = GeminiModelClient(gemini)
+            model = GeminiProvider(gemini)
             runner.run(model.warm_up())
         self._studio, self._session = runner.run(_Desk.enter(options, contents, model=model, offline=offline))
         gc.collect()
 
     @staticmethod
-    async def enter(options: Options, contents: list[Content], *, model: Any = None, offline: bool = False) -> tuple[Studio, Session]:
+    async def enter(
+        options: Options, contents: list[Content], *, model: Any = None, offline: bool = False
+    ) -> tuple[Studio, Session]:
         """Begin a session with these contents."""
-        own = cast("Any", OfflineModelClient(count_text=LexicalTokenCounter().count_text))
-        studio = Studio(Path(mkdtemp(dir=options.scratch)), model=model or cast("Any", InstantModel()), offline=own, compression_threshold=1.0)
+        own = cast("Any", OfflineProvider(count_text=LexicalTokenCounter().count_text))
+        studio = Studio(
+            Path(mkdtemp(dir=options.scratch)),
+            model=model or cast("Any", InstantModel()),
+            offline=own,
+            compression_threshold=1.0,
+        )
         if offline:
             studio.set(model_name=OFFLINE_MODEL)
             await own.warm_up()
@@ -105,7 +124,10 @@ class _Desk:
 
     def turns(self, how: str, rounds: int) -> Iterator[Figure]:
         """Chat."""
-        yield _figure(f"a turn on {self._size:,} contents {how}", [self._runner.run(_worst_lag(self._chat)) for _ in range(rounds)])
+        yield _figure(
+            f"a turn on {self._size:,} contents {how}",
+            [self._runner.run(_worst_lag(self._chat)) for _ in range(rounds)],
+        )
 
     async def _chat(self) -> None:
         result = await self._studio.app.chat(self._studio.client, ({"text": "What did we do with the parser?"},))

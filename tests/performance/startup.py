@@ -13,19 +13,24 @@ from typing import Final, NamedTuple
 
 from tests.performance.daemon import Daemon, end_group
 from tests.performance.figures import Figure, Finding, Skipped
+from tests.performance.gemini_cli import CLI, Unavailable, installed, node
 from tests.performance.options import Options
-from tests.performance.peer import CLI, Unavailable, installed, node
 from tests.performance.timing import descendants, interleaved, medians, resident_mib
 
 NAME: Final = "startup"
 BARE: Final = "a bare pygls server"
-PEER: Final = "gemini --acp"
+GEMINI_CLI: Final = "gemini --acp"
 
 BESIDE_BARE: Final = 1.25
-BESIDE_PEER: Final = 0.4
-MEMORY_BESIDE_PEER: Final = 0.3
+BESIDE_GEMINI_CLI: Final = 0.4
+MEMORY_BESIDE_GEMINI_CLI: Final = 0.3
 
-_TO_ACP: Final = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {}}}
+_TO_ACP: Final = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": 1, "clientCapabilities": {}},
+}
 
 
 class Start(NamedTuple):
@@ -36,44 +41,64 @@ class Start(NamedTuple):
 
 
 def run(options: Options) -> Iterator[Finding]:
-    """Measure ours, the bare server and the peer in turns."""
+    """Measure ours, the bare server and Gemini CLI in turns."""
     environment = options.environment()
     bare = [sys.executable, str(Path(__file__).with_name("bare_server.py"))]
     contenders: dict[str, Callable[[], Start]] = {
         "ours": partial(_language_server, options.server_command(), environment),
         BARE: partial(_language_server, bare, environment),
     }
-    peer_is_there = False
+    is_there = False
     if not options.quick:
         try:
-            contenders[PEER] = partial(_agent_server, _peer_command(options), _peer_environment(options), options.scratch)
-            contenders[PEER]()
-            peer_is_there = True
+            contenders[GEMINI_CLI] = partial(
+                _agent_server, _gemini_cli_command(options), _gemini_cli_environment(options), options.scratch
+            )
+            contenders[GEMINI_CLI]()
+            is_there = True
         except (Unavailable, OSError, EOFError) as error:
-            contenders.pop(PEER, None)
-            yield Skipped(bench=NAME, name=PEER, reason=str(error))
+            contenders.pop(GEMINI_CLI, None)
+            yield Skipped(bench=NAME, name=GEMINI_CLI, reason=str(error))
     else:
-        yield Skipped(bench=NAME, name=PEER, reason="left out in a hurry (--quick)")
+        yield Skipped(bench=NAME, name=GEMINI_CLI, reason="left out in a hurry (--quick)")
     for measure in contenders.values():
         measure()  # once for the disk's cache and the compiled modules
     starts: dict[str, list[Start]] = {name: [] for name in contenders}
-    interleaved({name: partial(_note, starts[name], measure) for name, measure in contenders.items()}, options.rounds(15))
+    interleaved(
+        {name: partial(_note, starts[name], measure) for name, measure in contenders.items()}, options.rounds(15)
+    )
     ms = medians({name: [start.ms for start in of] for name, of in starts.items()})
     mib = medians({name: [start.mib for start in of] for name, of in starts.items()})
-    yield Figure(bench=NAME, name="to initialize", value=ms["ours"], unit="ms", beside=BARE, beside_value=ms[BARE], target=BESIDE_BARE)
-    if peer_is_there:
-        yield Figure(bench=NAME, name="to initialize", value=ms["ours"], unit="ms", beside=PEER, beside_value=ms[PEER], target=BESIDE_PEER)
+    yield Figure(
+        bench=NAME,
+        name="to initialize",
+        value=ms["ours"],
+        unit="ms",
+        beside=BARE,
+        beside_value=ms[BARE],
+        target=BESIDE_BARE,
+    )
+    if is_there:
+        yield Figure(
+            bench=NAME,
+            name="to initialize",
+            value=ms["ours"],
+            unit="ms",
+            beside=GEMINI_CLI,
+            beside_value=ms[GEMINI_CLI],
+            target=BESIDE_GEMINI_CLI,
+        )
     yield Figure(bench=NAME, name="memory then", value=mib["ours"], unit="MiB", beside=BARE, beside_value=mib[BARE])
-    if peer_is_there:
+    if is_there:
         yield Figure(
             bench=NAME,
             name="memory of the process that answered",
             value=mib["ours"],
             unit="MiB",
-            beside=PEER,
-            beside_value=mib[PEER],
-            target=MEMORY_BESIDE_PEER,
-            note="the peer's launcher, a process of its own, is not counted",
+            beside=GEMINI_CLI,
+            beside_value=mib[GEMINI_CLI],
+            target=MEMORY_BESIDE_GEMINI_CLI,
+            note="Gemini CLI's launcher, a process of its own, is not counted",
         )
 
 
@@ -93,7 +118,13 @@ def _agent_server(command: list[str], environment: dict[str, str], folder: Path)
     """The same for a server that speaks JSON lines, started as a user would: with its launcher."""
     started = time.perf_counter()
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=folder, start_new_session=True
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        cwd=folder,
+        start_new_session=True,
     )
     try:
         assert process.stdin
@@ -103,17 +134,17 @@ def _agent_server(command: list[str], environment: dict[str, str], folder: Path)
         answer = process.stdout.readline()
         taken = (time.perf_counter() - started) * 1000
         if b'"result"' not in answer:
-            raise EOFError(f"{PEER} does not answer initialize")
+            raise EOFError(f"{GEMINI_CLI} does not answer initialize")
         return Start(taken, max(resident_mib(pid) for pid in (process.pid, *descendants(process.pid))))
     finally:
         end_group(process)
 
 
-def _peer_command(options: Options) -> list[str]:
+def _gemini_cli_command(options: Options) -> list[str]:
     home = installed(options, CLI)
     script = json.loads((home / "package.json").read_text("utf-8"))["bin"]["gemini"]
     return [node(), str(home / script), "--acp"]
 
 
-def _peer_environment(options: Options) -> dict[str, str]:
+def _gemini_cli_environment(options: Options) -> dict[str, str]:
     return options.environment(GEMINI_CLI_HOME=str(options.scratch / "home"), GEMINI_TELEMETRY_ENABLED="false")

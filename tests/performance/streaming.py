@@ -14,9 +14,9 @@ from statistics import median
 from tempfile import mkdtemp
 from typing import Any, Final, cast
 
-from gemini_companion.protocol.connection import Connection
-from gemini_companion.protocol.host import ConnectionSink
+from gemini_companion.protocol.capabilities import ServerDescription
 from gemini_companion.protocol.server import CompanionServer
+from gemini_companion.protocol.sink import ConnectionSink
 from gemini_companion.sessions.clients import Client
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding
@@ -45,11 +45,20 @@ def run(options: Options) -> Iterator[Finding]:
         taken = interleaved({"ours": server.stream, "sdk": sdk.stream}, options.rounds(16))
     ours, alone = median(taken["ours"]), median(taken["sdk"])
     overhead = median(server_ms - sdk_ms for server_ms, sdk_ms in zip(taken["ours"], taken["sdk"], strict=True))
-    yield Figure(bench=NAME, name="SSE event sent to frame read by the client", value=ours, unit="ms", beside="the SDK alone", beside_value=alone)
+    yield Figure(
+        bench=NAME,
+        name="SSE event sent to frame read by the client",
+        value=ours,
+        unit="ms",
+        beside="the SDK alone",
+        beside_value=alone,
+    )
     yield Figure(bench=NAME, name="overhead per delta, median", value=max(0.0, overhead), unit="ms", target=TARGET_MS)
     pieces = 200 if options.quick else _PIECES
     each = asyncio.run(_in_process(options, pieces))
-    yield Figure(bench=NAME, name="of it our own work: check, tell, number, encode, frame", value=each * 1000, unit="ms")
+    yield Figure(
+        bench=NAME, name="of it our own work: check, tell, number, encode, frame", value=each * 1000, unit="ms"
+    )
 
 
 class Source:
@@ -58,7 +67,13 @@ class Source:
     def __init__(self, options: Options, deltas: int) -> None:
         command = [sys.executable, "-m", "tests.performance.delta_source", str(deltas), str(_PAUSE_MS)]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=options.environment(), cwd=ROOT, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=options.environment(),
+            cwd=ROOT,
+            text=True,
         )
         assert self._process.stdout
         self.base_url = self._process.stdout.readline().strip()
@@ -77,7 +92,13 @@ class _SdkAlone:
     def __init__(self, options: Options, base_url: str) -> None:
         command = [sys.executable, "-m", "tests.performance.sdk_alone", base_url]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=options.environment(), cwd=ROOT, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=options.environment(),
+            cwd=ROOT,
+            text=True,
         )
 
     def __enter__(self) -> _SdkAlone:
@@ -126,10 +147,12 @@ class _Server:
 
 async def _in_process(options: Options, pieces: int) -> float:
     """Seconds a delta of a turn whose model answers at once and whose frames go nowhere."""
-    studio = Studio(Path(mkdtemp(dir=options.scratch)), model=cast("Any", InstantModel(("three little words ",) * pieces)))
-    server = CompanionServer(name="bench", version="1", methods=(), commands=(), events=())
-    server.protocol.set_writer(_Nowhere(), include_headers=True)
-    client = Client("client-of-the-bench", ConnectionSink(Connection(server.protocol)))
+    studio = Studio(
+        Path(mkdtemp(dir=options.scratch)), model=cast("Any", InstantModel(("three little words ",) * pieces))
+    )
+    server = CompanionServer(ServerDescription(name="bench", version="1"))
+    server.dispatcher.set_writer(_Nowhere(), include_headers=True)
+    client = Client("client-of-the-bench", ConnectionSink(server.connection))
     studio.app.attach(client)
     await studio.app.chat(client, ({"text": "Hello"},))
     started = time.perf_counter()

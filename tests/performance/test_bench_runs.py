@@ -9,6 +9,7 @@ import pytest
 from tests.performance.__main__ import main
 
 
+@pytest.mark.process
 def test_the_cheap_benchmarks_give_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--quick", "--only", "tokenError", "--only", "cancelling"]) == 0
     printed = capsys.readouterr().out

@@ -16,8 +16,8 @@ from gemini_companion.engine.tokens.heuristic import HeuristicTokenCounter
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
 from tests.engine.tokens.measured_texts import SAMPLES
 from tests.performance.figures import Figure, Finding, Skipped
+from tests.performance.gemini_cli import Unavailable, installed
 from tests.performance.options import ROOT, Options
-from tests.performance.peer import Unavailable, installed
 
 NAME: Final = "tokenError"
 HEURISTIC: Final = "characters alone"
@@ -29,11 +29,15 @@ CONVERSATIONS_WORST: Final = 10.0
 
 
 def run(options: Options) -> Iterator[Finding]:
-    """Our own samples, whose true counts are written beside them; then conversations, if the tokenizer and a corpus are here."""
+    """Our own samples, whose true counts are written beside them; then conversations, if the tokenizer and a corpus are
+    here.
+    """
     ours, heuristic = LexicalTokenCounter().count_text, HeuristicTokenCounter().count_text
     errors: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for sample in SAMPLES:
-        errors[sample.kind].append((_off(ours(sample.text), sample.tokens), _off(heuristic(sample.text), sample.tokens)))
+        errors[sample.kind].append(
+            (_off(ours(sample.text), sample.tokens), _off(heuristic(sample.text), sample.tokens))
+        )
     worst = max(errors, key=lambda kind: max(error for error, _ in errors[kind]))
     for kind, of in errors.items():
         error, by_heuristic = (max(values) for values in zip(*of, strict=True))
@@ -41,7 +45,9 @@ def run(options: Options) -> Iterator[Finding]:
     yield from _conversations(options, ours, heuristic)
 
 
-def _conversations(options: Options, ours: Callable[[str], float], heuristic: Callable[[str], float]) -> Iterator[Finding]:
+def _conversations(
+    options: Options, ours: Callable[[str], float], heuristic: Callable[[str], float]
+) -> Iterator[Finding]:
     try:
         samples = _corpus(options)
         true_count = _tokenizer(options)

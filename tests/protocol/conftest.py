@@ -17,16 +17,16 @@ async def app() -> SampleApp:
 
 @pytest.fixture
 async def raw_client(app: SampleApp) -> AsyncIterator[InMemoryClient]:
-    """A client that has not said `initialize`."""
+    """A client that has not sent `initialize`."""
     client = InMemoryClient(create_sample_server(app))
     yield client
     app.release.set()
-    await client.server.protocol.close()
+    await client.server.dispatcher.close()
 
 
 @pytest.fixture
 async def client(raw_client: InMemoryClient) -> InMemoryClient:
-    """A client in the middle of its session; what was said so far is forgotten."""
+    """A client in the middle of its session; what was received so far is forgotten."""
     await raw_client.initialize()
-    raw_client.said.clear()
+    raw_client.received.clear()
     return raw_client

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from gemini_companion.protocol import calls as calls_module
+from tests.support.patience import PATIENCE
 from tests.support.sample_server import SampleApp
 from tests.support.wire import InMemoryClient
 
@@ -34,7 +35,9 @@ async def test_a_handler_that_settles_in_time_has_its_result_sent(client: InMemo
     assert (await client.answer_to(request_id))["result"] == "committed"
 
 
-async def test_a_handler_that_does_not_hear_is_answered_for_and_its_result_goes_nowhere(client: InMemoryClient, app: SampleApp):
+async def test_a_handler_that_ignores_the_cancel_is_answered_for_and_its_result_goes_nowhere(
+    client: InMemoryClient, app: SampleApp
+):
     request_id = client.send("sample/shielded", {})
     await app.started.wait()
     client.notify("$/cancelRequest", {"id": request_id})
@@ -44,14 +47,19 @@ async def test_a_handler_that_does_not_hear_is_answered_for_and_its_result_goes_
     client.send("gemini/nothing", {}, request_id)  # the id is free again
     app.release.set()
     await client.request("gemini/nothing")
-    assert [message.get("result", "refused") for message in client.responses() if message["id"] == request_id] == ["refused", None]
+    assert [message.get("result", "refused") for message in client.responses() if message["id"] == request_id] == [
+        "refused",
+        None,
+    ]
 
 
 def test_an_answer_to_a_cancel_is_due_within_a_tenth_of_a_second():
     assert calls_module.CANCEL_GRACE < 0.1
 
 
-async def test_a_fault_on_the_way_out_of_a_cancel_is_told_as_the_cancel(client: InMemoryClient, app: SampleApp, monkeypatch: pytest.MonkeyPatch):
+async def test_a_fault_on_the_way_out_of_a_cancel_is_answered_as_the_cancel(
+    client: InMemoryClient, app: SampleApp, monkeypatch: pytest.MonkeyPatch
+):
     async def wait() -> None:
         app.started.set()
         try:
@@ -59,13 +67,15 @@ async def test_a_fault_on_the_way_out_of_a_cancel_is_told_as_the_cancel(client: 
         except asyncio.CancelledError:
             raise ValueError("the stream broke") from None
 
-    client.server.protocol.calls.start(77, "sample/direct", wait)
+    client.server.dispatcher.calls.start(77, "sample/direct", wait)
     await app.started.wait()
     client.notify("$/cancelRequest", {"id": 77})
     assert (await client.answer_to(77))["error"]["code"] == -32800
 
 
-@pytest.mark.parametrize("params", [{"id": 99}, {"id": "1"}, {"id": True}, {"id": 1.0}, {"id": None}, {}, [1], None, "1"])
+@pytest.mark.parametrize(
+    "params", [{"id": 99}, {"id": "1"}, {"id": True}, {"id": 1.0}, {"id": None}, {}, [1], None, "1"]
+)
 async def test_a_cancel_of_something_else_cancels_nothing(client: InMemoryClient, app: SampleApp, params: object):
     client.send("sample/wait", {"name": "w"}, 1)
     await app.started.wait()
@@ -75,7 +85,9 @@ async def test_a_cancel_of_something_else_cancels_nothing(client: InMemoryClient
 
 
 @pytest.mark.parametrize("token", ["bar", 7])
-async def test_cancelling_the_progress_cancels_the_request_that_took_its_token(client: InMemoryClient, app: SampleApp, token: str | int):
+async def test_cancelling_the_progress_cancels_the_request_that_took_its_token(
+    client: InMemoryClient, app: SampleApp, token: str | int
+):
     request_id = client.send("sample/wait", {"name": "w", "workDoneToken": token})
     other = client.send("sample/wait", {"name": "other", "workDoneToken": f"{token}"[:1] + "?"})
     await app.started.wait()
@@ -86,7 +98,9 @@ async def test_cancelling_the_progress_cancels_the_request_that_took_its_token(c
 
 
 async def test_cancelling_the_progress_of_a_command_cancels_it(client: InMemoryClient, app: SampleApp):
-    request_id = client.send("workspace/executeCommand", {"command": "sample.wait", "arguments": [], "workDoneToken": "bar"})
+    request_id = client.send(
+        "workspace/executeCommand", {"command": "sample.wait", "arguments": [], "workDoneToken": "bar"}
+    )
     await app.started.wait()
     client.notify("window/workDoneProgress/cancel", {"token": "bar"})
     assert (await client.answer_to(request_id))["error"]["code"] == -32800
@@ -101,12 +115,12 @@ async def test_cancelling_an_unknown_progress_cancels_nothing(client: InMemoryCl
     assert (await client.answer_to(request_id))["result"] == "w"
 
 
-async def test_closing_does_not_wait_for_ever_for_a_handler_that_does_not_hear(
+async def test_closing_does_not_wait_for_ever_for_a_handler_that_ignores_the_cancel(
     client: InMemoryClient, app: SampleApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr(calls_module, "CLOSE_GRACE", 0.01)
     client.send("sample/shielded", {})
     await app.started.wait()
-    async with asyncio.timeout(5):
-        await client.server.protocol.close()
+    async with asyncio.timeout(PATIENCE):
+        await client.server.dispatcher.close()
     assert "Left behind: sample/shielded" in caplog.text

@@ -27,7 +27,9 @@ async def connected(tmp_path: Path, workspace: Path, capabilities: dict[str, Any
     environment = {"HOME": str(tmp_path / "home"), "COMPANION_DATA_DIR": str(tmp_path / "data")}
     client = InMemoryClient(Daemon(environment).create_server())
     folders = [{"uri": workspace.as_uri(), "name": "work"}]
-    await client.initialize(workspaceFolders=folders, capabilities=capabilities or {}, initializationOptions={"trusted": True})
+    await client.initialize(
+        workspaceFolders=folders, capabilities=capabilities or {}, initializationOptions={"trusted": True}
+    )
     for file in workspace.iterdir():
         item = {"uri": file.as_uri(), "languageId": "python", "version": 1, "text": file.read_text("utf-8")}
         client.notify("textDocument/didOpen", {"textDocument": item})
@@ -38,7 +40,7 @@ async def connected(tmp_path: Path, workspace: Path, capabilities: dict[str, Any
 async def client(tmp_path: Path, workspace: Path) -> AsyncIterator[InMemoryClient]:
     spoken = await connected(tmp_path, workspace)
     yield spoken
-    await spoken.server.protocol.close()
+    await spoken.server.dispatcher.close()
 
 
 async def actions(client: InMemoryClient, file: Path, start: tuple[int, int], end: tuple[int, int]) -> list[Any]:
@@ -69,21 +71,30 @@ async def test_an_action_names_the_lines_as_a_person_counts_them(
     assert prompt_of(explain) == f"Explain {place} step by step."
 
 
-async def test_nothing_is_offered_for_a_withheld_file_for_the_prompt_would_carry_its_path(client: InMemoryClient, workspace: Path) -> None:
+async def test_nothing_is_offered_for_a_withheld_file_for_the_prompt_would_carry_its_path(
+    client: InMemoryClient, workspace: Path
+) -> None:
     assert await actions(client, workspace / ".env", (0, 0), (0, 5)) == []
 
 
-async def test_an_editor_that_can_show_it_is_told_why_nothing_is_offered(tmp_path: Path, workspace: Path) -> None:
+async def test_an_editor_that_can_show_it_is_given_the_reason_why_nothing_is_offered(
+    tmp_path: Path, workspace: Path
+) -> None:
     client = await connected(tmp_path, workspace, {"textDocument": {"codeAction": {"disabledSupport": True}}})
     (action,) = await actions(client, workspace / ".env", (0, 0), (0, 5))
     assert action["disabled"]["reason"] == "Gemini is not shown .env: a secret by its name."
     assert "command" not in action
-    await client.server.protocol.close()
+    await client.server.dispatcher.close()
 
 
-async def test_an_answer_too_long_for_a_message_says_so_and_stands_whole_in_the_log(client: InMemoryClient, workspace: Path) -> None:
+async def test_an_answer_too_long_for_a_message_says_so_and_stands_whole_in_the_log(
+    client: InMemoryClient, workspace: Path
+) -> None:
     long = "\n".join(f"def function_{number}(argument):\n    return argument + {number}" for number in range(300))
-    change = {"textDocument": {"uri": (workspace / "parser.py").as_uri(), "version": 2}, "contentChanges": [{"text": long}]}
+    change = {
+        "textDocument": {"uri": (workspace / "parser.py").as_uri(), "version": 2},
+        "contentChanges": [{"text": long}],
+    }
     client.notify("textDocument/didChange", change)
     (ask, _) = await actions(client, workspace / "parser.py", (0, 0), (599, 0))
     result = await client.request("workspace/executeCommand", ask["command"])
@@ -110,5 +121,5 @@ async def test_a_command_that_the_person_cancelled_is_no_error(client: InMemoryC
     assert [shown["type"] for shown in client.notifications("window/showMessage")] == [3]
 
 
-async def test_a_cancel_before_anything_was_said_has_nothing_to_cancel(client: InMemoryClient) -> None:
+async def test_a_cancel_before_any_prompt_has_nothing_to_cancel(client: InMemoryClient) -> None:
     assert await client.request("gemini/cancel") == {"cancelled": False}

@@ -13,10 +13,10 @@ from tests.support.wire import InMemoryClient
 
 async def test_a_notification_arrives_as_its_struct_says_and_before_the_response_that_follows(client: InMemoryClient):
     await client.request("sample/flood", {"name": "3"})
-    assert [message.get("method") for message in client.said] == ["sample/delta"] * 3 + [None]
+    assert [message.get("method") for message in client.received] == ["sample/delta"] * 3 + [None]
     client.server.connection.send_notification("sample/delta", Question(text="x"))
     client.server.connection.send_notification("sample/bare")
-    assert client.said[-2:] == [
+    assert client.received[-2:] == [
         {"jsonrpc": "2.0", "method": "sample/delta", "params": {"text": "x"}},
         {"jsonrpc": "2.0", "method": "sample/bare"},
     ]
@@ -25,7 +25,9 @@ async def test_a_notification_arrives_as_its_struct_says_and_before_the_response
 async def test_a_request_to_the_client_is_answered_by_it(client: InMemoryClient):
     client.handlers["sample/ask"] = lambda params: {"outcome": "yes" if params["text"] == "Sure?" else "no", "more": 1}
     connection = client.server.connection
-    answers = await asyncio.gather(*(connection.send_request("sample/ask", Question(text=text), Reply) for text in ("Sure?", "Really?")))
+    answers = await asyncio.gather(
+        *(connection.send_request("sample/ask", Question(text=text), Reply) for text in ("Sure?", "Really?"))
+    )
     assert [answer.outcome for answer in answers] == ["yes", "no"]
 
 
@@ -61,7 +63,7 @@ async def test_a_refusal_without_words_is_one_too(client: InMemoryClient, error:
 async def test_a_client_that_does_not_answer_is_not_waited_for(client: InMemoryClient):
     with pytest.raises(TimeoutError):
         await client.server.connection.send_request("sample/ask", None, timeout=0.01)
-    asked, cancelled = client.said
+    asked, cancelled = client.received
     assert cancelled == {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": asked["id"]}}
     client.feed({"jsonrpc": "2.0", "id": asked["id"], "result": "too late"})
     assert await client.request("gemini/nothing") is None
@@ -73,14 +75,14 @@ async def test_who_is_cancelled_while_asking_cancels_the_question(client: InMemo
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert client.said[-1]["method"] == "$/cancelRequest"
+    assert client.received[-1]["method"] == "$/cancelRequest"
 
 
 async def test_a_client_that_leaves_answers_nothing_any_more(client: InMemoryClient, app: SampleApp):
     connection = client.server.connection
     asking = asyncio.create_task(connection.send_request("sample/ask", None))
     await client.until(lambda message: message.get("method") == "sample/ask")
-    await client.server.protocol.close()
+    await client.server.dispatcher.close()
     with pytest.raises(ClientFault, match="left"):
         await asking
     with pytest.raises(ClientFault, match="left"):

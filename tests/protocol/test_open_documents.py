@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lsprotocol.types import TextDocumentItem
 
 from gemini_companion.protocol.documents import Document, Documents, split_lines
 from gemini_companion.protocol.lsp import Position
@@ -20,7 +21,9 @@ WIDTH = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-l
 
 
 def opened(text: str, encoding: str = "utf-16") -> Document:
-    document = Documents(None, position_encoding=encoding)._create_text_document(URI, text, 1, "python")
+    documents = Documents(None, position_encoding=encoding)
+    documents.put_text_document(TextDocumentItem(uri=URI, language_id="python", version=1, text=text))
+    document = documents.get_text_document(URI)
     assert isinstance(document, Document)
     return document
 
@@ -45,9 +48,15 @@ def editor_offset(text: str, position: Position, encoding: str) -> int:
     return start + length
 
 
-@given(TEXT, st.lists(st.tuples(*[st.integers(0, 5), st.integers(0, 8)] * 2, TEXT), min_size=1, max_size=6), st.sampled_from(sorted(WIDTH)))
+@given(
+    TEXT,
+    st.lists(st.tuples(*[st.integers(0, 5), st.integers(0, 8)] * 2, TEXT), min_size=1, max_size=6),
+    st.sampled_from(sorted(WIDTH)),
+)
 @settings(max_examples=300)
-def test_after_any_edits_the_text_is_the_editor_s(text: str, edits: list[tuple[int, int, int, int, str]], encoding: str):
+def test_after_any_edits_the_text_is_the_editor_s(
+    text: str, edits: list[tuple[int, int, int, int, str]], encoding: str
+):
     document = opened(text, encoding)
     for first, from_, last, to, new in edits:
         start, end = at(first, from_), at(last, to)
@@ -75,17 +84,27 @@ def test_a_form_feed_is_no_line_ending():
 
 async def test_a_document_follows_its_client_from_open_to_close(client: InMemoryClient, app: SampleApp):
     identifier: dict[str, Any] = {"uri": URI, "version": 2}
-    client.notify("textDocument/didOpen", {"textDocument": {"uri": URI, "languageId": "python", "version": 1, "text": "a😀b\nc\n"}})
-    documents = client.server.connection.documents
+    client.notify(
+        "textDocument/didOpen",
+        {"textDocument": {"uri": URI, "languageId": "python", "version": 1, "text": "a😀b\nc\n"}},
+    )
+    documents = cast(Documents, client.server.connection.documents)
     changes = [
         {"range": {"start": {"line": 0, "character": 3}, "end": {"line": 0, "character": 4}}, "text": "B"},
-        {"range": {"start": {"line": 2, "character": 0}, "end": {"line": 2, "character": 0}}, "text": "d", "rangeLength": 0},
+        {
+            "range": {"start": {"line": 2, "character": 0}, "end": {"line": 2, "character": 0}},
+            "text": "d",
+            "rangeLength": 0,
+        },
     ]
     client.notify("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
     document = documents.opened(URI)
     assert document is not None
     assert (document.source, document.version, document.language_id) == ("a😀B\nc\nd", 2, "python")
-    client.notify("textDocument/didChange", {"textDocument": {**identifier, "version": None}, "contentChanges": [{"text": "whole"}]})
+    client.notify(
+        "textDocument/didChange",
+        {"textDocument": {**identifier, "version": None}, "contentChanges": [{"text": "whole"}]},
+    )
     assert (document.source, list(document.lines)) == ("whole", ["whole"])
     for method in ("textDocument/didSave", "textDocument/didFocus"):
         client.notify(method, {"textDocument": {"uri": URI}})
@@ -110,29 +129,39 @@ async def test_a_document_follows_its_client_from_open_to_close(client: InMemory
         ("textDocument/didOpen", {"textDocument": {"uri": "file:///x", "text": None}}),
         ("textDocument/didOpen", {"textDocument": {"uri": 5, "text": "x"}}),
         ("textDocument/didOpen", {"textDocument": {"uri": "file://[", "text": "x"}}),
-        ("textDocument/didChange", {"textDocument": {"uri": "file:///none", "version": 1}, "contentChanges": [{"text": "x"}]}),
+        (
+            "textDocument/didChange",
+            {"textDocument": {"uri": "file:///none", "version": 1}, "contentChanges": [{"text": "x"}]},
+        ),
         ("textDocument/didChange", {"textDocument": {"uri": URI, "version": 1}, "contentChanges": [{"text": 5}]}),
-        ("textDocument/didChange", {"textDocument": {"uri": URI, "version": 1}, "contentChanges": [{"text": "x", "range": {}}]}),
+        (
+            "textDocument/didChange",
+            {"textDocument": {"uri": URI, "version": 1}, "contentChanges": [{"text": "x", "range": {}}]},
+        ),
         (
             "textDocument/didChange",
             {
                 "textDocument": {"uri": URI},
-                "contentChanges": [{"text": "x", "range": {"start": {"line": -1, "character": 0}, "end": {"line": 0, "character": 0}}}],
+                "contentChanges": [
+                    {"text": "x", "range": {"start": {"line": -1, "character": 0}, "end": {"line": 0, "character": 0}}}
+                ],
             },
         ),
         ("textDocument/didClose", {"textDocument": URI}),
     ],
 )
-async def test_a_document_notification_that_does_not_fit_changes_nothing(client: InMemoryClient, app: SampleApp, method: str, params: object):
+async def test_a_document_notification_that_does_not_fit_changes_nothing(
+    client: InMemoryClient, app: SampleApp, method: str, params: object
+):
     client.notify("textDocument/didOpen", {"textDocument": {"uri": URI, "text": "text"}})
     client.notify(method, params)
-    documents = client.server.connection.documents
+    documents = cast(Documents, client.server.connection.documents)
     assert list(documents.text_documents) == ["file:///w/a b.py"]
     document = documents.opened(URI)
     assert document is not None
     assert document.source == "text"
     assert len(app.documents) == 1
-    assert client.said == []
+    assert client.received == []
 
 
 async def test_closing_what_is_not_open_is_harmless(client: InMemoryClient):

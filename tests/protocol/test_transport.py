@@ -24,7 +24,9 @@ def pipe() -> Iterator[tuple[int, int]]:
     ends = os.pipe()
     yield ends
     close(ends[1])
-    for thread in set(threading.enumerate()) - before:  # one that came to its read only now would take the next test's bytes
+    for thread in (
+        set(threading.enumerate()) - before
+    ):  # one that came to its read only now would take the next test's bytes
         if thread.name == "companion-read":
             thread.join(PATIENCE)
     close(ends[0])
@@ -66,10 +68,13 @@ def message(method: str, request_id: object = None, **params: object) -> bytes:
 async def test_one_connection_is_served_from_its_first_byte_to_its_last():
     app = SampleApp()
     client = Bytes(
-        message("initialize", 1, capabilities={}) + b"garbage", b"\r\n\r\nContent-Length: 3\r\n\r\n[1]", message("gemini/nothing", 2), message("exit")
+        message("initialize", 1, capabilities={}) + b"garbage",
+        b"\r\n\r\nContent-Length: 3\r\n\r\n[1]",
+        message("gemini/nothing", 2),
+        message("exit"),
     )
     async with asyncio.timeout(PATIENCE):
-        await serve_connection(create_sample_server(app), client, client)
+        await serve_connection(create_sample_server(app).dispatcher, client, client)
     answers = [(answer["id"], "result" in answer) for answer in client.messages()]
     assert answers == [(1, True), (None, False), (None, False), (2, True)]
     assert app.closed == 1
@@ -78,7 +83,7 @@ async def test_one_connection_is_served_from_its_first_byte_to_its_last():
 async def test_nothing_after_exit_is_looked_at():
     app = SampleApp()
     client = Bytes(message("initialize", 1, capabilities={}) + message("exit") + message("gemini/notice", number=1))
-    await serve_connection(create_sample_server(app), client, client)
+    await serve_connection(create_sample_server(app).dispatcher, client, client)
     assert app.notices == []
 
 
@@ -87,7 +92,7 @@ async def test_handlers_get_their_turn_in_the_middle_of_a_flood():
     app.release.set()
     flood = b"".join(message("gemini/notice", number=number) for number in range(1000))
     client = Bytes(message("initialize", 1, capabilities={}) + message("gemini/echo", 2, sessionId="s") + flood)
-    await serve_connection(create_sample_server(app), client, client)
+    await serve_connection(create_sample_server(app).dispatcher, client, client)
     (_, echo) = client.messages()
     result = echo["result"]
     assert isinstance(result, dict)
@@ -98,8 +103,16 @@ async def test_handlers_get_their_turn_in_the_middle_of_a_flood():
 async def test_two_connections_share_an_application_and_nothing_else():
     app = SampleApp()
     one = Bytes(message("initialize", 1, capabilities={}), message("gemini/notice", number=1), message("exit"))
-    other = Bytes(message("initialize", 1, capabilities={}), *[b""] * 0, message("gemini/nothing", 2), message("gemini/nothing", 3))
-    await asyncio.gather(serve_connection(create_sample_server(app), one, one), serve_connection(create_sample_server(app), other, other))
+    other = Bytes(
+        message("initialize", 1, capabilities={}),
+        *[b""] * 0,
+        message("gemini/nothing", 2),
+        message("gemini/nothing", 3),
+    )
+    await asyncio.gather(
+        serve_connection(create_sample_server(app).dispatcher, one, one),
+        serve_connection(create_sample_server(app).dispatcher, other, other),
+    )
     assert [answer["id"] for answer in one.messages()] == [1]
     assert [answer["id"] for answer in other.messages()] == [1, 2, 3]
     assert app.closed == 2
@@ -165,7 +178,9 @@ async def test_a_writer_writes_in_order_and_all_of_it_before_it_closes(pipe: tup
     assert os.read(pipe[0], CHUNK).split() == [b"%d" % number for number in range(100)]
 
 
-async def test_a_client_that_does_not_read_stops_nobody_and_is_given_up(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
+async def test_a_client_that_does_not_read_stops_nobody_and_is_given_up(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(transport_module, "FLUSH_TIMEOUT", 0.01)
     async with writing(pipe[1], max_backlog=2**20) as (writer, broken):
         writer.write(b"x" * 2**22)  # a single message may be larger than the backlog
@@ -188,14 +203,16 @@ async def test_a_client_that_is_gone_breaks_the_connection(pipe: tuple[int, int]
         await writer.flush_and_close()
 
 
-async def test_a_server_whose_client_does_not_read_closes_in_order(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
+async def test_a_server_whose_client_does_not_read_closes_in_order(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(transport_module, "MAX_BACKLOG", 100_000)
     monkeypatch.setattr(transport_module, "FLUSH_TIMEOUT", 0.01)
     app = SampleApp()
     from_client, to_server = os.pipe()
     os.write(to_server, message("initialize", 1, capabilities={}) + message("sample/flood", 2, name="1000"))
     async with asyncio.timeout(PATIENCE):
-        code = await serve_stdio(create_sample_server(app), from_client, pipe[1])
+        code = await serve_stdio(create_sample_server(app).dispatcher, from_client, pipe[1])
     assert (code, app.closed) == (0, 1)
     os.close(to_server)
     os.close(pipe[0])  # ends the writer's thread

@@ -9,10 +9,18 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pygls.exceptions import JsonRpcException
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.protocol.codec import MAX_DEPTH, decode, decode_body, decode_params, encodable_text, encode_body, is_too_deep
+from gemini_companion.protocol.codec import (
+    MAX_DEPTH,
+    decode,
+    decode_body,
+    decode_params,
+    encodable_text,
+    encode_body,
+    is_too_deep,
+)
+from gemini_companion.protocol.errors import RpcError
 
 
 class Leaf(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -28,7 +36,11 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
     max_leaves=12,
 )
@@ -111,7 +123,7 @@ def test_a_whole_number_too_large_to_be_exact_is_not():
     ],
 )
 def test_a_body_that_is_no_json_is_refused(body: bytes, code: int):
-    with pytest.raises(JsonRpcException) as caught:
+    with pytest.raises(RpcError) as caught:
         decode_body(body)
     assert caught.value.code == code
 
@@ -151,7 +163,7 @@ def test_a_body_decodes_to_what_its_json_says(value: object):
 def test_arbitrary_bytes_are_json_or_refused(body: bytes):
     try:
         decode_body(body)
-    except JsonRpcException as error:
+    except RpcError as error:
         refused = error
     else:
         return

@@ -6,10 +6,9 @@ import asyncio
 import logging
 
 import pytest
-from pygls.exceptions import JsonRpcException
 
 from gemini_companion.engine import errors as faults
-from gemini_companion.protocol.errors import WIRE_ERRORS, refusal, to_wire, wire_error_of
+from gemini_companion.protocol.errors import WIRE_ERRORS, RpcError, protocol_error, to_wire, wire_error_of
 
 SPECIFIED = {
     1001: "sessionNotFound",
@@ -20,13 +19,13 @@ SPECIFIED = {
     1006: "invalidSettings",
     1007: "untrustedWorkspace",
     1008: "staleVersion",
-    1009: "checkpointNotFound",
+    1009: "compressionNotFound",
     1010: "blocked",
     1011: "overloaded",
 }
 
 
-def data_of(wire: JsonRpcException) -> dict[str, object]:
+def data_of(wire: RpcError) -> dict[str, object]:
     assert isinstance(wire.data, dict)
     return wire.data
 
@@ -35,7 +34,9 @@ def whole_tree(root: type[faults.CompanionError]) -> list[type[faults.CompanionE
     return [root, *(found for child in root.__subclasses__() for found in whole_tree(child))]
 
 
-@pytest.mark.parametrize("fault", [kind for kind in whole_tree(faults.CompanionError) if kind.__module__ == faults.__name__])
+@pytest.mark.parametrize(
+    "fault", [kind for kind in whole_tree(faults.CompanionError) if kind.__module__ == faults.__name__]
+)
 def test_every_fault_of_the_tree_has_an_entry_of_its_own(fault: type[faults.CompanionError]):
     assert fault in WIRE_ERRORS
 
@@ -44,7 +45,7 @@ def test_the_codes_and_kinds_are_those_of_the_protocol():
     assert {wire.code: wire.kind for wire in WIRE_ERRORS.values() if wire.code > 0} == SPECIFIED
 
 
-def test_a_fault_declared_elsewhere_is_told_like_its_ancestor():
+def test_a_fault_declared_elsewhere_is_sent_like_its_ancestor():
     class QuotaGone(faults.ModelUnavailable):
         pass
 
@@ -69,11 +70,13 @@ def test_invalid_input_names_its_path():
 
 
 @pytest.mark.parametrize("error", [faults.Cancelled("A person stopped it."), asyncio.CancelledError()])
-def test_a_cancel_is_told_as_one_wherever_it_comes_from(error: BaseException):
+def test_a_cancel_is_sent_as_one_wherever_it_comes_from(error: BaseException):
     assert to_wire(error).code == -32800
 
 
-def test_a_defect_tells_the_client_nothing_and_the_log_where_it_was_but_not_what_it_said(caplog: pytest.LogCaptureFixture):
+def test_of_a_defect_the_client_learns_nothing_and_the_log_where_it_was_but_not_its_words(
+    caplog: pytest.LogCaptureFixture,
+):
     def deep_inside() -> None:
         raise KeyError("the user's secret prompt")
 
@@ -95,9 +98,9 @@ def test_a_defect_tells_the_client_nothing_and_the_log_where_it_was_but_not_what
     assert "deep_inside" in caplog.text
     assert "further_out" in caplog.text
     assert "builtins.KeyError" in caplog.text
-    assert "the user's secret prompt" not in caplog.text.replace('raise KeyError("the user\'s secret prompt")', "").replace(
-        'raise ValueError("quotes: the user\'s secret prompt")', ""
-    )
+    assert "the user's secret prompt" not in caplog.text.replace(
+        'raise KeyError("the user\'s secret prompt")', ""
+    ).replace('raise ValueError("quotes: the user\'s secret prompt")', "")
 
 
 def test_the_log_of_a_defect_ends_where_its_causes_go_in_a_circle(caplog: pytest.LogCaptureFixture):
@@ -108,7 +111,7 @@ def test_the_log_of_a_defect_ends_where_its_causes_go_in_a_circle(caplog: pytest
 
 
 def test_an_error_of_json_rpc_itself_goes_through_and_gets_the_data_that_all_errors_have():
-    wire = to_wire(JsonRpcException("no", code=-32010))
+    wire = to_wire(RpcError("no", code=-32010))
     assert (wire.code, wire.message, data_of(wire)["kind"]) == (-32010, "no", "failed")
-    ours = refusal(WIRE_ERRORS[faults.Blocked], "A hook refused.")
+    ours = protocol_error(WIRE_ERRORS[faults.Blocked], "A hook refused.")
     assert to_wire(ours) is ours

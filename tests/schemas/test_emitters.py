@@ -97,14 +97,18 @@ def typescript() -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        "/** What a client sends: *\\/ is harmless. */\nexport interface Sent {\n"
-        "  /**\n   * Which turn.\n   *\n   * It has a second paragraph, which goes over two lines.\n   */\n  readonly turnId: string;\n"
-        "  readonly count?: number;\n  /** A note. */\n  readonly note?: string | null;\n"
-        "  readonly parts?: string | readonly Readonly<Record<string, unknown>>[];\n"
-        '  readonly pair?: readonly [number, "a" | "b"];\n}',
+        (
+            "/** What a client sends: *\\/ is harmless. */\nexport interface Sent {\n  /**\n   * Which turn.\n   *\n  "
+            " * It has a second paragraph, which goes over two lines.\n   */\n  readonly turnId: string;\n  readonly"
+            " count?: number;\n  /** A note. */\n  readonly note?: string | null;\n  readonly parts?: string | readonly"
+            ' Readonly<Record<string, unknown>>[];\n  readonly pair?: readonly [number, "a" | "b"];\n}'
+        ),
         '  readonly "is-shown"?: boolean;\n  readonly said?: string;\n}',
-        "  readonly inner: readonly Inner[];\n  readonly byName: Readonly<Record<string, Inner | null>>;\n  readonly always: number;\n"
-        "  readonly maybeNull: string | null;\n  readonly maybeAbsent?: number;\n  readonly both: Sent | null;\n}",
+        (
+            "  readonly inner: readonly Inner[];\n  readonly byName: Readonly<Record<string, Inner | null>>;\n "
+            " readonly always: number;\n  readonly maybeNull: string | null;\n  readonly maybeAbsent?: number;\n "
+            " readonly both: Sent | null;\n}"
+        ),
         'export interface Stopped {\n  readonly type: "stopped";\n  readonly why?: string;\n}',
         "  readonly event: CompanionEvent;\n  readonly also: Started | null;\n",
         "export type CompanionEvent =\n  | Started\n  | Stopped;",

@@ -17,14 +17,15 @@ from jsonschema import Draft202012Validator
 from msgspec import inspect as mi
 
 from gemini_companion.protocol.commands import COMMANDS
-from gemini_companion.protocol.events import EVENTS
 from gemini_companion.protocol.methods import Notification, Request, ServerNotification, ServerRequest
 from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.table import METHODS
+from gemini_companion.sessions.events import EVENTS
 from gemini_companion.sessions.interchange import SessionExport
 from gemini_companion.settings.schema import SettingsFile
 from schemas.generate import outputs, reachable
 from schemas.generate.outputs import OUTPUTS, ROOT
+from tests.support.patience import PATIENCE
 
 
 @pytest.mark.parametrize("path", OUTPUTS)
@@ -42,8 +43,15 @@ def test_checking_tells_what_is_stale_and_writes_nothing(tmp_path: Path, monkeyp
     assert outputs.write() == ["schemas/openrpc.json"]
 
 
+@pytest.mark.process
 def test_the_command_checks_with_an_exit_code():
-    ended = subprocess.run([sys.executable, "-m", "schemas.generate", "--check"], cwd=ROOT, env={"PYTHONPATH": "server"}, timeout=60, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-m", "schemas.generate", "--check"],
+        cwd=ROOT,
+        env={"PYTHONPATH": "server"},
+        timeout=PATIENCE,
+        check=False,
+    )
     assert ended.returncode == 0
 
 
@@ -66,16 +74,22 @@ def is_patterned(kind: mi.Type) -> bool:
 
 
 def test_no_union_joins_a_text_with_a_pattern_and_a_container():
-    """From such a union msgspec 0.22 reads past the end of its memory at a later garbage collection, and the process dies."""
+    """From such a union msgspec 0.22 reads past the end of its memory at a later garbage collection, and the process
+    dies.
+    """
     roots: list[Any] = [SettingsFile, SessionExport, InitializationOptions, *EVENTS]
     for method in METHODS:
-        roots += [method.params, *([method.result] if isinstance(method, Request | ServerRequest) and method.result is not None else [])]
+        roots += [
+            method.params,
+            *([method.result] if isinstance(method, Request | ServerRequest) and method.result is not None else []),
+        ]
     found = [
         f"{struct.cls.__name__}.{field.name}"
         for struct in reachable.structs(roots)
         for field in struct.fields
         for union in unions_of(field.type)
-        if any(map(is_patterned, union.types)) and any(isinstance(member, mi.CollectionType | mi.DictType | mi.TupleType) for member in union.types)
+        if any(map(is_patterned, union.types))
+        and any(isinstance(member, mi.CollectionType | mi.DictType | mi.TupleType) for member in union.types)
     ]
     assert found == []
 
@@ -119,7 +133,9 @@ def test_openrpc_has_every_method_of_the_table_once(openrpc: dict[str, Any]):
         return [entry[key] for entry in openrpc[section]]
 
     assert names("methods") == [method.name for method in METHODS if isinstance(method, Request | Notification)]
-    assert names("x-serverNotifications") == [method.name for method in METHODS if isinstance(method, ServerNotification)]
+    assert names("x-serverNotifications") == [
+        method.name for method in METHODS if isinstance(method, ServerNotification)
+    ]
     assert names("x-serverRequests") == [method.name for method in METHODS if isinstance(method, ServerRequest)]
     assert names("x-events", "type") == [event.__struct_config__.tag for event in EVENTS]
     assert names("x-commands", "command") == list(COMMANDS)
@@ -152,22 +168,38 @@ def test_every_error_says_its_code_and_kind(openrpc: dict[str, Any]):
         assert error["data"]["kind"]
 
 
+@pytest.mark.process
 def test_what_is_generated_does_not_depend_on_the_order_of_sets():
     script = "from schemas.generate.outputs import OUTPUTS; print(*(render() for render in OUTPUTS.values()))"
 
     def generated(seed: str) -> bytes:
         environment = {"PYTHONPATH": f"server{os.pathsep}.", "PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
-        return subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, timeout=60, check=True, capture_output=True).stdout
+        return subprocess.run(
+            [sys.executable, "-c", script], cwd=ROOT, env=environment, timeout=PATIENCE, check=True, capture_output=True
+        ).stdout
 
     assert generated("1") == generated("2")
 
 
+@pytest.mark.process
 def test_the_typescript_compiles_alone_under_strict(tmp_path: Path):
     compiler = shutil.which("tsc", path=str(ROOT / "client-vscode/node_modules/.bin")) or shutil.which("tsc")
     if compiler is None:
         pytest.skip("no TypeScript compiler: run npm install in client-vscode")
     source = tmp_path / "protocol.gen.ts"
     source.write_text(OUTPUTS["client-vscode/src/protocol.gen.ts"](), encoding="utf-8")
-    options = ["--strict", "--exactOptionalPropertyTypes", "--noEmit", "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler"]
-    ended = subprocess.run([compiler, *options, str(source)], timeout=60, check=False, capture_output=True, text=True)
+    options = [
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--noEmit",
+        "--target",
+        "es2022",
+        "--module",
+        "es2022",
+        "--moduleResolution",
+        "bundler",
+    ]
+    ended = subprocess.run(
+        [compiler, *options, str(source)], timeout=PATIENCE, check=False, capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stdout

@@ -15,20 +15,32 @@ from msgspec import inspect as mi
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.protocol.codec import decode, encode
-from gemini_companion.protocol.events import EVENTS
 from gemini_companion.protocol.methods import Notification, Request, ServerRequest
 from gemini_companion.protocol.table import METHODS
+from gemini_companion.sessions.events import EVENTS
 from schemas.generate.outputs import OUTPUTS
 
-FROM_CLIENT = {method.params.__name__: method.params for method in METHODS if isinstance(method, Request | Notification)} | {
-    method.result.__name__: method.result for method in METHODS if isinstance(method, ServerRequest) and method.result is not None
+FROM_CLIENT = {
+    method.params.__name__: method.params for method in METHODS if isinstance(method, Request | Notification)
+} | {
+    method.result.__name__: method.result
+    for method in METHODS
+    if isinstance(method, ServerRequest) and method.result is not None
 }
 FROM_SERVER = {event.__name__: event for event in EVENTS} | {
-    method.result.__name__: method.result for method in METHODS if isinstance(method, Request) and method.result is not None
+    method.result.__name__: method.result
+    for method in METHODS
+    if isinstance(method, Request) and method.result is not None
 }
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.5, -1.0, 2.0]) | st.sampled_from(["", "x", "model"]),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "uri", "line"]), inner, max_size=2),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from([0.5, -1.0, 2.0])
+    | st.sampled_from(["", "x", "model"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "uri", "line"]), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 
@@ -109,18 +121,26 @@ def takes(kind: Any, value: object) -> bool:
 
 
 @pytest.mark.parametrize("name", FROM_CLIENT)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(data=st.data())
-def test_a_client_s_value_is_taken_by_both_or_by_neither(name: str, data: st.DataObject, validator: Callable[[str], Draft202012Validator]):
+def test_a_client_s_value_is_taken_by_both_or_by_neither(
+    name: str, data: st.DataObject, validator: Callable[[str], Draft202012Validator]
+):
     kind = FROM_CLIENT[name]
     value = data.draw(nearly(values_of(mi.type_info(kind))))
     assert takes(kind, value) is validator(name).is_valid(value), value
 
 
 @pytest.mark.parametrize("name", FROM_SERVER)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@settings(
+    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(data=st.data())
-def test_what_the_server_sends_is_what_its_schema_says(name: str, data: st.DataObject, validator: Callable[[str], Draft202012Validator]):
+def test_what_the_server_sends_is_what_its_schema_says(
+    name: str, data: st.DataObject, validator: Callable[[str], Draft202012Validator]
+):
     kind = FROM_SERVER[name]
     sent = msgspec.json.encode(decode(kind, data.draw(values_of(mi.type_info(kind)))))
     validator(name).validate(json.loads(sent))

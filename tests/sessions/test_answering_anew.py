@@ -8,12 +8,14 @@ import pytest
 
 from gemini_companion.engine.errors import InvalidInput, ModelUnavailable, StaleVersion
 from gemini_companion.engine.history.log import TurnEndEntry
-from gemini_companion.sessions.checkpoints import apply_preview, undo
+from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import TurnFailed
-from gemini_companion.sessions.history_pages import history_page
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.transcript.pages import history_page
 from tests.sessions.conftest import Opener
 from tests.sessions.test_ide_context_of_turns import ide_texts, is_full, replay, show, truth
+from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
 
@@ -22,10 +24,16 @@ def said(session: Session) -> list[str]:
 
 
 async def outcomes(session: Session) -> list[str | None]:
-    return [item.outcome for item in (await history_page(session, "transcript", cursor=None, limit=None)).contents if item.kind != "ide"]
+    return [
+        item.outcome
+        for item in (await history_page(session, "transcript", cursor=None, limit=None)).contents
+        if item.kind != "ide"
+    ]
 
 
-async def test_the_old_turn_is_neither_in_the_request_nor_in_the_view_and_stays_in_the_transcript(studio: Studio) -> None:
+async def test_the_old_turn_is_neither_in_the_request_nor_in_the_view_and_stays_in_the_transcript(
+    studio: Studio,
+) -> None:
     studio.model.streams = ["One.", "Two.", "Two anew."]
     await studio.chat("first")
     old = await studio.chat("second")
@@ -65,11 +73,11 @@ async def test_if_the_new_turn_is_cancelled_the_old_answer_stands(studio: Studio
     studio.model.called.clear()
     studio.model.gate.clear()
     task = asyncio.create_task(studio.chat("first", replaces=old.turn_id))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not session.lane.is_idle:
             await asyncio.sleep(0)
     assert session.history.contents() == before
@@ -115,7 +123,7 @@ async def test_only_the_newest_turn_can_be_replaced(studio: Studio, which: str) 
         studio.model.streams = [ModelUnavailable("down", retryable=False)]
         with pytest.raises(ModelUnavailable):
             await studio.chat("third")
-        wanted = next(turn_id for _, _, turn_id, event in studio.heard.told if isinstance(event, TurnFailed)) or ""
+        wanted = next(turn_id for _, _, turn_id, event in studio.heard.sent if isinstance(event, TurnFailed)) or ""
     elif which == "replaced":
         await studio.chat("second", replaces=second.turn_id)
     session = await studio.session()
@@ -127,22 +135,28 @@ async def test_only_the_newest_turn_can_be_replaced(studio: Studio, which: str) 
     assert session.history.version == version, "nothing is logged of what never began"
 
 
-async def test_of_two_that_would_replace_the_same_turn_the_second_is_refused_when_its_time_comes(studio: Studio) -> None:
+async def test_of_two_that_would_replace_the_same_turn_the_second_is_refused_when_its_time_comes(
+    studio: Studio,
+) -> None:
     old = await studio.chat("first")
     session = await studio.session()
-    results = await asyncio.gather(*(studio.chat(f"again {number}", replaces=old.turn_id) for number in range(2)), return_exceptions=True)
+    results = await asyncio.gather(
+        *(studio.chat(f"again {number}", replaces=old.turn_id) for number in range(2)), return_exceptions=True
+    )
     assert isinstance(results[1], InvalidInput)
     assert said(session) == ["again 0", "Done."]
     assert await outcomes(session) == ["replaced", "replaced", None, None, "failed"]
 
 
-async def test_a_waiting_prompt_that_is_cancelled_does_not_bring_back_what_the_running_one_set_aside(studio: Studio) -> None:
+async def test_a_waiting_prompt_that_is_cancelled_does_not_bring_back_what_the_running_one_set_aside(
+    studio: Studio,
+) -> None:
     old = await studio.chat("first")
     session = await studio.session()
     studio.model.called.clear()
     studio.model.gate.clear()
     running = asyncio.create_task(studio.chat("anew", replaces=old.turn_id))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     waiting = asyncio.create_task(studio.chat("anew too", replaces=old.turn_id))
     await asyncio.sleep(0)
@@ -164,14 +178,20 @@ async def test_a_compression_within_the_new_turn_neither_hides_nor_summarises_th
     with pytest.raises(ModelUnavailable):
         await studio.chat("anew", replaces=old.turn_id)
     assert len(session.history.in_force) == 1
-    assert "the newest" not in str([request.contents for request in studio.model.requests if request.role == "utility_compressor"])
+    assert "the newest" not in str(
+        [request.contents for request in studio.model.requests if request.role == "utility_compressor"]
+    )
     assert [text.partition(" word")[0] for text in said(session)][-2:] == ["the newest", "Done."]
     studio.set(compression_token_cap=None)
     await studio.chat("anew", replaces=old.turn_id)
     assert said(session)[-2:] == ["anew", "Done."]
     assert "the newest" not in str(said(session))
     await undo(session, client="c")
-    assert [text.partition(" ")[0] for text in said(session)] == [*(word for number in range(6) for word in (str(number), "Done.")), "anew", "Done."]
+    assert [text.partition(" ")[0] for text in said(session)] == [
+        *(word for number in range(6) for word in (str(number), "Done.")),
+        "anew",
+        "Done.",
+    ]
 
 
 async def test_a_turn_that_a_compression_hides_cannot_be_replaced_until_that_is_undone(studio: Studio) -> None:
@@ -198,7 +218,7 @@ async def test_a_preview_made_before_is_stale_once_a_turn_within_it_was_replaced
     preview = await studio.compress(preview=True)
     await studio.chat("anew", replaces=old.turn_id)
     with pytest.raises(StaleVersion):
-        await apply_preview(session, client="c", compaction_id=preview.compaction_id or "")
+        await apply_preview(session, client="c", compression_id=preview.compression_id or "")
 
 
 async def test_after_a_restart_the_view_is_the_same_and_after_a_crash_the_old_answer_is_there(opened: Opener) -> None:
@@ -212,7 +232,7 @@ async def test_after_a_restart_the_view_is_the_same_and_after_a_crash_the_old_an
     first.model.called.clear()
     first.model.gate.clear()
     lost = asyncio.create_task(first.chat("a third time", replaces=newest))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await first.model.called.wait()
     await first.store.release(session.session_id)  # as if the process were gone
     second = opened()
@@ -225,17 +245,19 @@ async def test_after_a_restart_the_view_is_the_same_and_after_a_crash_the_old_an
     first.model.gate.set()
 
 
-async def test_a_fork_at_a_replaced_turn_has_its_old_answer_and_numbers_count_the_turns_of_the_view(studio: Studio) -> None:
+async def test_a_fork_at_a_replaced_turn_has_its_old_answer_and_numbers_count_the_turns_of_the_view(
+    studio: Studio,
+) -> None:
     studio.model.streams = ["One.", "Two.", "Two anew."]
     await studio.chat("first")
     old = await studio.chat("second")
     session = await studio.session()
     await studio.chat("second", replaces=old.turn_id)
     fork = await studio.app.fork(studio.client, session.session_id, old.turn_id)
-    assert said(await studio.app.reading(studio.client, fork.session_id)) == ["first", "One.", "second", "Two."]
+    assert said(await studio.app.load(studio.client, fork.session_id)) == ["first", "One.", "second", "Two."]
     by_number = await studio.app.fork(studio.client, session.session_id, 2)
-    assert said(await studio.app.reading(studio.client, by_number.session_id))[:3] == ["first", "One.", "second"]
-    assert said(await studio.app.reading(studio.client, by_number.session_id))[-1] == "Two anew."
+    assert said(await studio.app.load(studio.client, by_number.session_id))[:3] == ["first", "One.", "second"]
+    assert said(await studio.app.load(studio.client, by_number.session_id))[-1] == "Two anew."
 
 
 async def test_an_answer_can_be_given_anew_where_no_further_turn_may_begin(studio: Studio) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from gemini_companion.engine.errors import CheckpointNotFound, InvalidInput, SessionBusy, SessionNotFound
+from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, SessionBusy, SessionNotFound
 from gemini_companion.engine.history.log import PromptEntry, RatingEntry, ReplyEntry, TurnEndEntry
-from gemini_companion.sessions.checkpoints import undo
+from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import MessageDelta, TurnCompleted
-from gemini_companion.sessions.history_pages import history_page
-from gemini_companion.sessions.inspection import compaction_list, context_report, stats
+from gemini_companion.sessions.transcript.inspection import compression_list, context_report, stats
+from gemini_companion.sessions.transcript.pages import history_page
 from tests.sessions.conftest import Opener
+from tests.support.patience import PATIENCE
 
 
 async def test_a_session_goes_on_after_a_restart_exactly_where_it_was(opened: Opener) -> None:
@@ -25,7 +26,7 @@ async def test_a_session_goes_on_after_a_restart_exactly_where_it_was(opened: Op
     await first.compress()
     await first.chat("after")
     before = session.history.contents()
-    last_event = max(seq for _, seq, _, _ in first.heard.told)
+    last_event = max(seq for _, seq, _, _ in first.heard.sent)
     await first.app.close()
     second = opened()
     info = await second.app.open_session(second.client, session.session_id)
@@ -34,7 +35,7 @@ async def test_a_session_goes_on_after_a_restart_exactly_where_it_was(opened: Op
     assert resumed.history.contents() == before
     assert resumed.status(second.client).can_undo
     await second.chat("on")
-    assert min(seq for _, seq, _, _ in second.heard.told) > last_event
+    assert min(seq for _, seq, _, _ in second.heard.sent) > last_event
     await undo(resumed, client="c")
     assert len(resumed.history.contents()) == 14
 
@@ -46,7 +47,9 @@ async def test_a_turn_that_a_crash_interrupted_is_marked_and_the_session_goes_on
     stamp = session.stamp()
     from gemini_companion.engine.history.content import user_text
 
-    await session.append(lambda seq: PromptEntry(**stamp, seq=seq, turn_id="turn-lost", content=user_text("lost"), client="c"))
+    await session.append(
+        lambda seq: PromptEntry(**stamp, seq=seq, turn_id="turn-lost", content=user_text("lost"), client="c")
+    )
     await first.store.release(session.session_id)
     second = opened()
     await second.app.open_session(second.client, session.session_id)
@@ -69,7 +72,7 @@ async def test_a_second_process_may_read_and_is_told_who_holds_the_session_when_
         await second.chat("mine")
     assert "fork" in f"{busy.value.message} {busy.value.hint}".lower()
     await first.chat("two")
-    read = await second.app.reading(second.client, session.session_id)
+    read = await second.app.load(second.client, session.session_id)
     assert [content.parts[0]["text"] for content in read.history.contents()][-2:] == ["two", "Done. "]
     fork = await second.app.fork(second.client, session.session_id, None)
     assert fork.parent == session.session_id
@@ -99,7 +102,7 @@ async def test_a_fork_at_a_turn_takes_along_what_was_said_until_then(opened: Ope
     assert other.turns == 2
     with pytest.raises(InvalidInput):
         await studio.app.fork(studio.client, first.session_id, 9)
-    original = await studio.app.reading(studio.client, first.session_id)
+    original = await studio.app.load(studio.client, first.session_id)
     assert len(original.history.contents()) == 6
 
 
@@ -121,7 +124,7 @@ async def test_a_deleted_session_is_gone_and_a_current_one_is_nobodys_any_more(o
     await studio.app.delete(result.session_id)
     assert studio.client.current is None
     with pytest.raises(SessionNotFound):
-        await studio.app.reading(studio.client, result.session_id)
+        await studio.app.load(studio.client, result.session_id)
     assert (await studio.chat("two")).session_id != result.session_id
 
 
@@ -143,7 +146,9 @@ async def test_an_export_can_be_imported_again(opened: Opener, tmp_path: Path, f
 
 
 @pytest.mark.parametrize("bad", ["", "{", '{"history": 5}', "/nowhere"])
-async def test_an_import_that_cannot_be_read_says_why_and_makes_nothing(opened: Opener, tmp_path: Path, bad: str) -> None:
+async def test_an_import_that_cannot_be_read_says_why_and_makes_nothing(
+    opened: Opener, tmp_path: Path, bad: str
+) -> None:
     studio = opened()
     path = tmp_path / "bad.json"
     if bad != "/nowhere":
@@ -166,7 +171,7 @@ async def test_replay_gives_missed_events_in_order_with_a_finished_turns_deltas_
     assert delta.event["text"] == "".join(event.text for event in studio.heard.of(MessageDelta))
     seqs = [event.seq for event in page.events]
     assert seqs == sorted(seqs)
-    completed = next(seq for _, seq, _, event in studio.heard.told if isinstance(event, TurnCompleted))
+    completed = next(seq for _, seq, _, event in studio.heard.sent if isinstance(event, TurnCompleted))
     later = await studio.store.events(result.session_id, completed)
     assert [event.event["type"] for event in later.events if event.event["type"] != "titleChanged"] == []
     assert not page.truncated
@@ -214,14 +219,18 @@ async def test_sums_and_ratings_are_kept(opened: Opener) -> None:
     result = await studio.compress()
     session = await studio.session()
     stamp = session.stamp()
-    assert result.compaction_id is not None
-    await session.append(lambda seq: RatingEntry(**stamp, seq=seq, compaction_id=result.compaction_id or "", rating=4, note="good"))
-    listed = compaction_list(session).compactions[0]
+    assert result.compression_id is not None
+    await session.append(
+        lambda seq: RatingEntry(**stamp, seq=seq, compression_id=result.compression_id or "", rating=4, note="good")
+    )
+    listed = compression_list(session).compressions[0]
     assert (listed.rating, listed.note, listed.state) == (4, "good", "inForce")
     sums = stats(session)
     assert (sums.turns, sums.calls, sums.compressions) == (4, 6, 1)
     assert sums.tokens_saved == result.original_token_count - result.new_token_count
-    assert sums.prompt_tokens == sum(entry.usage.prompt_tokens for entry in session.history.entries if isinstance(entry, ReplyEntry) and entry.usage)
+    assert sums.prompt_tokens == sum(
+        entry.usage.prompt_tokens for entry in session.history.entries if isinstance(entry, ReplyEntry) and entry.usage
+    )
 
 
 async def test_pages_of_the_history_follow_each_other(opened: Opener) -> None:
@@ -250,7 +259,7 @@ async def test_the_transcript_stays_whole_and_says_what_a_compression_hides(open
     session = await studio.session()
     transcript = (await history_page(session, "transcript", cursor=None, limit=None)).contents
     assert len(transcript) == 10
-    hidden = [item for item in transcript if item.hidden_by == result.compaction_id]
+    hidden = [item for item in transcript if item.hidden_by == result.compression_id]
     assert hidden
     model_view = (await history_page(session, "model", cursor=None, limit=None)).contents
     assert set(model_view[0].entry_ids) == {item.entry_id for item in hidden}
@@ -259,7 +268,7 @@ async def test_the_transcript_stays_whole_and_says_what_a_compression_hides(open
 async def test_undoing_what_is_not_there_says_so(opened: Opener) -> None:
     studio = opened()
     await studio.chat("one")
-    with pytest.raises(CheckpointNotFound):
+    with pytest.raises(CompressionNotFound):
         await undo(await studio.session(), client="c")
 
 
@@ -270,7 +279,7 @@ async def test_closing_ends_what_runs_and_a_later_start_finds_it_cancelled(opene
     first.model.called.clear()
     first.model.gate.clear()
     task = asyncio.create_task(first.chat("two"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await first.model.called.wait()
     await first.app.close()
     await asyncio.gather(task, return_exceptions=True)

@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from gemini_companion.adapters.offline.client import OfflineModelClient
-from gemini_companion.adapters.storage.search import said_in
+from gemini_companion.adapters.offline.provider import OfflineProvider
+from gemini_companion.adapters.storage.search import searchable_text
 from gemini_companion.adapters.workspace import DiskWorkspace
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import PromptEntry, decode_entry, encode_entry
 from gemini_companion.engine.prompts.attachments import read_attachment
-from gemini_companion.sessions.attaching import HUGE_BYTES, MAX_CHARACTERS, MAX_FILES
+from gemini_companion.sessions.context.mentions import HUGE_BYTES, MAX_CHARACTERS, MAX_FILES
 from gemini_companion.sessions.events import ContextWindowWillOverflow, FilesAttached
-from gemini_companion.sessions.history_pages import history_page
 from gemini_companion.sessions.results import HistoryItem
+from gemini_companion.sessions.transcript.pages import history_page
+from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
 KEY = "AIza" + "B7" * 17 + "x"
@@ -48,7 +49,11 @@ def sent(studio: Studio) -> list[str]:
 
 async def transcript(studio: Studio) -> list[HistoryItem]:
     session = await studio.session()
-    return [item for item in (await history_page(session, "transcript", cursor=None, limit=None)).contents if item.kind != "ide"]
+    return [
+        item
+        for item in (await history_page(session, "transcript", cursor=None, limit=None)).contents
+        if item.kind != "ide"
+    ]
 
 
 async def test_a_mentioned_file_stands_behind_the_persons_words_in_the_request(studio: Studio, ws: Path) -> None:
@@ -57,21 +62,26 @@ async def test_a_mentioned_file_stands_behind_the_persons_words_in_the_request(s
     assert parts[-2] == {"text": "What does @src/parser.py do?"}
     assert "def parse(text):\n    return text.split()" in parts[-1]["text"]
     (told,) = studio.heard.of(FilesAttached)
-    assert [(file.path, file.lines, file.truncated) for file in told.files] == [(str(ws / "src" / "parser.py"), (1, 2), False)]
+    assert [(file.path, file.lines, file.truncated) for file in told.files] == [
+        (str(ws / "src" / "parser.py"), (1, 2), False)
+    ]
     assert told.withheld == ()
 
 
 async def test_the_log_and_the_transcript_know_which_parts_are_the_files(studio: Studio, ws: Path) -> None:
     await studio.chat("compare @src/parser.py and @notes.md and @.env")
     prompt = (await transcript(studio))[0]
-    assert [attachment.path for attachment in prompt.attachments] == [str(ws / "src" / "parser.py"), str(ws / "notes.md")]
+    assert [attachment.path for attachment in prompt.attachments] == [
+        str(ws / "src" / "parser.py"),
+        str(ws / "notes.md"),
+    ]
     assert prompt.parts[: -len(prompt.attachments)] == ({"text": "compare @src/parser.py and @notes.md and @.env"},)
     assert [(item.name, item.reason) for item in prompt.withheld] == [(".env", "a secret by its name")]
     session = await studio.session()
     entry = next(entry for entry in session.history.entries if isinstance(entry, PromptEntry))
     stored = decode_entry(encode_entry(entry))
     assert isinstance(stored, PromptEntry)
-    assert stored.said == ({"text": "compare @src/parser.py and @notes.md and @.env"},)
+    assert stored.own_parts == ({"text": "compare @src/parser.py and @notes.md and @.env"},)
 
 
 async def test_what_names_nothing_is_text_like_any_other(studio: Studio) -> None:
@@ -91,7 +101,7 @@ async def test_the_editors_buffer_counts_more_than_the_disk(studio: Studio, ws: 
 async def test_the_file_is_read_when_its_turn_begins_and_not_when_its_prompt_was_sent(studio: Studio, ws: Path) -> None:
     studio.model.gate.clear()
     first = asyncio.create_task(studio.chat("one"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     second = asyncio.create_task(studio.chat("@notes.md"))
     await asyncio.sleep(0)
@@ -165,7 +175,9 @@ async def test_a_file_is_attached_once_however_often_it_is_named(studio: Studio,
     assert len(sent(studio)) == 1
 
 
-async def test_the_overflow_test_counts_what_goes_along_and_hands_back_the_persons_words_alone(studio: Studio, ws: Path) -> None:
+async def test_the_overflow_test_counts_what_goes_along_and_hands_back_the_persons_words_alone(
+    studio: Studio, ws: Path
+) -> None:
     studio.set(token_limit_override=10_000, compression_threshold=1.0)
     (ws / "big.txt").write_text("many words on one line\n" * 5_000, "utf-8")
     result = await studio.chat("read @big.txt")
@@ -189,18 +201,17 @@ async def test_title_and_search_take_the_persons_words_alone(studio: Studio) -> 
     await studio.chat("@notes.md what may I not do?")
     session = await studio.session()
     assert session.meta.title == "@notes.md what may I not do?"
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not (titles := [request for request in studio.model.requests if request.role == "utility_title"]):
             await asyncio.sleep(0)
     assert "what may I not do?" in str(titles[0].contents)
     assert "legacy" not in str(titles[0].contents)
     prompt = next(entry for entry in session.history.entries if isinstance(entry, PromptEntry))
-    assert said_in(prompt) == "@notes.md what may I not do?"
+    assert searchable_text(prompt) == "@notes.md what may I not do?"
 
 
 async def test_the_offline_model_answers_from_what_goes_along(studio: Studio) -> None:
-    studio.services.models.gemini = None
-    studio.services.models.offline = OfflineModelClient(count_text=lambda text: len(text) / 4)
+    studio.take_key_away(offline=OfflineProvider(count_text=lambda text: len(text) / 4))
     answer = await studio.chat("What does parse do in @src/parser.py?")
     assert "return text.split()" in answer.text
     later = await studio.chat("And where is `parse` defined?")

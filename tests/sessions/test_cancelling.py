@@ -1,4 +1,6 @@
-"""Cancels at awkward moments: before a job's first step, while something is being written, in the middle of an automatic compression."""
+"""Cancels at awkward moments: before a job's first step, while something is being written, in the middle of an
+automatic compression.
+"""
 
 from __future__ import annotations
 
@@ -9,34 +11,38 @@ import pytest
 
 from gemini_companion.engine.errors import Cancelled
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.engine.history.log import CompactionEntry, Entry, PromptEntry
+from gemini_companion.engine.history.log import CompressionEntry, Entry, PromptEntry
 from gemini_companion.sessions.events import (
-    CompactionCancelled,
-    CompactionCompleted,
-    CompactionProgress,
-    CompactionStarted,
+    CompressionCancelled,
+    CompressionCompleted,
+    CompressionProgress,
+    CompressionStarted,
     TurnCancelled,
     TurnCompleted,
     TurnFailed,
 )
-from gemini_companion.sessions.history_pages import history_page
 from gemini_companion.sessions.lane import Job, Lane
+from gemini_companion.sessions.transcript.pages import history_page
+from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
 
 def dialogue(rounds: int = 8, words: int = 200) -> list[Content]:
     contents: list[Content] = []
     for number in range(rounds):
-        contents += [user_text(f"question {number} " + "word " * words), model_text(f"answer {number} " + "text " * words)]
+        contents += [
+            user_text(f"question {number} " + "word " * words),
+            model_text(f"answer {number} " + "text " * words),
+        ]
     return contents
 
 
 async def summarising(studio: Studio) -> str:
-    """Wait for the summariser; the id of the compaction that runs."""
-    async with asyncio.timeout(5):
-        while not any(event.phase == "summarising" for event in studio.heard.of(CompactionProgress)):
+    """Wait for the summariser; the id of the compression that runs."""
+    async with asyncio.timeout(PATIENCE):
+        while not any(event.phase == "summarising" for event in studio.heard.of(CompressionProgress)):
             await asyncio.sleep(0)
-    return studio.heard.of(CompactionStarted)[-1].compaction_id
+    return studio.heard.of(CompressionStarted)[-1].compression_id
 
 
 class HeldStore:
@@ -55,8 +61,12 @@ class HeldStore:
         monkeypatch.setattr(studio.store, "append", append)
 
 
-@pytest.mark.parametrize("stop", [lambda lane: lane.cancel("somebody"), lambda lane: lane.drain("somebody")], ids=["cancel", "drain"])
-async def test_a_job_that_is_cancelled_before_its_first_step_ends_and_lets_the_next_one_run(stop: Callable[[Lane], object]) -> None:
+@pytest.mark.parametrize(
+    "stop", [lambda lane: lane.cancel("somebody"), lambda lane: lane.drain("somebody")], ids=["cancel", "drain"]
+)
+async def test_a_job_that_is_cancelled_before_its_first_step_ends_and_lets_the_next_one_run(
+    stop: Callable[[Lane], object],
+) -> None:
     abandoned: list[str] = []
 
     async def work(_: Job[str]) -> str:
@@ -70,9 +80,9 @@ async def test_a_job_that_is_cancelled_before_its_first_step_ends_and_lets_the_n
     lane.submit(first)
     stopped = stop(lane)  # in the same step of the event loop
     if asyncio.iscoroutine(stopped):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await stopped
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(Cancelled):
             await first.wait()
         lane.submit(second)
@@ -81,11 +91,13 @@ async def test_a_job_that_is_cancelled_before_its_first_step_ends_and_lets_the_n
     assert lane.is_idle
 
 
-async def test_a_prompt_and_a_cancel_in_one_message_leave_the_prompt_in_the_transcript_and_the_session_usable(studio: Studio) -> None:
+async def test_a_prompt_and_a_cancel_in_one_message_leave_the_prompt_in_the_transcript_and_the_session_usable(
+    studio: Studio,
+) -> None:
     session = await studio.session()
     chatting = asyncio.create_task(studio.chat("never mind"))
     cancelling = asyncio.create_task(studio.app.cancel(studio.client, None))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert (await cancelling).cancelled
         with pytest.raises(Cancelled):
             await chatting
@@ -94,11 +106,13 @@ async def test_a_prompt_and_a_cancel_in_one_message_leave_the_prompt_in_the_tran
     assert (await studio.chat("still there?")).text == "Done. "
 
 
-async def test_a_prompt_that_is_cancelled_while_it_is_written_stands_once_in_the_transcript(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_prompt_that_is_cancelled_while_it_is_written_stands_once_in_the_transcript(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = await studio.session()
     held = HeldStore(studio, monkeypatch, PromptEntry)
     chatting = asyncio.create_task(studio.chat("once"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await held.reached.wait()
         await studio.app.cancel(studio.client, None)
         held.release.set()
@@ -114,17 +128,17 @@ async def test_cancelling_the_automatic_compression_alone_lets_the_turn_go_on_wi
     studio.set(compression_token_cap=500)
     studio.model.gate.clear()
     chatting = asyncio.create_task(studio.chat("go on"))
-    compaction_id = await summarising(studio)
-    assert (await studio.app.cancel(studio.client, None, compaction_id=compaction_id)).cancelled
-    await studio.heard.wait_for(CompactionCancelled)
+    compression_id = await summarising(studio)
+    assert (await studio.app.cancel(studio.client, None, compression_id=compression_id)).cancelled
+    await studio.heard.wait_for(CompressionCancelled)
     studio.model.gate.set()
     result = await chatting
     assert result.text == "Done. "
     assert result.compression is None
-    assert not session.history.compactions
+    assert not session.history.compressions
     assert not studio.heard.of(TurnFailed)
     await studio.chat("and on")
-    assert len(studio.heard.of(CompactionStarted)) == 1, "it waits until the count has grown"
+    assert len(studio.heard.of(CompressionStarted)) == 1, "it waits until the count has grown"
 
 
 async def test_cancelling_the_turn_takes_its_automatic_compression_along(studio: Studio) -> None:
@@ -136,8 +150,8 @@ async def test_cancelling_the_turn_takes_its_automatic_compression_along(studio:
     assert (await studio.app.cancel(studio.client, None)).cancelled
     with pytest.raises(Cancelled):
         await chatting
-    assert len(studio.heard.of(CompactionCancelled)) == len(studio.heard.of(TurnCancelled)) == 1
-    assert not session.history.compactions
+    assert len(studio.heard.of(CompressionCancelled)) == len(studio.heard.of(TurnCancelled)) == 1
+    assert not session.history.compressions
     assert session.status(studio.client).state == "idle"
 
 
@@ -146,16 +160,16 @@ async def test_a_turn_that_is_cancelled_while_its_compression_is_installed_stops
 ) -> None:
     session = await studio.load(dialogue())
     studio.set(compression_token_cap=500)
-    held = HeldStore(studio, monkeypatch, CompactionEntry)
+    held = HeldStore(studio, monkeypatch, CompressionEntry)
     chatting = asyncio.create_task(studio.chat("go on"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await held.reached.wait()
         await studio.app.cancel(studio.client, None)
         held.release.set()
         with pytest.raises(Cancelled):
             await chatting
     assert len(session.history.in_force) == 1
-    assert len(studio.heard.of(CompactionCompleted)) == 1
+    assert len(studio.heard.of(CompressionCompleted)) == 1
     assert not studio.heard.of(TurnCompleted)
     assert "main" not in studio.model.kinds()
 
@@ -167,11 +181,11 @@ async def test_cancelling_a_turn_leaves_the_compression_that_somebody_else_asked
     chatting = asyncio.create_task(studio.chat("go on", model="gemini-2.5-flash"))
     compressing = asyncio.create_task(studio.app.compress(other, session.session_id))
     await summarising(studio)
-    assert (await studio.app.cancel(studio.client, None, turn_id=next(iter(studio.heard.told))[2])).cancelled
+    assert (await studio.app.cancel(studio.client, None, turn_id=next(iter(studio.heard.sent))[2])).cancelled
     with pytest.raises(Cancelled):
         await chatting
     studio.model.gate.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert (await compressing).status == "COMPRESSED"
 
 
@@ -180,7 +194,7 @@ async def test_deleting_a_session_ends_the_preview_that_was_just_asked_for(studi
     studio.model.gate.clear()
     preview = asyncio.create_task(studio.compress(preview=True))
     deleting = asyncio.create_task(studio.app.delete(session.session_id))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await deleting
         with pytest.raises(Cancelled):
             await preview

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from gemini_companion.adapters.workspace import DiskWorkspace
 from gemini_companion.engine.prompts.mentions import mentions_in
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.context.file_names import find_files
 from gemini_companion.sessions.editor import ReportedFile
-from gemini_companion.sessions.file_names import find_files
 from gemini_companion.sessions.ports import Listed, Listing
-from tests.support.sessions import HearingSink, OpenWorkspace
+from tests.support.sessions import OpenWorkspace, RecordingSink
 
 
 class ListedWorkspace(OpenWorkspace):
@@ -30,7 +30,7 @@ class ListedWorkspace(OpenWorkspace):
 
 
 def client(*folders: str) -> Client:
-    made = Client("c", HearingSink())
+    made = Client("c", RecordingSink())
     made.folders = folders or ("/w",)
     return made
 
@@ -85,8 +85,17 @@ async def test_of_two_that_match_alike_the_shorter_one_comes_first() -> None:
 
 async def test_without_a_query_open_files_come_first_newest_in_front_and_then_what_lies_nearest() -> None:
     editor = client()
-    files = [ReportedFile(path="/w/src/parser.py", last_focused_at=1), ReportedFile(path="/w/docs/secret.md", last_focused_at=3)]
-    editor.editor.report([*files, ReportedFile(path="/w/README.md", last_focused_at=2), ReportedFile(path="/elsewhere/x.py", last_focused_at=9)])
+    files = [
+        ReportedFile(path="/w/src/parser.py", last_focused_at=1),
+        ReportedFile(path="/w/docs/secret.md", last_focused_at=3),
+    ]
+    editor.editor.report(
+        [
+            *files,
+            ReportedFile(path="/w/README.md", last_focused_at=2),
+            ReportedFile(path="/elsewhere/x.py", last_focused_at=9),
+        ]
+    )
     answer = await find_files(ListedWorkspace("a.txt", *PATHS), editor, "", 4)
     assert [file.path for file in answer.files] == ["README.md", "src/parser.py", "a.txt", "src"]
     assert [file.is_directory for file in answer.files] == [False, False, False, True]
@@ -106,7 +115,9 @@ async def test_a_workspace_that_was_listed_in_part_says_so() -> None:
     assert (await find_files(ListedWorkspace("a", truncated=True), client(), "", 5)).truncated
 
 
-async def test_with_several_folders_a_path_begins_with_its_folders_name_and_is_absolute_where_two_have_the_same(tmp_path: Path) -> None:
+async def test_with_several_folders_a_path_begins_with_its_folders_name_and_is_absolute_where_two_have_the_same(
+    tmp_path: Path,
+) -> None:
     folders = [tmp_path / "one" / "app", tmp_path / "two" / "app", tmp_path / "lib"]
     for folder in folders:
         folder.mkdir(parents=True)
@@ -114,7 +125,11 @@ async def test_with_several_folders_a_path_begins_with_its_folders_name_and_is_a
     names = [str(folder) for folder in folders]
     workspace = DiskWorkspace()
     answer = await find_files(workspace, client(*names), "main", 10)
-    assert {file.path for file in answer.files} == {str(folders[0] / "main.py"), str(folders[1] / "main.py"), "lib/main.py"}
+    assert {file.path for file in answer.files} == {
+        str(folders[0] / "main.py"),
+        str(folders[1] / "main.py"),
+        "lib/main.py",
+    }
     for file in answer.files:
         (named,) = await workspace.find(mentions_in(f"@{file.path}"), names)
         assert named is not None

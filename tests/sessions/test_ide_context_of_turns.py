@@ -17,12 +17,15 @@ from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.message import read_message
 from gemini_companion.engine.ide_context.normalise import normalise
 from gemini_companion.engine.ide_context.replay import replay
-from gemini_companion.sessions.checkpoints import apply_preview, undo
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.context.ide import prepare_context
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import IdeContextSent
-from gemini_companion.sessions.ide import prepare_context
-from gemini_companion.sessions.ports import ModelRequest
+from gemini_companion.sessions.models.port import ModelRequest, OpenDocument
+from tests.support.patience import PATIENCE
+from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import Studio
 
 PATHS = [f"/project/{name}.py" for name in ("a", "b", "c", "d")]
@@ -47,7 +50,9 @@ def is_full(text: str) -> bool:
 
 
 def show(client: Client, *files: tuple[str, int | None, str], excluded: Sequence[str] = ()) -> None:
-    """Report open files, the first one active: path, line of the cursor, selected text; and those that were taken out."""
+    """Report open files, the first one active: path, line of the cursor, selected text; and those that were taken
+    out.
+    """
     client.editor.report(
         [
             ReportedFile(
@@ -96,7 +101,7 @@ async def test_a_cancelled_turn_takes_its_ide_context_back(studio: Studio) -> No
     studio.model.called.clear()
     studio.model.gate.clear()
     task = asyncio.create_task(studio.chat("two"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -135,10 +140,10 @@ async def test_after_every_change_of_the_view_everything_is_sent_exactly_once(st
         await undo(session, client="c")
     elif change == "apply":
         preview = await studio.compress(preview=True)
-        assert preview.compaction_id is not None
-        await apply_preview(session, client="c", compaction_id=preview.compaction_id)
+        assert preview.compression_id is not None
+        await apply_preview(session, client="c", compression_id=preview.compression_id)
     elif change == "truncate":
-        from gemini_companion.engine.history.log import CompactionEntry, CompressionResult
+        from gemini_companion.engine.history.log import CompressionEntry, CompressionResult
 
         stamp = session.stamp()
         result = CompressionResult(
@@ -151,7 +156,7 @@ async def test_after_every_change_of_the_view_everything_is_sent_exactly_once(st
             duration_ms=0,
             message="",
         )
-        await session.append(lambda seq: CompactionEntry(**stamp, seq=seq, compaction_id="cut", result=result))
+        await session.append(lambda seq: CompressionEntry(**stamp, seq=seq, compression_id="cut", result=result))
     elif change == "resume":
         from gemini_companion.engine.history.log import ResumeEntry
 
@@ -168,7 +173,11 @@ async def test_after_every_change_of_the_view_everything_is_sent_exactly_once(st
 
 
 FILES = st.lists(
-    st.tuples(st.sampled_from(PATHS), st.one_of(st.none(), st.integers(0, 20)), st.sampled_from(["", "def f():", "日本語\n```"])),
+    st.tuples(
+        st.sampled_from(PATHS),
+        st.one_of(st.none(), st.integers(0, 20)),
+        st.sampled_from(["", "def f():", "日本語\n```"]),
+    ),
     max_size=4,
     unique_by=lambda file: file[0],
 )
@@ -229,19 +238,19 @@ async def _cancelled_chat(studio: Studio, client: Client) -> None:
     studio.model.called.clear()
     studio.model.gate.clear()
     task = asyncio.create_task(studio.chat("never mind", client))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     session = await studio.session()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not session.lane.is_idle:
             await asyncio.sleep(0)
     studio.model.gate.set()
 
 
 async def test_the_meter_agrees_with_the_result_of_a_compression_and_of_its_undo(studio: Studio) -> None:
-    studio.services.models.gemini = None
+    studio.take_key_away()
     show(studio.client, (PATHS[0], 3, "x = 1\n" * 50))
     for number in range(6):
         await studio.chat(f"{number} " + "word " * 300)
@@ -275,15 +284,22 @@ async def test_a_file_that_was_taken_out_is_withheld_like_an_ignored_one(studio:
     assert "x = 1" not in str(studio.model.main()[-1].contents)
 
 
+def documents_of(model: ScriptedModel) -> Sequence[OpenDocument]:
+    local = model.locals[-1]
+    return local.documents() if local else ()
+
+
 async def test_the_offline_model_reads_no_file_that_was_taken_out(studio: Studio) -> None:
-    studio.services.models.gemini = None
+    studio.take_key_away()
     studio.workspace.texts = dict.fromkeys(PATHS, "text")
     show(studio.client, (PATHS[0], 3, ""), (PATHS[1], None, ""), excluded=[PATHS[0]])
     await studio.chat("one")
-    assert [document.path for document in studio.offline.main()[-1].documents()] == [PATHS[1]]
+    assert [document.path for document in documents_of(studio.offline)] == [PATHS[1]]
 
 
-async def test_a_file_that_was_sent_before_is_told_to_be_closed_when_it_is_taken_out_and_opened_when_it_is_back(studio: Studio) -> None:
+async def test_a_file_that_was_sent_before_is_told_to_be_closed_when_it_is_taken_out_and_opened_when_it_is_back(
+    studio: Studio,
+) -> None:
     files = ((PATHS[0], 3, "x = 1"), (PATHS[1], None, ""))
     show(studio.client, *files)
     await studio.chat("one")

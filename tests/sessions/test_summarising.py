@@ -1,17 +1,19 @@
-"""What the summariser is given: the originals if they fit, else the cut ones, else blocks whose snapshots are merged (behaviour §3.7, §3.8)."""
+"""What the summariser is given: the originals if they fit, else the cut ones, else blocks whose snapshots are merged
+(behaviour §3.7, §3.8).
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from gemini_companion.engine.compression.plan import Plan
 from gemini_companion.engine.compression.prompt import FIRST_REQUEST, MERGE_REQUEST, REPAIR_REQUEST, VERIFY_REQUEST
+from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.history.part import visible_text
-from gemini_companion.sessions.ports import ModelRequest
-from gemini_companion.sessions.summarising import ANSWER_TOKENS, Summariser, Summary
+from gemini_companion.sessions.compression.summariser import ANSWER_TOKENS, Summariser
+from gemini_companion.sessions.models.port import ModelRequest
 from tests.support.logs import LEDGER, Book
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import ManualClock
@@ -31,10 +33,19 @@ def planned(*, outputs: int = 0, talk: int = 0, words: int = 100, budget: int = 
     return plan
 
 
-async def summarised(plan: Plan, model: ScriptedModel, *, window: int = 1_000_000, guidance: str = "") -> tuple[Summary, list[Any]]:
+class Summary(NamedTuple):
+    """The snapshot, and the calls that it took."""
+
+    snapshot: str | None
+    calls: int
+
+
+async def summarised(
+    plan: Plan, model: ScriptedModel, *, window: int = 1_000_000, guidance: str = ""
+) -> tuple[Summary, list[Any]]:
     told: list[Any] = []
     summariser = Summariser(
-        client=model,
+        provider=model,
         model="gemini-2.5-pro",
         window=window,
         ledger=LEDGER,
@@ -43,7 +54,8 @@ async def summarised(plan: Plan, model: ScriptedModel, *, window: int = 1_000_00
         nonce="n0nce",
         report=lambda phase, block, blocks: told.append((phase, block, blocks)),
     )
-    return await summariser.summarise(plan, guidance), told
+    snapshot = await summariser.summarise(plan, guidance)
+    return Summary(snapshot, summariser.calls), told
 
 
 def asked(request: ModelRequest) -> str:
@@ -142,8 +154,8 @@ async def test_the_offline_model_reads_the_contents_themselves_and_no_window_lim
     model = ScriptedModel("offline")
     plan = planned(talk=60, words=400)
     summary, _ = await summarised(plan, model, window=1_000)
-    assert summary.calls == 2
-    task = model.requests[0].summary_task
-    assert task is not None
+    assert summary.calls == 1
+    (task,) = model.tasks
+    assert model.requests == []
     assert [source.content for source in task.sources] == [item.content for item in plan.hidden]
     assert task.budget_tokens == plan.hidden_tokens // 5

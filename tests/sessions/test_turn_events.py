@@ -11,29 +11,32 @@ import pytest
 from gemini_companion.engine.errors import Cancelled, InvalidInput, ModelUnavailable, SessionNotFound, StorageFault
 from gemini_companion.engine.history.log import ModelChangeEntry
 from gemini_companion.sessions.events import ModelChanged, TurnCancelled, TurnCompleted, TurnFailed, TurnStarted
-from gemini_companion.sessions.history_pages import history_page
+from gemini_companion.sessions.transcript.pages import history_page
 from tests.sessions.conftest import Opener
-from tests.support.sessions import HearingSink, Studio
+from tests.support.patience import PATIENCE
+from tests.support.sessions import RecordingSink, Studio
 
 
-def of_turns(heard: HearingSink) -> list[str]:
+def of_turns(heard: RecordingSink) -> list[str]:
     """The types of the events that belong to a turn, deltas left out."""
-    return [type(event).__name__ for _, _, turn_id, event in heard.told if turn_id and "Delta" not in type(event).__name__]
+    return [
+        type(event).__name__ for _, _, turn_id, event in heard.sent if turn_id and "Delta" not in type(event).__name__
+    ]
 
 
 async def test_a_turn_begins_with_its_start_and_ends_with_its_end_whatever_happens_between(studio: Studio) -> None:
     await studio.chat("first", model="gemini-2.5-flash")
     assert of_turns(studio.heard) == ["TurnStarted", "ModelChanged", "UsageUpdated", "TurnCompleted"]
-    studio.heard.told.clear()
+    studio.heard.sent.clear()
     studio.model.streams = [ModelUnavailable("down", retryable=False)]
     with pytest.raises(ModelUnavailable):
         await studio.chat("second")
     assert of_turns(studio.heard) == ["TurnStarted", "UsageUpdated", "TurnFailed"]
-    studio.heard.told.clear()
+    studio.heard.sent.clear()
     studio.model.gate.clear()
     studio.model.called.clear()
     chatting = asyncio.create_task(studio.chat("third"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
     await studio.app.cancel(studio.client, None)
     with pytest.raises(Cancelled):
@@ -41,9 +44,11 @@ async def test_a_turn_begins_with_its_start_and_ends_with_its_end_whatever_happe
     assert of_turns(studio.heard) == ["TurnStarted", "UsageUpdated", "TurnCancelled"]
 
 
-async def test_a_turn_that_the_store_refuses_was_told_to_begin_and_to_fail(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_turn_that_the_store_refuses_was_told_to_begin_and_to_fail(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await studio.session()
-    studio.heard.told.clear()
+    studio.heard.sent.clear()
 
     async def refuse(session_id: str, entries: object) -> None:
         raise StorageFault("The disk is full.")
@@ -84,7 +89,9 @@ async def test_a_session_comes_back_with_the_model_of_its_log(opened: Opener) ->
     assert (await second.chat("two")).model == "gemini-2.5-flash"
 
 
-@pytest.mark.parametrize("prompt", [({"text": ""},), ({"text": " \n\t"},), ({},), ({"text": ""}, {"text": " "}), ({"thought": True},)])
+@pytest.mark.parametrize(
+    "prompt", [({"text": ""},), ({"text": " \n\t"},), ({},), ({"text": ""}, {"text": " "}), ({"thought": True},)]
+)
 async def test_a_prompt_that_says_nothing_is_refused(studio: Studio, prompt: tuple[dict[str, Any], ...]) -> None:
     with pytest.raises(InvalidInput) as refused:
         await studio.app.chat(studio.client, prompt)
@@ -114,7 +121,9 @@ async def test_a_turn_that_failed_counts_in_the_listing_after_a_crash(opened: Op
     assert [info.turns for info in listed.sessions] == [1]
 
 
-async def test_the_title_is_stored_with_the_answer_even_if_no_model_finds_a_better_one(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_title_is_stored_with_the_answer_even_if_no_model_finds_a_better_one(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = opened()
 
     async def refuse(_: object) -> object:
@@ -136,7 +145,7 @@ async def test_a_client_hears_its_own_turn_to_the_end_although_it_went_on_to_ano
     result = await chatting
     assert result.session_id == left != studio.client.current
     assert len(studio.heard.of(TurnCompleted)) == 1
-    assert not studio.client.hears(result.session_id)
+    assert not studio.client.is_subscribed_to(result.session_id)
 
 
 async def test_a_client_that_opens_a_session_hears_what_the_opening_has_to_tell(opened: Opener) -> None:
@@ -145,7 +154,7 @@ async def test_a_client_that_opens_a_session_hears_what_the_opening_has_to_tell(
     chatting = asyncio.create_task(first.chat("cut off"))
     await first.heard.wait_for(TurnStarted)
     session_id = first.client.current or ""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await first.model.called.wait()
     await first.store.events(session_id, 0)  # what was told so far is kept
     await first.store.release(session_id)
@@ -161,15 +170,20 @@ async def test_a_client_that_opens_a_session_hears_what_the_opening_has_to_tell(
 
 async def test_a_session_id_that_does_not_exist_is_not_remembered(studio: Studio) -> None:
     app, client = studio.app, studio.client
-    for asked in (app.reading(client, "nope"), app.writing(client, "nope"), app.rename(client, "nope", "x"), app.open_session(client, "nope")):
+    for asked in (
+        app.load(client, "nope"),
+        app.hold(client, "nope"),
+        app.rename(client, "nope", "x"),
+        app.open_session(client, "nope"),
+    ):
         with pytest.raises(Exception, match="nope"):
             await asked
-    assert not studio.client.hears("nope")
+    assert not studio.client.is_subscribed_to("nope")
 
 
 async def test_an_empty_session_id_is_not_taken_for_none(studio: Studio) -> None:
     await studio.chat("one")
-    for asked in (studio.app.reading(studio.client, ""), studio.app.writing(studio.client, "")):
+    for asked in (studio.app.load(studio.client, ""), studio.app.hold(studio.client, "")):
         with pytest.raises(SessionNotFound):
             await asked
     assert studio.client.current is not None

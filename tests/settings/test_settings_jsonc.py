@@ -16,7 +16,10 @@ json_values = st.recursive(
     | st.integers(-(10**12), 10**12)
     | st.text(max_size=8)
     | st.sampled_from(["// no", "/* no */", '"', "\\", "{[", "]},:"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4) | st.sampled_from(["//", "/*", "a.b"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=4) | st.sampled_from(["//", "/*", "a.b"]), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -73,7 +76,9 @@ def test_what_is_no_json_is_refused_with_line_and_column(text: str, line: int, c
     assert what in refused.value.what
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "9" * 100_000, "1e999999", '"' + '\\"' * 400_000, "/*/" * 300_000])
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"a":' * 100_000, "9" * 100_000, "1e999999", '"' + '\\"' * 400_000, "/*/" * 300_000]
+)
 @pytest.mark.timeout(60)  # the square of these lengths would take hours
 def test_hostile_texts_are_settled_in_one_pass(text: str):
     with suppress(JsonFault):
@@ -102,7 +107,9 @@ def test_every_key_of_a_document_is_found_where_it_stands(value: object):
     def walk(held: object, path: KeyPath) -> None:
         if path:
             starts[path] = json.dumps(path[-1]) if isinstance(path[-1], str) else json.dumps(held)[:1]
-        for step, inner in held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ():
+        for step, inner in (
+            held.items() if isinstance(held, dict) else enumerate(held) if isinstance(held, list) else ()
+        ):
             walk(inner, (*path, step))
 
     walk(value, ())

@@ -7,14 +7,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.settings.layers import DEPTH_LIMIT, EXPANSION_LIMIT, UnusableLayer, admit, expand, may_expand, overreach, tidy
+from gemini_companion.settings.layers import (
+    DEPTH_LIMIT,
+    EXPANSION_LIMIT,
+    UnusableLayer,
+    admit,
+    expand,
+    may_expand,
+    overreach,
+    tidy,
+)
 from gemini_companion.settings.objects import is_deeper, merge, spelled, without
 
-KEYS = ["model", "name", "context", "fileName", "companion", "ide", "trustedFolders", "hooks", "mcpServers", "tools", "telemetry", "x"]
+KEYS = [
+    "model",
+    "name",
+    "context",
+    "fileName",
+    "companion",
+    "ide",
+    "trustedFolders",
+    "hooks",
+    "mcpServers",
+    "tools",
+    "telemetry",
+    "x",
+]
 layers = st.dictionaries(
     st.sampled_from(KEYS),
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.sampled_from(["$A", "${A}", "$missing", "$$A$"]),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.text(max_size=6)
+        | st.sampled_from(["$A", "${A}", "$missing", "$$A$"]),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
         max_leaves=10,
     ),
@@ -75,7 +102,7 @@ def test_from_an_untrusted_workspace_only_harmless_keys_are_read():
     }
 
 
-def test_a_trusted_workspace_says_everything_but_whom_to_trust():
+def test_a_trusted_workspace_sets_everything_but_whom_to_trust():
     expected = {**FULL, "companion": {"ide": {"maxOpenFiles": 3}, "sessions": {"retentionDays": 1}}}
     assert admit(FULL, "workspace", trusted=True) == expected
     assert admit(FULL, "editor", trusted=True) == expected
@@ -91,7 +118,7 @@ def test_the_users_own_file_is_read_whole_whatever_the_workspace_is():
     assert admit(FULL, "user", trusted=False) == FULL
 
 
-def test_a_layer_that_vouches_for_itself_is_told_that_it_cannot():
+def test_a_layer_that_vouches_for_itself_is_reported():
     assert [misfit.key for misfit in overreach(FULL, "workspace")] == ["companion.trustedFolders"]
     assert overreach(FULL, "user") == []
 
@@ -126,7 +153,9 @@ def test_later_layers_win_key_by_key_and_lists_replace_each_other():
 
 
 def test_the_lists_of_hooks_are_joined_across_layers():
-    assert merge({"hooks": {"E": [1]}, "x": {"hooks": {"E": [1]}}}, {"hooks": {"E": [2], "F": [3]}, "x": {"hooks": {"E": [2]}}}) == {
+    assert merge(
+        {"hooks": {"E": [1]}, "x": {"hooks": {"E": [1]}}}, {"hooks": {"E": [2], "F": [3]}, "x": {"hooks": {"E": [2]}}}
+    ) == {
         "hooks": {"E": [1, 2], "F": [3]},
         "x": {"hooks": {"E": [2]}},
     }

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.settings.trust import is_trusted, lowest_trust
+from gemini_companion.settings.trust import is_trusted
 
 folders = st.lists(st.sampled_from(["/", "/a", "/a/b", "/ab", "/c", "a", "/a/../c"]), max_size=3)
 
@@ -30,15 +30,10 @@ def test_every_workspace_folder_must_lie_in_a_trusted_one(trusted: list[str], op
 
 
 @given(st.booleans(), folders, folders)
-def test_what_a_client_says_counts_in_both_directions(said: bool, trusted: list[str], opened: list[str]):
-    assert is_trusted(said, trusted, opened) is said
+def test_what_a_client_states_counts_in_both_directions(stated: bool, trusted: list[str], opened: list[str]):
+    assert is_trusted(stated, trusted, opened) is stated
 
 
 @given(folders, folders, folders)
 def test_another_workspace_folder_never_makes_it_more_trusted(trusted: list[str], opened: list[str], more: list[str]):
     assert not opened or is_trusted(None, trusted, opened) >= is_trusted(None, trusted, [*opened, *more])
-
-
-@given(st.lists(st.booleans(), max_size=4))
-def test_of_several_clients_the_lowest_wins(verdicts: list[bool]):
-    assert lowest_trust(verdicts) is (bool(verdicts) and False not in verdicts)

@@ -1,4 +1,4 @@
-"""What is wrong with a layer is said per key, in words, and the schema is documented throughout."""
+"""What is wrong with a layer is described per key, in words, and the schema is documented throughout."""
 
 import ast
 import inspect
@@ -27,8 +27,19 @@ def declared(struct: type[msgspec.Struct], path: KeyPath = ()) -> list[KeyPath]:
 
 
 DECLARED = declared(SettingsFile)
-scalars = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5) | st.sampled_from(["tree", "/a", "~/b", "a b"])
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3), max_leaves=5)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["tree", "/a", "~/b", "a b"])
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,12 +48,20 @@ values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.di
         ({"model": {"compressionThreshold": "half"}}, "model.compressionThreshold", "expected a number, got a text"),
         ({"model": {"compressionThreshold": 1.01}}, "model.compressionThreshold", "at most 1"),
         ({"model": {"compressionThreshold": float("nan")}}, "model.compressionThreshold", "at least 0"),
-        ({"model": {"compressionThreshold": True}}, "model.compressionThreshold", "expected a number, got true or false"),
+        (
+            {"model": {"compressionThreshold": True}},
+            "model.compressionThreshold",
+            "expected a number, got true or false",
+        ),
         ({"model": {"tokenLimit": 0}}, "model.tokenLimit", "at least 1"),
         ({"model": {"tokenLimit": 2.5}}, "model.tokenLimit", "expected a whole number"),
         ({"model": {"name": "two words"}}, "model.name", "without spaces"),
         ({"model": {"name": "name\n"}}, "model.name", "without spaces"),
-        ({"model": {"summarizeToolOutput": {"ok": {}, "bad": {"tokenBudget": "x"}}}}, "model.summarizeToolOutput.bad.tokenBudget", "whole number"),
+        (
+            {"model": {"summarizeToolOutput": {"ok": {}, "bad": {"tokenBudget": "x"}}}},
+            "model.summarizeToolOutput.bad.tokenBudget",
+            "whole number",
+        ),
         ({"model": 3}, "model", "expected an object, got a whole number"),
         ({"context": {"fileName": "../secret"}}, "context.fileName", "without a folder"),
         ({"context": {"fileName": ["ok.md", ".."]}}, "context.fileName[1]", "without a folder"),
@@ -52,16 +71,23 @@ values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.di
         ({"companion": {"ide": {"maxOpenFiles": 101}}}, "companion.ide.maxOpenFiles", "at most 100"),
     ],
 )
-def test_a_value_that_cannot_be_used_is_named_with_its_key_and_what_was_expected(layer: dict[str, Any], key: str, what: str):
+def test_a_value_that_cannot_be_used_is_named_with_its_key_and_what_was_expected(
+    layer: dict[str, Any], key: str, what: str
+):
     (misfit,) = misfits(layer)
     assert misfit.key == key
     assert what in misfit.what
     assert "`" not in misfit.what
 
 
-def test_everything_wrong_with_a_layer_is_told_at_once():
+def test_everything_wrong_with_a_layer_is_reported_at_once():
     layer = {"model": {"name": 1, "tokenLimit": "x"}, "context": {"fileName": [1, 2]}, "hooks": []}
-    assert {misfit.key for misfit in misfits(layer)} == {"model.name", "model.tokenLimit", "context.fileName[0]", "hooks"}
+    assert {misfit.key for misfit in misfits(layer)} == {
+        "model.name",
+        "model.tokenLimit",
+        "context.fileName[0]",
+        "hooks",
+    }
 
 
 def test_the_list_of_faults_is_bounded():
@@ -105,7 +131,9 @@ def test_every_key_has_a_description_for_the_schema():
         if isinstance(node, ast.ClassDef)
         for item, after in zip(node.body, [*node.body[1:], None], strict=True)
         if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-        if not (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str))
+        if not (
+            isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str)
+        )
     ]
     assert undocumented == []
 
@@ -116,7 +144,7 @@ def test_a_json_schema_with_the_defaults_comes_from_the_type():
     assert (ide["default"], ide["minimum"], ide["maximum"]) == (10, 0, 100)
 
 
-def test_what_is_said_of_refused_choices_belongs_to_keys_that_exist():
+def test_what_is_expected_in_place_of_refused_choices_belongs_to_keys_that_exist():
     assert set(EXPECTED) <= {".".join(str(step) for step in path) for path in DECLARED}
 
 

@@ -19,7 +19,9 @@ def work(tmp_path: Path) -> Path:
 
 def override(root: Path, wish: str, *, trusted: bool = True, opened: bool = True) -> str | None:
     folders = [str(root / "work")] if opened else []
-    return system_prompt_override({"GEMINI_SYSTEM_MD": wish}, home=root / "home", workspace_folders=folders, trusted=trusted)
+    return system_prompt_override(
+        {"GEMINI_SYSTEM_MD": wish}, home=root / "home", workspace_folders=folders, trusted=trusted
+    )
 
 
 @pytest.mark.parametrize("wish", ["", " ", "0", "false", "FALSE"])

@@ -12,18 +12,26 @@ from typing import Any, cast
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
+from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import make_test_lsp_client
 
+from tests.support.patience import PATIENCE
+
 SERVER = [sys.executable, "-m", "gemini_companion", "serve"]
-WAIT = 20.0
 
 
 def server_environment(tmp_path: Path, **more: str) -> dict[str, str]:
     """An environment without keys, whose home and data are the test's own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GEMINI", "GOOGLE", "COMPANION"))}
     server = str(Path(__file__).resolve().parents[2] / "server")
-    return {**kept, "HOME": str(tmp_path / "home"), "COMPANION_DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": server, **more}
+    return {
+        **kept,
+        "HOME": str(tmp_path / "home"),
+        "COMPANION_DATA_DIR": str(tmp_path / "data"),
+        "PYTHONPATH": server,
+        **more,
+    }
 
 
 class Editor:
@@ -41,11 +49,11 @@ class Editor:
 
     async def ask(self, method: str, params: dict[str, Any] | None = None, *, request_id: str | None = None) -> Any:
         """The result, or a raised `JsonRpcException`."""
-        converter = self.client.protocol._converter
+        converter = default_converter()
         typed: Any = params or {}
         if method in lsp.METHOD_TO_TYPES:  # pygls sends LSP's own methods only with LSP's own types
             typed = converter.structure(typed, cast("Any", lsp.METHOD_TO_TYPES[method][2]))
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(PATIENCE):
             answer = await self.client.protocol.send_request_async(method, typed, msg_id=request_id)
         return converter.unstructure(answer) if method == "textDocument/codeAction" else plain(answer)
 
@@ -57,11 +65,13 @@ class Editor:
             return error
         raise AssertionError(f"{method} answered {answer!r}")
 
-    def start(self, method: str, params: dict[str, Any] | None = None, *, request_id: str | None = None) -> asyncio.Task[Any]:
+    def start(
+        self, method: str, params: dict[str, Any] | None = None, *, request_id: str | None = None
+    ) -> asyncio.Task[Any]:
         """Ask without waiting."""
         return asyncio.create_task(self.ask(method, params, request_id=request_id))
 
-    def tell(self, method: str, params: dict[str, Any]) -> None:
+    def notify(self, method: str, params: dict[str, Any]) -> None:
         """A notification."""
         self.client.protocol.notify(method, params)
 
@@ -69,7 +79,9 @@ class Editor:
         """Open a document."""
         shown = path.read_text("utf-8") if text is None else text
         self.client.text_document_did_open(
-            lsp.DidOpenTextDocumentParams(text_document=lsp.TextDocumentItem(uri=path.as_uri(), language_id="python", version=1, text=shown))
+            lsp.DidOpenTextDocumentParams(
+                text_document=lsp.TextDocumentItem(uri=path.as_uri(), language_id="python", version=1, text=shown)
+            )
         )
 
     def of(self, kind: str) -> list[dict[str, Any]]:
@@ -86,13 +98,13 @@ class Editor:
 
     async def wait_for(self, kind: str, count: int = 1) -> dict[str, Any]:
         """The `count`-th event of a type."""
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(PATIENCE):
             while len(self.of(kind)) < count:
                 self._changed.clear()
                 await self._changed.wait()
         return self.of(kind)[count - 1]
 
-    def hear(self, method: str, params: Any) -> None:
+    def receive(self, method: str, params: Any) -> None:
         """Take a notification."""
         value = plain(params)
         if method == "gemini/event":
@@ -120,7 +132,11 @@ def plain(value: Any) -> Any:
 
 @asynccontextmanager
 async def editor(
-    environment: dict[str, str], folder: Path, *, capabilities: str = "visual-studio-code", options: dict[str, Any] | None = None
+    environment: dict[str, str],
+    folder: Path,
+    *,
+    capabilities: str = "visual-studio-code",
+    options: dict[str, Any] | None = None,
 ) -> AsyncGenerator[Editor]:
     """A running server with an initialized editor."""
     spoken: list[Editor] = []
@@ -130,7 +146,7 @@ async def editor(
         spoken.append(Editor(client))
         for method in ("gemini/event", "gemini/compressionStatus/didChange", "window/showMessage", "$/progress"):
             client.protocol.fm.features.pop(method, None)
-            client.feature(method)(_hearing(spoken[0], method))
+            client.feature(method)(_receiving(spoken[0], method))
         return client
 
     config = ClientServerConfig(server_command=SERVER, server_env=environment, client_factory=make_client)
@@ -150,8 +166,8 @@ async def editor(
         await client.stop()
 
 
-def _hearing(spoken: Editor, method: str) -> Any:
-    def hear(params: Any) -> None:
-        spoken.hear(method, params)
+def _receiving(spoken: Editor, method: str) -> Any:
+    def receive(params: Any) -> None:
+        spoken.receive(method, params)
 
-    return hear
+    return receive

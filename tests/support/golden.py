@@ -1,4 +1,6 @@
-"""Gemini CLI's own answers, case by case: reading the vectors, spelling out their shorthand, comparing with their digests."""
+"""Gemini CLI's own answers, case by case: reading the vectors, spelling out their shorthand, comparing with their
+digests.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,17 @@ _GOLDEN = Path(os.environ.get("COMPANION_GOLDEN") or Path(__file__).resolve().pa
 
 
 def golden_cases(family: str, function: str, *, prefix: str = "") -> list[Any]:
-    """Test parameters: every case of one function, its shorthand not spelled out yet; one skipped parameter where the vectors are missing."""
+    """Test parameters: every case of one function, its shorthand not spelled out yet; one skipped parameter where the
+    vectors are missing.
+    """
     if not (_GOLDEN / f"{family}.json").exists():
         reason = f"no golden vectors {family}.json: set COMPANION_GOLDEN to their folder"
         return [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="missing")]
-    return [pytest.param(case, id=case["id"]) for case in _family(family) if case["fn"] == function and case["id"].startswith(prefix)]
+    return [
+        pytest.param(case, id=case["id"])
+        for case in _family(family)
+        if case["fn"] == function and case["id"].startswith(prefix)
+    ]
 
 
 @cache
@@ -28,7 +36,9 @@ def _family(name: str) -> list[dict[str, Any]]:
 
 
 def expand(value: Any) -> Any:
-    """Spell out `{"$rep": [text, times]}`, `{"$cat": [texts]}` and `{"$lines": [count, format]}`, in which `{i}` is the line's number."""
+    """Spell out `{"$rep": [text, times]}`, `{"$cat": [texts]}` and `{"$lines": [count, format]}`, in which `{i}` is the
+    line's number.
+    """
     match value:
         case {"$rep": [text, times]}:
             return expand(text) * times

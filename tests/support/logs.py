@@ -7,13 +7,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gemini_companion.engine.compression.conclude import compaction_entry, truncation_entry
-from gemini_companion.engine.compression.plan import Plan, Trim, plan_compression, trim_outputs
+from gemini_companion.engine.compression.split_strategy import SplitStrategy
+from gemini_companion.engine.compression.truncate import trim_outputs
+from gemini_companion.engine.compression.types import LogState, Plan, Trim, ViewChange
 from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.history.content import Content, Part, user_text
 from gemini_companion.engine.history.item import Item, Measure
 from gemini_companion.engine.history.log import (
-    CompactionEntry,
+    CompressionEntry,
     CompressionResult,
     Entry,
     IdeContextEntry,
@@ -78,15 +79,19 @@ def outcome_of(status: str, before: int = 100, after: int = 50, **more: Any) -> 
     return CompressionResult(**{**fields, **more})
 
 
-def item_of(content: Content, seq: int, kind: Any = "prompt", compaction_id: str | None = None) -> Item:
+def item_of(content: Content, seq: int, kind: Any = "prompt", compression_id: str | None = None) -> Item:
     """An item by itself, measured."""
-    return Item(content, seq=seq, entry_id=f"e{seq}", kind=kind, measure=LEDGER.measure(content), compaction_id=compaction_id)
+    return Item(
+        content, seq=seq, entry_id=f"e{seq}", kind=kind, measure=LEDGER.measure(content), compression_id=compression_id
+    )
 
 
 class Book:
     """A log under way. `budget` (tokens) and `limit` (characters) are those of tool outputs."""
 
-    def __init__(self, *, budget: int = 50_000, limit: int = 40_000, measure: Callable[[Content], Measure] = LEDGER.measure) -> None:
+    def __init__(
+        self, *, budget: int = 50_000, limit: int = 40_000, measure: Callable[[Content], Measure] = LEDGER.measure
+    ) -> None:
         self.history = History(measure)
         self.budget = budget
         self.limit = limit
@@ -107,7 +112,7 @@ class Book:
         self.history.apply(entry)
         return entry
 
-    # --- turns -------------------------------------------------------------------------------------------------------------------
+    # --- turns
 
     def prompt(self, *parts: Part | str, client: str = "editor") -> PromptEntry:
         """Begin a turn."""
@@ -128,7 +133,9 @@ class Book:
         if not self.turn:
             self.begin()
         epoch = self.history.epoch if epoch is None else epoch
-        return self.add(IdeContextEntry, turn_id=self.turn, content=user_text(text), kind="full", client="editor", epoch=epoch)
+        return self.add(
+            IdeContextEntry, turn_id=self.turn, content=user_text(text), kind="full", client="editor", epoch=epoch
+        )
 
     def end(self, outcome: TurnOutcome = "completed", *, kept_to: int | None = None) -> TurnEndEntry:
         kept_to = (self.history.version if outcome == "completed" else 0) if kept_to is None else kept_to
@@ -143,13 +150,15 @@ class Book:
         self.end()
 
     def anew(self, prompt: str, answer: str | None, *, between: Callable[[], object] = lambda: None) -> None:
-        """Ask the newest turn's prompt anew; without an answer the turn fails. `between` happens before the prompt is written."""
+        """Ask the newest turn's prompt anew; without an answer the turn fails. `between` happens before the prompt is
+        written.
+        """
         replaced = self.history.newest_turn or ""
-        self.history.set_aside(replaced)
+        self.history.exclude(replaced)
         between()
         self.prompt(prompt)
         if answer is None:
-            self.history.bring_back()
+            self.history.restore()
             self.end("failed")
             return
         self.reply(answer)
@@ -161,7 +170,7 @@ class Book:
         self.reply(call(name, f"c{number}", number=number))
         self.results(result(name, f"c{number}", output))
 
-    # --- changes of the view -----------------------------------------------------------------------------------------------------
+    # --- changes of the view
 
     def trim(self) -> Trim:
         return trim_outputs(
@@ -175,41 +184,47 @@ class Book:
         )
 
     def plan(self) -> Plan | None:
-        return plan_compression(self.trim(), tuple(self.history.in_force.values()), self.history.version, self.history.aside_from)
+        history = self.history
+        log = LogState(history.version, tuple(history.in_force.values()), history.excluded_from)
+        return SplitStrategy().plan(self.trim(), log)
 
-    def compaction(self, plan: Plan, snapshot: str = SNAPSHOT) -> CompactionEntry:
+    def compression(self, plan: Plan, snapshot: str = SNAPSHOT) -> CompressionEntry:
         """The entry that would install `plan`, without a sequence number."""
-        compaction_id = f"c{self.history.version + 1}"
-        return compaction_entry(plan, snapshot, compaction_id=compaction_id, entry_id="draft", seq=0, time=0, result=outcome_of("COMPRESSED"))
+        compression_id = f"c{self.history.version + 1}"
+        change = SplitStrategy().conclude(plan, snapshot)
+        return change.entry(id="draft", time=0, compression_id=compression_id, result=outcome_of("COMPRESSED"))
 
-    def install(self, entry: CompactionEntry) -> CompactionEntry:
+    def install(self, entry: CompressionEntry) -> CompressionEntry:
         seq = self.history.version + 1
         entry = msgspec.structs.replace(entry, id=f"e{seq}", seq=seq, time=seq)
         self.history.apply(entry)
         return entry
 
-    def compress(self, snapshot: str = SNAPSHOT) -> CompactionEntry | None:
+    def compress(self, snapshot: str = SNAPSHOT) -> CompressionEntry | None:
         plan = self.plan()
-        return None if plan is None else self.install(self.compaction(plan, snapshot))
+        return None if plan is None else self.install(self.compression(plan, snapshot))
 
-    def truncate(self) -> CompactionEntry | None:
+    def truncate(self) -> CompressionEntry | None:
         trim = self.trim()
         if not trim.cuts:
             return None
-        compaction_id, result = f"c{self.history.version + 1}", outcome_of("CONTENT_TRUNCATED")
-        return self.install(truncation_entry(trim, compaction_id=compaction_id, entry_id="draft", seq=0, time=0, result=result))
+        compression_id, result = f"c{self.history.version + 1}", outcome_of("CONTENT_TRUNCATED")
+        change = ViewChange(cuts=trim.cuts)
+        return self.install(change.entry(id="draft", time=0, compression_id=compression_id, result=result))
 
-    def undo(self, compaction_id: str | None = None) -> UndoEntry:
-        undone = plan_undo(self.history, compaction_id)
-        return self.add(UndoEntry, undone=undone, result=outcome_of("UNDONE", compaction_id=undone[-1], undone=undone))
+    def undo(self, compression_id: str | None = None) -> UndoEntry:
+        undone = plan_undo(self.history, compression_id)
+        return self.add(UndoEntry, undone=undone, result=outcome_of("UNDONE", compression_id=undone[-1], undone=undone))
 
     def preview(self, snapshot: str = SNAPSHOT) -> PreviewEntry | None:
         plan = self.plan()
         if plan is None:
             return None
-        compaction = self.compaction(plan, snapshot)
-        compaction = msgspec.structs.replace(compaction, preview_id=compaction.compaction_id)
-        return self.add(PreviewEntry, compaction_id=compaction.compaction_id, compaction=compaction, base_seq=plan.base_version)
+        compression = self.compression(plan, snapshot)
+        compression = msgspec.structs.replace(compression, preview_id=compression.compression_id)
+        return self.add(
+            PreviewEntry, compression_id=compression.compression_id, compression=compression, base_seq=plan.base_version
+        )
 
     def pin(self, text: str) -> PinEntry:
         return self.add(PinEntry, pin_id=f"p{self.history.version + 1}", text=text)
@@ -221,7 +236,9 @@ class Book:
         return self.add(ResumeEntry)
 
 
-def agent_run(book: Book, rounds: int, *, prompt: str = "Mend src/parser.py; never touch legacy/.", output: str = "line\n" * 40) -> PromptEntry:
+def agent_run(
+    book: Book, rounds: int, *, prompt: str = "Mend src/parser.py; never touch legacy/.", output: str = "line\n" * 40
+) -> PromptEntry:
     """An agent's run under way: one prompt and many tool rounds."""
     first = book.prompt(prompt)
     for number in range(rounds):

@@ -1,4 +1,6 @@
-"""Random logs, as `Book`s: prompts, replies, tool rounds good and bad, IDE entries, turn ends, and every change of the view."""
+"""Random logs, as `Book`s: prompts, replies, tool rounds good and bad, IDE entries, turn ends, and every change of the
+view.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ STEPS: Final[st.SearchStrategy[Step]] = st.one_of(
     st.tuples(st.just("reply"), _REPLIES),
     st.tuples(st.just("say"), _TEXTS),
     st.tuples(st.just("ide"), st.booleans()),
-    st.tuples(st.just("end"), st.sampled_from(["completed", "completed", "cancelled", "failed", "interrupted", "stopped"])),
+    st.tuples(
+        st.just("end"), st.sampled_from(["completed", "completed", "cancelled", "failed", "interrupted", "stopped"])
+    ),
     st.tuples(st.just("talk"), st.integers(1, 4)),
     st.tuples(st.just("run"), st.integers(1, 5)),
     st.tuples(st.just("outputs"), st.integers(1, 4)),
@@ -71,8 +75,12 @@ STEPS: Final[st.SearchStrategy[Step]] = st.one_of(
     st.tuples(st.just("anew"), st.tuples(st.booleans(), st.sampled_from(["", "compress", "preview"]))),
 )
 _LONG: Final = st.lists(STEPS, min_size=12, max_size=40)
-_AFTER_A_RUN: Final = _LONG.map(lambda steps: [("prompt", "mend it"), ("run", 5), ("compress", 40), ("outputs", 3), ("compress", 50), *steps])
-_AFTER_TALK: Final = _LONG.map(lambda steps: [("talk", 4), ("ide", True), ("outputs", 4), ("truncate", None), ("compress", 40), *steps])
+_AFTER_A_RUN: Final = _LONG.map(
+    lambda steps: [("prompt", "mend it"), ("run", 5), ("compress", 40), ("outputs", 3), ("compress", 50), *steps]
+)
+_AFTER_TALK: Final = _LONG.map(
+    lambda steps: [("talk", 4), ("ide", True), ("outputs", 4), ("truncate", None), ("compress", 40), *steps]
+)
 PROGRAMS: Final = st.one_of(st.lists(STEPS, max_size=12), _LONG, _AFTER_A_RUN, _AFTER_TALK)
 
 
@@ -110,7 +118,9 @@ def _take(book: Book, step: Step) -> None:
                 book.prompt("look at this")
         case "end":
             if book.turn:
-                finished = [item.seq for item in book.history.items if item.turn_id == book.turn and item.kind == "toolResult"]
+                finished = [
+                    item.seq for item in book.history.items if item.turn_id == book.turn and item.kind == "toolResult"
+                ]
                 book.end(argument, kept_to=None if argument in ("completed", "failed") else max(finished, default=0))
         case _ if kind in _WORK:
             if not book.turn:
@@ -136,7 +146,9 @@ def _take_content(book: Book, kind: str, argument: Any) -> None:
 
 
 def _answer(book: Book, answers: list[tuple[str, int, int]]) -> None:
-    """Results for the newest calls, in one content or several, in any order, some of them missing, doubled, strange, or without an id."""
+    """Results for the newest calls, in one content or several, in any order, some of them missing, doubled, strange, or
+    without an id.
+    """
     last = next((item for item in reversed(book.history.items) if item.content.role == "model"), None)
     calls = [part["functionCall"] for part in last.content.parts if "functionCall" in part] if last else []
     parts: list[Part] = []
@@ -150,7 +162,9 @@ def _answer(book: Book, answers: list[tuple[str, int, int]]) -> None:
             parts.append(result("run", "nobody", "o" * size))
         else:
             found = calls[number]
-            parts.append(result(found["name"], found.get("id") if kind == "answer" else None, "r" * size, extra={"kept": True}))
+            parts.append(
+                result(found["name"], found.get("id") if kind == "answer" else None, "r" * size, extra={"kept": True})
+            )
     book.results(*parts)
 
 
@@ -172,8 +186,8 @@ def _change(book: Book, kind: str, argument: Any) -> None:
         case "preview":
             book.preview("<state_snapshot>\n" + "p" * argument + "\n</state_snapshot>")
         case "apply" if history.preview is not None:
-            if not is_stale(history, history.preview.compaction, history.preview.base_seq):
-                book.install(msgspec.structs.replace(history.preview.compaction))
+            if not is_stale(history, history.preview.compression, history.preview.base_seq):
+                book.install(msgspec.structs.replace(history.preview.compression))
         case "resume":
             book.resume()
         case "anew" if (newest := history.newest_turn) is not None and not history.is_hidden(newest):

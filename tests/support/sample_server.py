@@ -1,4 +1,6 @@
-"""A small server of every kind of method: what the protocol's tests speak to, in memory or, run as a script, over stdio."""
+"""A small server of every kind of method: what the protocol's tests speak to, in memory or, run as a script, over
+stdio.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ import msgspec
 
 from gemini_companion.engine.errors import Cancelled, ModelUnavailable, SessionNotFound
 from gemini_companion.protocol import lsp
+from gemini_companion.protocol.capabilities import ServerDescription
 from gemini_companion.protocol.connection import Connection
+from gemini_companion.protocol.lifecycle import Lifecycle
 from gemini_companion.protocol.methods import Empty, Notification, Request, ServerNotification, ServerRequest
-from gemini_companion.protocol.server import CompanionServer, Hooks
+from gemini_companion.protocol.server import CompanionServer
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -81,9 +85,12 @@ class SampleApp:
         self.started = asyncio.Event()
         self.release = asyncio.Event()
         self.closed = 0
+        self.connection: Connection
 
     async def echo(self, _connection: Connection, params: EchoParams) -> EchoResult:
-        return EchoResult(session_id=params.session_id, texts=tuple(part.text for part in params.parts), notices=len(self.notices))
+        return EchoResult(
+            session_id=params.session_id, texts=tuple(part.text for part in params.parts), notices=len(self.notices)
+        )
 
     async def nothing(self, _connection: Connection, _params: Empty) -> None:
         return None
@@ -133,7 +140,9 @@ class SampleApp:
 
     async def stray(self, _connection: Connection, params: Step) -> str:
         print("a careless library prints", flush=True)
-        process = await asyncio.create_subprocess_exec(sys.executable, "-c", "import sys; print('child'); sys.exit(len(sys.stdin.read()))")
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", "import sys; print('child'); sys.exit(len(sys.stdin.read()))"
+        )
         return f"{params.name} {await process.wait()}"
 
     async def flood(self, connection: Connection, params: Step) -> None:
@@ -147,18 +156,36 @@ class SampleApp:
         self.notices.append(params.number)
 
 
-def _handler(name: str) -> Callable[[Any, Any, Any], Any]:
-    return lambda app, connection, params: getattr(app, name)(connection, params)
+def _handler(name: str) -> Callable[[Any, Any], Any]:
+    return lambda app, params: getattr(app, name)(app.connection, params)
 
 
-SAMPLE_METHODS: tuple[Request[Any, Any] | Notification[Any] | ServerNotification[Any] | ServerRequest[Any, Any], ...] = (
-    Request("gemini/echo", EchoParams, EchoResult, _handler("echo"), doc="Sends back what it got.", errors=(SessionNotFound,)),
+SAMPLE_METHODS: tuple[
+    Request[Any, Any] | Notification[Any] | ServerNotification[Any] | ServerRequest[Any, Any], ...
+] = (
+    Request(
+        "gemini/echo",
+        EchoParams,
+        EchoResult,
+        _handler("echo"),
+        doc="Sends back what it got.",
+        errors=(SessionNotFound,),
+    ),
     Request("gemini/nothing", Empty, None, _handler("nothing"), doc="Does nothing."),
     Request("sample/wait", Step, str, _handler("wait"), doc="Waits until it is released."),
-    Request("sample/ordered", Step, str, _handler("wait"), doc="The same, and what comes later waits for it.", scope="ordered"),
+    Request(
+        "sample/ordered",
+        Step,
+        str,
+        _handler("wait"),
+        doc="The same, and what comes later waits for it.",
+        scope="ordered",
+    ),
     Request("sample/commit", Step, str, _handler("commit"), doc="Answers a cancel with a result."),
     Request("sample/shielded", Step, str, _handler("shielded"), doc="Does not hear a cancel."),
-    Request("sample/fail", Step, None, _handler("fail"), doc="Fails as told.", errors=(SessionNotFound, ModelUnavailable)),
+    Request(
+        "sample/fail", Step, None, _handler("fail"), doc="Fails as told.", errors=(SessionNotFound, ModelUnavailable)
+    ),
     Request("sample/unencodable", Empty, None, _handler("unencodable"), doc="Returns what is no JSON."),
     Request("sample/surrogate", Empty, str, _handler("surrogate"), doc="Returns what is no Unicode."),
     Request("sample/stray", Step, str, _handler("stray"), doc="Prints to standard output."),
@@ -170,34 +197,38 @@ SAMPLE_METHODS: tuple[Request[Any, Any] | Notification[Any] | ServerNotification
 SAMPLE_COMMANDS = {"sample.echo": "gemini/echo", "sample.wait": "sample/wait"}
 
 
-def create_sample_server(app: SampleApp | None = None, hooks: Hooks | None = None) -> CompanionServer:
+def create_sample_server(app: SampleApp | None = None, lifecycle: Lifecycle | None = None) -> CompanionServer:
     """Bind every method of the table to `app`."""
     target = app or SampleApp()
 
     async def on_close(_connection: Connection) -> None:
         target.closed += 1
 
-    server = CompanionServer(name="sample", version="1.2.3", hooks=hooks or Hooks(on_close=on_close), events=("turnStarted",))
+    description = ServerDescription(name="sample", version="1.2.3", events=("turnStarted",))
+    server = CompanionServer(description, lifecycle or Lifecycle(on_close=on_close))
+    target.connection = server.connection
     by_name: dict[str, Request[Any, Any]] = {}
     for method in SAMPLE_METHODS:
         if isinstance(method, Request):
             by_name[method.name] = method
-            server.bind(method, _bound(method.handler, target))
+            server.routes.bind(method, _bound(method.handler, target))
         elif isinstance(method, Notification):
-            server.bind_notification(method, _bound(method.handler, target))
+            server.routes.bind_notification(method, _bound(method.handler, target))
     for command, name in SAMPLE_COMMANDS.items():
-        server.bind_command(command, by_name[name], _bound(by_name[name].handler, target))
+        server.routes.bind_command(command, by_name[name], _bound(by_name[name].handler, target))
     for name, params in lsp.DOCUMENT_NOTIFICATIONS.items():
-        server.bind_notification(Notification(name, params, _handler("document"), doc="A document."), _document(name, target))
+        server.routes.bind_notification(
+            Notification(name, params, _handler("document"), doc="A document."), _document(name, target)
+        )
     return server
 
 
-def _bound(handler: Callable[..., Any], app: SampleApp) -> Callable[[Connection, Any], Any]:
-    return lambda connection, params: handler(app, connection, params)
+def _bound(handler: Callable[..., Any], app: SampleApp) -> Callable[[Any], Any]:
+    return lambda params: handler(app, params)
 
 
-def _document(name: str, app: SampleApp) -> Callable[[Connection, Any], None]:
-    return lambda _connection, params: app.documents.append((name, params))
+def _document(name: str, app: SampleApp) -> Callable[[Any], None]:
+    return lambda params: app.documents.append((name, params))
 
 
 def main() -> int:
@@ -209,9 +240,9 @@ def main() -> int:
             if len(sys.argv) > 1:
                 Path(sys.argv[1]).write_text("closed", encoding="utf-8")
 
-        return create_sample_server(hooks=Hooks(on_close=on_close))
+        return create_sample_server(lifecycle=Lifecycle(on_close=on_close))
 
-    return run_stdio(create)
+    return run_stdio(lambda: create().dispatcher)
 
 
 if __name__ == "__main__":

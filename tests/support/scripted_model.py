@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from typing import Literal
 
 from gemini_companion.engine.errors import ModelFault
+from gemini_companion.engine.facts.fact import SummaryTask
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.tokens.counters import count_content
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
-from gemini_companion.sessions.ports import ModelChunk, ModelRequest, TokenCount
+from gemini_companion.sessions.models.port import Capabilities, CountedTokens, LocalContext, ModelChunk, ModelRequest
 
 SNAPSHOT = """<state_snapshot>
 <overall_goal>Mend the parser.</overall_goal>
@@ -28,8 +29,14 @@ Answer = str | ModelFault | ModelChunk | list[ModelChunk]
 class ScriptedModel:
     """Scripts are queues; when one is empty a default answers. `gate` holds every call until it is set."""
 
-    def __init__(self, provider: Literal["gemini", "offline"] = "gemini") -> None:
-        self._provider: Literal["gemini", "offline"] = provider
+    def __init__(self, name: Literal["gemini", "offline"] = "gemini") -> None:
+        self.name = name
+        is_local = name == "offline"
+        self.capabilities = Capabilities(
+            counts_remotely=not is_local, reads_documents=is_local, summarises_from_facts=is_local
+        )
+        self.locals: list[LocalContext | None] = []
+        self.tasks: list[SummaryTask] = []
         self.requests: list[ModelRequest] = []
         self.streams: list[Answer] = []
         self.answers: list[Answer] = []
@@ -42,12 +49,9 @@ class ScriptedModel:
         self.called = asyncio.Event()
         self.cancelled = 0
 
-    @property
-    def provider(self) -> Literal["gemini", "offline"]:
-        return self._provider
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+    async def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
         self._note(request)
+        self.locals.append(local)
         answer = self.streams.pop(0) if self.streams else self.default_stream
         await self._wait()
         if isinstance(answer, ModelFault):
@@ -61,7 +65,11 @@ class ScriptedModel:
         for word in answer.split(" "):
             yield ModelChunk(parts=({"text": word + " "},))
             await asyncio.sleep(0)
-        usage = Usage(prompt_tokens=self.count(request), output_tokens=len(answer) // 4, total_tokens=self.count(request) + len(answer) // 4)
+        usage = Usage(
+            prompt_tokens=self.count(request),
+            output_tokens=len(answer) // 4,
+            total_tokens=self.count(request) + len(answer) // 4,
+        )
         yield ModelChunk(finish_reason="STOP", usage=usage)
 
     async def generate(self, request: ModelRequest) -> ModelChunk:
@@ -77,11 +85,21 @@ class ScriptedModel:
         assert isinstance(answer, str)
         return ModelChunk(parts=({"text": answer},) if answer else (), finish_reason="STOP")
 
-    async def count_tokens(self, request: ModelRequest) -> TokenCount:
+    async def summarise(self, task: SummaryTask) -> str:
+        self.tasks.append(task)
+        answer = self.answers.pop(0) if self.answers else self.default_answer
+        self.called.set()
+        await self._wait()
+        if isinstance(answer, ModelFault):
+            raise answer
+        assert isinstance(answer, str)
+        return answer
+
+    async def count_tokens(self, request: ModelRequest) -> CountedTokens:
         answer = self.counts.pop(0) if self.counts else self.count(request)
         if isinstance(answer, ModelFault):
             raise answer
-        return TokenCount(total=answer, source="api", covers_system=True)
+        return CountedTokens(total=answer, source="api", covers_system=True)
 
     async def warm_up(self) -> None:
         return None
@@ -113,7 +131,9 @@ class ScriptedModel:
 def count_request(request: ModelRequest) -> int:
     """A count that plays the API's: the lexical counter's, plus five percent."""
     counter = LexicalTokenCounter()
-    total = counter.count_text(request.system_instruction or "") + sum(count_content(content.parts, counter) for content in request.contents)
+    total = counter.count_text(request.system_instruction or "") + sum(
+        count_content(content.parts, counter) for content in request.contents
+    )
     return round(total * 1.05)
 
 

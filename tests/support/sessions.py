@@ -1,4 +1,6 @@
-"""An application over fakes: a memory store, a clock that the test turns, a scripted model, a client that remembers what it heard."""
+"""An application over fakes: a memory store, a clock that the test turns, a scripted model, a client that remembers
+what it received.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +11,24 @@ from typing import Any
 
 import msgspec
 
+from gemini_companion.adapters.gemini.catalogue import GEMINI_CATALOGUE
+from gemini_companion.adapters.offline.catalogue import OFFLINE_CATALOGUE
 from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.log import CompressionResult, Withheld
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.events import Event
-from gemini_companion.sessions.importing import entries_of
-from gemini_companion.sessions.ports import Listed, Listing, Named, Names, Refusal, SessionStore, WorkspaceFiles
+from gemini_companion.sessions.interchange.importing import entries_of
+from gemini_companion.sessions.models.port import ModelProvider
+from gemini_companion.sessions.models.registry import ModelRegistry, Registration
+from gemini_companion.sessions.ports import Listed, Listing, Named, Names, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.results import ChatResult, CompressionStatusReport
-from gemini_companion.sessions.services import Models, Services
+from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.load import SettingsLoader
+from tests.support.patience import PATIENCE
 from tests.support.scripted_model import ScriptedModel
 
 
@@ -51,8 +58,11 @@ class OpenWorkspace:
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
 
-    async def admit(self, paths: Any, folders: Any) -> dict[str, Refusal | None]:
-        return {path: Refusal(name=Path(path).name, reason="a secret by its name") if "secret" in path else None for path in paths}
+    async def admit(self, paths: Any, folders: Any) -> dict[str, Withheld | None]:
+        return {
+            path: Withheld(name=Path(path).name, reason="a secret by its name") if "secret" in path else None
+            for path in paths
+        }
 
     async def read_text(self, path: str, *, limit: int = 1_000_000) -> str | None:
         return self.texts.get(path)
@@ -68,21 +78,23 @@ class OpenWorkspace:
         return Names(text=f"{path}/")
 
     async def listing(self, folders: Any) -> Listing:
-        return Listing(entries=tuple(Listed(folder=folders[0], path=path.removeprefix(f"{folders[0]}/")) for path in self.texts))
+        return Listing(
+            entries=tuple(Listed(folder=folders[0], path=path.removeprefix(f"{folders[0]}/")) for path in self.texts)
+        )
 
 
-class HearingSink:
-    """Remembers what a client was told."""
+class RecordingSink:
+    """Remembers what a client received."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.told: list[tuple[str, int, str | None, Event]] = []
+        self.sent: list[tuple[str, int, str | None, Event]] = []
         self.reports: list[CompressionStatusReport] = []
         self._waiting: list[tuple[type[Any], asyncio.Event]] = []
 
     def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
         self.events.append(event)
-        self.told.append((session_id, seq, turn_id, event))
+        self.sent.append((session_id, seq, turn_id, event))
         for kind, arrived in self._waiting:
             if isinstance(event, kind):
                 arrived.set()
@@ -98,8 +110,19 @@ class HearingSink:
         self._waiting.append((kind, arrived))
         if self.of(kind):
             return
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await arrived.wait()
+
+
+def registry_of(gemini: ModelProvider | None, offline: ModelProvider) -> ModelRegistry:
+    """Gemini, if it can answer, and the built-in model."""
+    missing = "" if gemini else "no API key was found"
+    return ModelRegistry(
+        [
+            Registration(catalogue=GEMINI_CATALOGUE, provider=gemini, missing=missing, remedy="Set a key."),
+            Registration(catalogue=OFFLINE_CATALOGUE, provider=offline),
+        ]
+    )
 
 
 class Studio:
@@ -127,7 +150,7 @@ class Studio:
         self.services = Services(
             store=self.store,
             clock=self.clock,
-            models=Models(offline=self.offline, gemini=self.model),
+            models=registry_of(self.model, self.offline),
             workspace=workspace or self.workspace,
             settings=lambda: self.settings,
             new_id=lambda kind: f"{kind}-{next(numbers):06d}",
@@ -139,26 +162,30 @@ class Studio:
         self.app = Application(self.services)
         self.client, self.heard = self.connect()
 
-    def connect(self, name: str = "editor") -> tuple[Client, HearingSink]:
-        sink = HearingSink()
+    def connect(self, name: str = "editor") -> tuple[Client, RecordingSink]:
+        sink = RecordingSink()
         client = Client(self.services.new_id("client"), sink, name=name)
         client.folders = ("/project",)
         self.app.attach(client)
         return client, sink
 
+    def take_key_away(self, *, offline: ModelProvider | None = None) -> None:
+        """From here on Gemini cannot answer."""
+        self.services.models = registry_of(None, offline or self.offline)
+
     def set(self, **settings: Any) -> None:
         self.settings = msgspec.structs.replace(self.settings, **settings)
 
     async def chat(self, text: str, client: Client | None = None, **more: Any) -> ChatResult:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             return await self.app.chat(client or self.client, ({"text": text},), **more)
 
     async def compress(self, **more: Any) -> CompressionResult:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             return await self.app.compress(self.client, more.pop("session_id", None), **more)
 
     async def session(self) -> Session:
-        return await self.app.writing(self.client, None)
+        return await self.app.hold(self.client, None)
 
     async def load(self, contents: list[Content], **more: Any) -> Session:
         """A session that begins with these contents."""

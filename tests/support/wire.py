@@ -1,4 +1,6 @@
-"""Talking to a server: in memory, with no process and no bytes beyond one message's; or raw, to a process over its pipes."""
+"""Talking to a server: in memory, with no process and no bytes beyond one message's; or raw, to a process over its
+pipes.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from gemini_companion.protocol.server import CompanionServer
+from tests.support.patience import PATIENCE
 
-PATIENCE = 5.0
-"""Seconds that any single wait may take."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -28,23 +29,24 @@ class WireFault(Exception):
 
 
 class InMemoryClient:
-    """A client on the other side of a server's door. It is the server's writer: what the server says is here at once.
+    """A client of a server, without a process: it is the server's writer, so what the server sends is here at once.
 
-    `said` is everything, in order. `handlers` answer the server's requests: method to a function from params to result, or an exception.
+    `received` is everything, in order. `handlers` answer the server's requests: method to a function from params to
+    result, or an exception.
     """
 
     def __init__(self, server: CompanionServer) -> None:
         self.server = server
-        self.said: list[dict[str, Any]] = []
+        self.received: list[dict[str, Any]] = []
         self.handlers: dict[str, Any] = {}
-        self._heard = asyncio.Event()
+        self._arrived = asyncio.Event()
         self._last_id = 0
-        server.protocol.set_writer(self, include_headers=False)
+        server.dispatcher.set_writer(self, include_headers=False)
 
     def write(self, data: bytes) -> None:
         message = json.loads(data)
-        self.said.append(message)
-        self._heard.set()
+        self.received.append(message)
+        self._arrived.set()
         if "method" in message and "id" in message and message["method"] in self.handlers:
             asyncio.get_running_loop().call_soon(self._answer, message)
 
@@ -53,7 +55,7 @@ class InMemoryClient:
 
     def feed(self, message: object) -> None:
         """Send one message: builtins, or a body's bytes."""
-        self.server.protocol.receive(message if isinstance(message, bytes) else json.dumps(message).encode())
+        self.server.dispatcher.receive(message if isinstance(message, bytes) else json.dumps(message).encode())
 
     def notify(self, method: str, params: object = None) -> None:
         self.feed({"jsonrpc": "2.0", "method": method, "params": params})
@@ -63,7 +65,9 @@ class InMemoryClient:
         if request_id is None:
             self._last_id += 1
             request_id = self._last_id
-        self.feed({"jsonrpc": "2.0", "id": request_id, "method": method} | ({} if params is ... else {"params": params}))
+        self.feed(
+            {"jsonrpc": "2.0", "id": request_id, "method": method} | ({} if params is ... else {"params": params})
+        )
         return request_id
 
     async def answer_to(self, request_id: object) -> dict[str, Any]:
@@ -71,13 +75,13 @@ class InMemoryClient:
         return await self.until(lambda message: "method" not in message and message["id"] == request_id)
 
     async def until(self, wanted: Any) -> dict[str, Any]:
-        """The first message, said already or yet to come, that `wanted` is true for."""
+        """The first message, here already or yet to come, that `wanted` is true for."""
         async with asyncio.timeout(PATIENCE):
             while True:
-                if found := next((message for message in self.said if wanted(message)), None):
+                if found := next((message for message in self.received if wanted(message)), None):
                     return found
-                self._heard.clear()
-                await self._heard.wait()
+                self._arrived.clear()
+                await self._arrived.wait()
 
     async def request(self, method: str, params: object = ...) -> Any:
         """Ask, and wait for the result. Raises `WireFault`."""
@@ -102,40 +106,50 @@ class InMemoryClient:
 
     def notifications(self, method: str) -> list[Any]:
         """The params of all notifications of one method, in order."""
-        return [message["params"] for message in self.said if message.get("method") == method and "id" not in message]
+        return [
+            message["params"] for message in self.received if message.get("method") == method and "id" not in message
+        ]
 
     def responses(self) -> list[dict[str, Any]]:
-        return [message for message in self.said if "method" not in message]
+        return [message for message in self.received if "method" not in message]
 
     def _answer(self, message: dict[str, Any]) -> None:
         outcome = self.handlers[message["method"]](message.get("params"))
-        reply = {"error": {"code": -32000, "message": str(outcome)}} if isinstance(outcome, Exception) else {"result": outcome}
+        reply = (
+            {"error": {"code": -32000, "message": str(outcome)}}
+            if isinstance(outcome, Exception)
+            else {"result": outcome}
+        )
         self.feed({"jsonrpc": "2.0", "id": message["id"]} | reply)
 
 
 class ProcessClient:
-    """A server in a process of its own, spoken to in raw bytes, so that nothing of a client library hides what is on the wire."""
+    """A server in a process of its own, spoken to in raw bytes, so that nothing of a client library hides what is on
+    the wire.
+    """
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, transport: asyncio.SubprocessTransport) -> None:
         assert process.stdin
         assert process.stdout
         assert process.stderr
         self.process, self.stdin, self.stdout, self.stderr = process, process.stdin, process.stdout, process.stderr
+        self._transport = transport
 
     @classmethod
     async def start(cls, *arguments: str, env: Mapping[str, str] | None = None) -> ProcessClient:
         """Run `python arguments…` with the project importable."""
         paths = os.pathsep.join([str(ROOT / "server"), str(ROOT)])
-        process = await asyncio.create_subprocess_exec(
+        loop = asyncio.get_running_loop()
+        transport, protocol = await loop.subprocess_exec(
+            lambda: asyncio.subprocess.SubprocessStreamProtocol(limit=2**27, loop=loop),
             sys.executable,
             *arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": paths, **(env or {})},
-            limit=2**27,
         )
-        return cls(process)
+        return cls(asyncio.subprocess.Process(transport, protocol, loop), transport)
 
     def send(self, message: object) -> None:
         """Send builtins as a framed message, or bytes as they are."""
@@ -159,21 +173,31 @@ class ProcessClient:
 
     async def request(self, method: str, params: object = ..., request_id: object = 1) -> dict[str, Any]:
         """Ask, and wait for the response, skipping other messages."""
-        self.send({"jsonrpc": "2.0", "id": request_id, "method": method} | ({} if params is ... else {"params": params}))
+        self.send(
+            {"jsonrpc": "2.0", "id": request_id, "method": method} | ({} if params is ... else {"params": params})
+        )
         while True:
             message = await self.receive()
             if "method" not in message and message["id"] == request_id:
                 return message
 
     async def initialize(self) -> dict[str, Any]:
-        answer = await self.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}}, "initialize")
+        answer = await self.request(
+            "initialize", {"processId": None, "rootUri": None, "capabilities": {}}, "initialize"
+        )
         self.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
         return answer
 
     async def ended(self) -> int:
         """The exit code, once the process has ended by itself."""
-        async with asyncio.timeout(PATIENCE * 2):
+        async with asyncio.timeout(PATIENCE):
             return await self.process.wait()
+
+    def stop_reading(self) -> None:
+        """Close our end of its stdout."""
+        pipe = self._transport.get_pipe_transport(1)
+        assert pipe is not None
+        pipe.close()
 
     async def stop(self) -> None:
         """Leave nothing behind, whatever state it is in."""
@@ -181,6 +205,4 @@ class ProcessClient:
             self.process.kill()
             await self.process.wait()
         self.stdin.close()
-        transport = getattr(self.process, "_transport", None)
-        if transport is not None:
-            transport.close()
+        self._transport.close()

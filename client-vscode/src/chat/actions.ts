@@ -83,8 +83,8 @@ export class Actions {
       case "turn":
         await this.#turn(message);
         return;
-      case "compaction":
-        await this.#compaction(message);
+      case "compression":
+        await this.#compression(message);
         return;
       case "compress":
         await (message.preview ? compressions.preview() : compressions.compress(message.guided));
@@ -174,8 +174,15 @@ export class Actions {
   async openAsMarkdown(): Promise<void> {
     const { chat, views } = this.needs;
     const title = chat.info?.title ?? "";
-    const name = title.replace(/[^\p{L}\p{N} ._-]/gu, "").trim().slice(0, 60) || chat.t("Chat");
-    await views.show(`${chat.info?.sessionId ?? "new"}/${name}.md`, chatAsMarkdown(title, chat.conversation.rows, chat.t, number));
+    const name =
+      title
+        .replace(/[^\p{L}\p{N} ._-]/gu, "")
+        .trim()
+        .slice(0, 60) || chat.t("Chat");
+    await views.show(
+      `${chat.info?.sessionId ?? "new"}/${name}.md`,
+      chatAsMarkdown(title, chat.conversation.rows, chat.t, number),
+    );
   }
 
   async #queue(message: Message<"queue">): Promise<void> {
@@ -195,7 +202,9 @@ export class Actions {
         await chat.fork(message.turnId);
         return;
       case "copy":
-        await env.clipboard.writeText(chat.conversation.answer(message.turnId)?.text ?? chat.conversation.prompt(message.turnId)?.text ?? "");
+        await env.clipboard.writeText(
+          chat.conversation.answer(message.turnId)?.text ?? chat.conversation.prompt(message.turnId)?.text ?? "",
+        );
         return;
       case "pin":
         await chat.daemon.request("gemini/pin", { sessionId: await chat.session(), turnId: message.turnId });
@@ -211,26 +220,26 @@ export class Actions {
     }
   }
 
-  async #compaction(message: Message<"compaction">): Promise<void> {
+  async #compression(message: Message<"compression">): Promise<void> {
     const { compressions } = this.needs;
-    const { compactionId } = message;
+    const { compressionId } = message;
     switch (message.do) {
       case "view":
-        return compressions.view(compactionId);
+        return compressions.view(compressionId);
       case "compare":
-        return compressions.compare(compactionId);
+        return compressions.compare(compressionId);
       case "edit":
-        return compressions.edit(compactionId);
+        return compressions.edit(compressionId);
       case "apply":
-        return compressions.apply(compactionId);
+        return compressions.apply(compressionId);
       case "discard":
-        return compressions.discard(compactionId);
+        return compressions.discard(compressionId);
       case "undo":
-        return compressions.undo(compactionId);
+        return compressions.undo(compressionId);
       case "cancel":
-        return compressions.cancel(compactionId);
+        return compressions.cancel(compressionId);
       case "rate":
-        return compressions.rate(compactionId, message.rating);
+        return compressions.rate(compressionId, message.rating);
     }
   }
 
@@ -266,14 +275,21 @@ export class Actions {
     if (!form) return;
     const { content } = await chat.daemon.request("gemini/session/export", { sessionId, format: form.format });
     const folder = workspace.workspaceFolders?.[0]?.uri;
-    const target = await window.showSaveDialog({ filters: { JSON: ["json"] }, ...(folder ? { defaultUri: folder.with({ path: `${folder.path}/chat.json` }) } : {}) });
+    const target = await window.showSaveDialog({
+      filters: { JSON: ["json"] },
+      ...(folder ? { defaultUri: folder.with({ path: `${folder.path}/chat.json` }) } : {}),
+    });
     if (target) await workspace.fs.writeFile(target, Buffer.from(content, "utf8"));
   }
 
   async #rename(sessionId: string): Promise<void> {
     const { chat } = this.needs;
     const value = sessionId === chat.info?.sessionId ? chat.info.title : "";
-    const title = await window.showInputBox({ title: chat.t("Rename Chat"), value, validateInput: (text) => (text.trim() ? undefined : chat.t("A title needs at least one character.")) });
+    const title = await window.showInputBox({
+      title: chat.t("Rename Chat"),
+      value,
+      validateInput: (text) => (text.trim() ? undefined : chat.t("A title needs at least one character.")),
+    });
     if (title === undefined) return;
     const info = await chat.daemon.request("gemini/session/rename", { sessionId, title: title.trim() });
     if (sessionId === chat.info?.sessionId) chat.renamed(info);
@@ -284,7 +300,10 @@ export class Actions {
     const yes = chat.t("Delete");
     const chosen = await window.showWarningMessage(
       chat.t("Delete this chat for good?"),
-      { modal: true, detail: chat.t("Everything that was ever said in it goes, compressed parts too. This cannot be undone.") },
+      {
+        modal: true,
+        detail: chat.t("Everything that was ever said in it goes, compressed parts too. This cannot be undone."),
+      },
       yes,
     );
     if (chosen !== yes) return;
@@ -300,5 +319,7 @@ export class Actions {
 /** What is set for each machine is shown among the settings of the machine that the window works on. */
 async function openSettings(query: string): Promise<void> {
   const isMachines = env.remoteName !== undefined && query.startsWith("geminiCompanion.server");
-  await commands.executeCommand(isMachines ? "workbench.action.openRemoteSettings" : "workbench.action.openSettings", { query });
+  await commands.executeCommand(isMachines ? "workbench.action.openRemoteSettings" : "workbench.action.openSettings", {
+    query,
+  });
 }

@@ -1,171 +1,68 @@
-/** The chat of this window: one open session, the prompts on their way to it, and what its panel shows. */
-import { EventEmitter, type Disposable, type Event } from "vscode";
+/** The chat of this window: which session is open, what the daemon says of it, and the prompts on their way to it. */
+import type { Disposable } from "vscode";
 import type { ContextReporterPort } from "../context/port.js";
-import { DaemonFault, type DaemonPort } from "../daemon/port.js";
-import type { AnswerRow, ErrorView, PanelState, ScrollAnchor } from "../panel/contract.js";
-import type { CompressionStatusReport, EventParams, ModelReport, SessionInfo } from "../protocol.gen.js";
-import type { Drafts } from "./drafts.js";
-import { Keeping } from "./keeping.js";
-import { Conversation, isLive } from "./pure/conversation.js";
-import type { Kept } from "./pure/draftFile.js";
-import { errorView } from "./pure/faults.js";
+import type { EventParams, SessionInfo } from "../protocol.gen.js";
+import { ChatState, type ChatStateNeeds, type Memory } from "./chatState.js";
+import type { Conversation } from "./pure/conversation.js";
 import type { PromptQueue } from "./pure/queue.js";
-import type { Translate } from "./pure/words.js";
 import { Prompts } from "./prompts.js";
 import { openSession, readTranscript } from "./session.js";
 
-/** Rows from the end in which something can be under way. */
-const RECENT_ROWS = 64;
-
-/** What the chat remembers between windows: `workspaceState`. */
-export interface Memory {
-  get(key: string): unknown;
-  update(key: string, value: unknown): Thenable<void>;
-}
-
 const LAST_SESSION = "lastSession";
-const ASKED_MODEL = "askedModel";
 
-export interface ChatNeeds {
-  readonly daemon: DaemonPort;
+export interface ChatNeeds extends ChatStateNeeds {
   readonly reporter: ContextReporterPort;
-  readonly drafts: Drafts;
-  readonly memory: Memory;
-  /** A path as people read it: inside its workspace folder. */
-  readonly place: (path: string) => string;
-  readonly t: Translate;
 }
 
-/** How an answer ended that nobody may have seen. */
-export interface AnswerEnd {
-  readonly turnId: string;
-  readonly state: AnswerRow["state"];
-}
-
-export class Chat implements Disposable {
-  conversation: Conversation;
+export class Chat extends ChatState {
   readonly prompts: Prompts;
-  info: SessionInfo | undefined;
-  models: ModelReport | undefined;
-  status: CompressionStatusReport | undefined;
-  askedModel: string | undefined;
-
-  readonly #changed = new EventEmitter<void>();
-  readonly #rowsChanged = new EventEmitter<{ from: number; count: number } | "reset">();
-  readonly #deltas = new EventEmitter<{ row: AnswerRow; field: "text" | "thoughts"; at: number; text: string }>();
-  readonly #ended = new EventEmitter<AnswerEnd>();
-  readonly #prefilled = new EventEmitter<string>();
-  readonly #subscriptions: Disposable[] = [];
-  #opening: Promise<void> = Promise.resolve();
-  #refreshing: Promise<void> = Promise.resolve();
-  #fault: ErrorView | undefined;
-  readonly #keeping: Keeping;
-  /** Conversations that were left while an answer was under way: they go on hearing until it ends. */
-  readonly #left = new Map<string, Conversation>();
   /** Resolves when the draft of the last session is read: before it, a page would show an empty composer. */
   readonly loaded: Promise<void>;
 
-  constructor(private readonly needs: ChatNeeds) {
-    this.conversation = this.#blank();
-    this.#keeping = new Keeping(needs.drafts);
-    this.prompts = new Prompts({
-      chat: this,
-      daemon: needs.daemon,
-      reporter: needs.reporter,
-      keeping: this.#keeping,
-      prefill: (text) => this.#prefilled.fire(text),
-      t: needs.t,
-    });
-    const asked = needs.memory.get(ASKED_MODEL);
-    this.askedModel = typeof asked === "string" && asked ? asked : undefined;
-    this.loaded = this.#loadKept(this.#lastSession);
+  readonly #memory: Memory;
+  readonly #reporter: ContextReporterPort;
+  readonly #subscriptions: Disposable[] = [];
+  /** Conversations that were left while an answer was under way: events go on reaching them until it ends. */
+  readonly #left = new Map<string, Conversation>();
+  #opening: Promise<void> = Promise.resolve();
+  #refreshing: Promise<void> = Promise.resolve();
+
+  constructor(needs: ChatNeeds) {
+    super(needs);
+    const { daemon, reporter } = needs;
+    this.#memory = needs.memory;
+    this.#reporter = reporter;
+    this.prompts = new Prompts(this, this, reporter);
+    this.loaded = this.#loadDraft(this.#lastSession);
     this.#subscriptions.push(
-      needs.daemon.onDidConnect(() => void this.#connected()),
-      needs.daemon.onDidChangeView((view) => {
+      daemon.onDidConnect(() => void this.#connected()),
+      daemon.onDidChangeView((view) => {
         if (view.kind === "lost" || view.kind === "failed") this.#lost();
-        this.#changed.fire();
+        this.touch();
       }),
-      needs.daemon.onEvent((params) => {
+      daemon.onEvent((params) => {
         try {
-          this.#heard(params);
+          this.#receive(params);
         } catch (error) {
-          this.show(error); // an event that is not as the protocol says must not end the hearing of the next
+          this.show(error); // an event that cannot be shown must not keep the next ones away
         }
       }),
-      needs.daemon.onCompressionStatus((report) => {
+      daemon.onCompressionStatus((report) => {
         if (report.sessionId !== this.info?.sessionId) return;
         this.status = report;
-        this.#changed.fire();
+        this.touch();
       }),
-      needs.reporter.onDidChange(() => {
-        this.#keeping.change({ excluded: needs.reporter.excluded });
-        this.#changed.fire();
+      reporter.onDidChange(() => {
+        this.draftStore.change({ excluded: reporter.excluded });
+        this.touch();
       }),
     );
-  }
-
-  /** Something but the rows changed. */
-  get onDidChange(): Event<void> {
-    return this.#changed.event;
-  }
-  get onDidChangeRows(): Event<{ from: number; count: number } | "reset"> {
-    return this.#rowsChanged.event;
-  }
-  get onDelta(): Event<{ row: AnswerRow; field: "text" | "thoughts"; at: number; text: string }> {
-    return this.#deltas.event;
-  }
-  get onAnswerEnd(): Event<AnswerEnd> {
-    return this.#ended.event;
-  }
-  /** A prompt comes back to the composer. */
-  get onPrefill(): Event<string> {
-    return this.#prefilled.event;
   }
 
   /** The prompts that wait. */
   get queue(): PromptQueue {
     return this.prompts.queue;
   }
-
-  get t(): Translate {
-    return this.needs.t;
-  }
-
-  get daemon(): DaemonPort {
-    return this.needs.daemon;
-  }
-
-  /** What survives beside the log. */
-  get kept(): Kept {
-    return this.#keeping.kept;
-  }
-
-  /** The last thing that went wrong outside a turn, until something succeeds. */
-  get fault(): ErrorView | undefined {
-    return this.#fault;
-  }
-
-  get isReadOnly(): boolean {
-    return this.info?.heldBy !== undefined;
-  }
-
-  /** What runs now, as far as this window knows. */
-  get job(): PanelState["job"] {
-    const rows = this.conversation.rows;
-    for (let index = rows.length - 1; index >= Math.max(0, rows.length - RECENT_ROWS); index -= 1) {
-      const row = rows[index];
-      if (row?.kind === "answer" && isLive(row) && row.state !== "queued") {
-        return { kind: "turn", id: row.turnId, ...(row.state === "stopping" && row.since !== undefined ? { stoppingSince: row.since } : {}) };
-      }
-    }
-    for (let index = rows.length - 1; index >= Math.max(0, rows.length - RECENT_ROWS); index -= 1) {
-      const row = rows[index];
-      if (row?.kind === "divider" && row.state === "running") return { kind: "compression", id: row.compactionId };
-    }
-    return { kind: "idle" };
-  }
-
-  // ------------------------------------------------------------------------------------------------------- connection and session
 
   /** Start the daemon and read the session that was open last. Never rejects: what is wrong is shown. */
   async begin(): Promise<void> {
@@ -176,19 +73,19 @@ export class Chat implements Disposable {
   }
 
   get #lastSession(): string | undefined {
-    const last = this.needs.memory.get(LAST_SESSION);
+    const last = this.#memory.get(LAST_SESSION);
     return typeof last === "string" && last ? last : undefined;
   }
 
-  async #loadKept(sessionId: string | undefined): Promise<void> {
-    const { queue, excluded } = await this.#keeping.load(sessionId);
+  async #loadDraft(sessionId: string | undefined): Promise<void> {
+    const { queue, excluded } = await this.draftStore.load(sessionId);
     this.prompts.take(queue);
-    this.needs.reporter.restoreExcluded(excluded);
+    this.#reporter.restoreExcluded(excluded);
   }
 
   async #connected(): Promise<void> {
     await this.guard(async () => {
-      await this.#inTurn(() => this.#open(this.info?.sessionId ?? this.#lastSession));
+      await this.#oneByOne(() => this.#open(this.info?.sessionId ?? this.#lastSession));
       this.prompts.drain();
     });
   }
@@ -201,11 +98,11 @@ export class Chat implements Disposable {
   /** Show a session: this one, or none. Rejects with `DaemonFault`. */
   async open(sessionId: string | undefined, takeOver = false): Promise<void> {
     await this.flushDraft();
-    await this.#inTurn(() => this.#open(sessionId, takeOver));
+    await this.#oneByOne(() => this.#open(sessionId, takeOver));
   }
 
   /** Sessions are shown one after the other: the last one asked for is the one that stays. */
-  #inTurn(show: () => Promise<void>): Promise<void> {
+  #oneByOne(show: () => Promise<void>): Promise<void> {
     const shown = this.#opening.then(show);
     this.#opening = shown.catch(() => undefined);
     return shown;
@@ -222,31 +119,29 @@ export class Chat implements Disposable {
     const left = this.#left.get(info?.sessionId ?? "");
     if (isAnother || isNew || left) {
       if (this.info && this.job.kind === "turn") this.#left.set(this.info.sessionId, this.conversation);
-      this.conversation = left ?? this.#blank();
+      this.conversation = left ?? this.blankConversation();
       this.#left.delete(info?.sessionId ?? "");
     }
     this.info = info;
     this.status = undefined;
-    await this.needs.memory.update(LAST_SESSION, info?.sessionId);
+    await this.#memory.update(LAST_SESSION, info?.sessionId);
     await this.loaded;
-    if (info?.sessionId !== this.#keeping.sessionId) {
+    if (info?.sessionId !== this.draftStore.sessionId) {
       this.prompts.queue.clear();
-      await this.#loadKept(info?.sessionId);
-      this.#prefilled.fire(this.kept.draft);
+      await this.#loadDraft(info?.sessionId);
+      this.prefill(this.saved.draft);
     }
     this.models = await this.daemon.request("gemini/models", {});
     if (info) {
-      const { items, compactions, pins } = await readTranscript(this.daemon, info.sessionId);
-      this.conversation.tell(items, compactions, pins, new Set(this.kept.discarded));
+      const { items, compressions, pins } = await readTranscript(this.daemon, info.sessionId);
+      this.conversation.load(items, compressions, pins, new Set(this.saved.discarded));
       this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
     }
-    this.#fault = undefined;
-    this.#rowsChanged.fire("reset");
-    this.#changed.fire();
+    this.reset();
   }
 
   /** What another window holds goes on there, or is let go of: look again. Nothing for a chat of our own. */
-  async lookAgain(): Promise<void> {
+  async reopenIfReadOnly(): Promise<void> {
     if (!this.isReadOnly || this.daemon.view.kind !== "ready") return;
     await this.guard(() => this.open(this.info?.sessionId));
   }
@@ -254,18 +149,18 @@ export class Chat implements Disposable {
   /** An empty chat; the session is made with its first prompt. */
   async startNew(): Promise<void> {
     await this.flushDraft();
-    await this.#inTurn(() => this.#show(undefined, true));
+    await this.#oneByOne(() => this.#show(undefined, true));
   }
 
   renamed(info: SessionInfo): void {
     this.info = info;
-    this.#changed.fire();
+    this.touch();
   }
 
   /** A session was deleted; if it is the open one, an empty chat takes its place. */
   async forget(sessionId: string): Promise<void> {
-    await this.needs.drafts.forget(sessionId);
-    if (sessionId === this.info?.sessionId) await this.#inTurn(() => this.#show(undefined, true));
+    await this.draftStore.forget(sessionId);
+    if (sessionId === this.info?.sessionId) await this.#oneByOne(() => this.#show(undefined, true));
   }
 
   /** Go on in a copy: of everything, or of what there was up to and with a turn. Rejects with `DaemonFault`. */
@@ -273,7 +168,11 @@ export class Chat implements Disposable {
     const sessionId = this.info?.sessionId;
     if (sessionId === undefined) return;
     await this.flushDraft();
-    await this.#inTurn(async () => this.#show(await this.daemon.request("gemini/session/fork", { sessionId, ...(atTurn === undefined ? {} : { atTurn }) })));
+    await this.#oneByOne(async () =>
+      this.#show(
+        await this.daemon.request("gemini/session/fork", { sessionId, ...(atTurn === undefined ? {} : { atTurn }) }),
+      ),
+    );
   }
 
   /** Read the transcript again: after a compression or an undo other contents are hidden. One reading follows the other. */
@@ -286,45 +185,51 @@ export class Chat implements Disposable {
   async #readAgain(): Promise<void> {
     const [sessionId, conversation] = [this.info?.sessionId, this.conversation];
     if (sessionId === undefined) return;
-    const { items, compactions, pins } = await readTranscript(this.daemon, sessionId);
-    if (conversation === this.conversation) conversation.tell(items, compactions, pins, new Set(this.kept.discarded));
+    const { items, compressions, pins } = await readTranscript(this.daemon, sessionId);
+    if (conversation === this.conversation) conversation.load(items, compressions, pins, new Set(this.saved.discarded));
   }
 
-  #heard(params: EventParams): void {
+  #receive(params: EventParams): void {
     if (params.sessionId !== this.info?.sessionId) {
       const left = this.#left.get(params.sessionId);
       left?.apply(params);
-      if (left && !left.rows.some(isLive)) this.#left.delete(params.sessionId);
+      if (left?.liveAnswers.length === 0) this.#left.delete(params.sessionId);
       return;
     }
     if (params.event.type === "usageUpdated" && this.status) {
       const { tokenCount, tokenLimit, source, tokensUntilCompression } = params.event;
-      this.status = { ...this.status, tokenCount, tokenLimit, tokenCountSource: source, tokensUntilCompression: tokensUntilCompression ?? null };
+      this.status = {
+        ...this.status,
+        tokenCount,
+        tokenLimit,
+        tokenCountSource: source,
+        tokensUntilCompression: tokensUntilCompression ?? null,
+      };
     }
     this.conversation.apply(params);
     switch (params.event.type) {
       case "titleChanged":
         this.info = { ...this.info, title: params.event.title };
         break;
-      case "compactionCompleted":
-      case "compactionUndone":
+      case "compressionCompleted":
+      case "compressionUndone":
         void this.guard(() => this.refresh());
         this.prompts.drain();
         break;
-      case "compactionFailed":
-      case "compactionCancelled":
+      case "compressionFailed":
+      case "compressionCancelled":
         this.prompts.drain();
         break;
       case "turnCompleted":
       case "turnFailed":
       case "turnCancelled": {
         const answer = this.conversation.answer(params.turnId ?? "");
-        if (answer) this.#ended.fire({ turnId: answer.turnId, state: answer.state });
+        if (answer) this.ended(answer);
         break;
       }
       default:
     }
-    if (params.event.type !== "messageDelta" && params.event.type !== "thoughtDelta") this.#changed.fire();
+    if (params.event.type !== "messageDelta" && params.event.type !== "thoughtDelta") this.touch();
   }
 
   /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
@@ -333,8 +238,8 @@ export class Chat implements Disposable {
     await this.#opening;
     if (this.info) return this.info.sessionId;
     this.info = await this.daemon.request("gemini/session/new", {});
-    await this.needs.memory.update(LAST_SESSION, this.info.sessionId);
-    await this.#keeping.begun(this.info.sessionId);
+    await this.#memory.update(LAST_SESSION, this.info.sessionId);
+    await this.draftStore.begun(this.info.sessionId);
     this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: this.info.sessionId });
     return this.info.sessionId;
   }
@@ -346,84 +251,12 @@ export class Chat implements Disposable {
     const info = await openSession(this.daemon, sessionId);
     if (info && this.info?.sessionId === info.sessionId) {
       this.info = info;
-      this.#changed.fire();
+      this.touch();
     }
   }
 
-  // --------------------------------------------------------------------------------------------------------------- what is kept
-
-  setDraft(draft: string, scroll: ScrollAnchor): void {
-    this.#keeping.change({ draft, scroll });
-  }
-
-  discardPreview(compactionId: string): void {
-    this.#keeping.change({ discarded: [...new Set([...this.kept.discarded, compactionId])].slice(-100) });
-    this.conversation.change(`c:${compactionId}`, "divider", { state: "cancelled" });
-    this.#changed.fire();
-  }
-
-  chooseModel(name: string | undefined): void {
-    this.askedModel = name;
-    void this.needs.memory.update(ASKED_MODEL, name);
-    this.#changed.fire();
-  }
-
-  /** Write what is kept now; resolves when it is on the disk. */
-  flushDraft(): Promise<void> {
-    return this.#keeping.flush();
-  }
-
-  // ------------------------------------------------------------------------------------------------------------------ the rest
-
-  /** Run it; what goes wrong is shown above the composer. */
-  async guard(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.show(error);
-    }
-  }
-
-  show(error: unknown): void {
-    if (error instanceof DaemonFault && (error.data.kind === "cancelled" || this.daemon.view.kind === "failed" || this.daemon.view.kind === "lost")) return;
-    this.#fault = viewOf(error, this.t);
-    this.#changed.fire();
-  }
-
-  /** Something that the panel shows changed elsewhere. */
-  touch(): void {
-    this.#changed.fire();
-  }
-
-  dismissFault(): void {
-    this.#fault = undefined;
-    this.#changed.fire();
-  }
-
-  dispose(): void {
-    this.#keeping.dispose();
+  override dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
-    for (const emitter of [this.#changed, this.#rowsChanged, this.#deltas, this.#ended, this.#prefilled]) emitter.dispose();
+    super.dispose();
   }
-
-  #blank(): Conversation {
-    const isShown = (): boolean => conversation === this.conversation;
-    const conversation: Conversation = new Conversation(
-      {
-        rows: (from, count) => isShown() && this.#rowsChanged.fire({ from, count }),
-        delta: (row, field, at, text) => isShown() && this.#deltas.fire({ row, field, at, text }),
-        reset: () => isShown() && this.#rowsChanged.fire("reset"),
-      },
-      this.needs.t,
-      Date.now,
-      this.needs.place,
-    );
-    return conversation;
-  }
-}
-
-/** Any error for people. What is not a fault of the daemon is a defect of ours: its text stays in the log. */
-export function viewOf(error: unknown, t: Translate): ErrorView {
-  const data = error instanceof DaemonFault ? error.data : { kind: "defect", message: t("Something went wrong inside the extension."), hint: t("The log says more.") };
-  return errorView(data, t, Date.now());
 }

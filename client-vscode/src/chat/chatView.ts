@@ -1,16 +1,29 @@
 /** The side panel: a webview that shows the chat. It may be made, hidden, moved and thrown away at any time; the chat goes on. */
 import { randomBytes } from "node:crypto";
-import { EventEmitter, Uri, commands, env, l10n, type CancellationToken, type Disposable, type ExtensionContext, type Webview, type WebviewView, type WebviewViewProvider } from "vscode";
+import {
+  EventEmitter,
+  Uri,
+  commands,
+  env,
+  l10n,
+  type CancellationToken,
+  type Disposable,
+  type ExtensionContext,
+  type Webview,
+  type WebviewView,
+  type WebviewViewProvider,
+} from "vscode";
 import type { FromPage, PageCommand, PanelState } from "../panel/contract.js";
 import type { Actions } from "./actions.js";
-import { viewOf, type Chat } from "./chat.js";
+import type { Chat } from "./chat.js";
+import { viewOf } from "./chatState.js";
 import { PageLink } from "./pageLink.js";
-import { decodeFromPage } from "./pure/decode.js";
+import { decodeFromPage } from "../panel/fromPage.js";
 import { answerPage } from "./requests.js";
 
 export const VIEW_ID = "geminiCompanion.chat";
 
-/** Set while the page has the keyboard; `focusedView` does not tell for webviews. */
+/** Set while the page has the keyboard; `focusedView` is not set for webviews. */
 const FOCUS_KEY = "geminiCompanion.panelFocused";
 
 /** How long a command waits for a page that is being made, ms. */
@@ -37,9 +50,11 @@ export class ChatView implements WebviewViewProvider, Disposable {
     const { chat } = needs;
     this.#subscriptions.push(
       chat.onDidChange(() => this.#link?.state()),
-      chat.onDidChangeRows((change) => (change === "reset" ? this.#link?.reset() : this.#link?.rows(change.from, change.count))),
+      chat.onDidChangeRows((change) =>
+        change === "reset" ? this.#link?.reset() : this.#link?.rows(change.from, change.count),
+      ),
       chat.onDelta(({ row, field, at, text }) => this.#link?.delta(row, field, at, text)),
-      chat.onPrefill((text) => this.#link?.tell({ type: "command", command: { do: "setDraft", text } })),
+      chat.onPrefill((text) => this.#link?.post({ type: "command", command: { do: "setDraft", text } })),
     );
   }
 
@@ -56,13 +71,18 @@ export class ChatView implements WebviewViewProvider, Disposable {
     this.#close();
     this.#view = view;
     const media = Uri.joinPath(this.needs.context.extensionUri, "out", "panel");
-    view.webview.options = { enableScripts: true, localResourceRoots: [media], enableCommandUris: false, enableForms: false };
+    view.webview.options = {
+      enableScripts: true,
+      localResourceRoots: [media],
+      enableCommandUris: false,
+      enableForms: false,
+    };
     const link = new PageLink((message) => void view.webview.postMessage(message), {
       get rows() {
         return source.conversation.rows;
       },
       state: this.needs.state,
-      draft: () => ({ text: this.needs.chat.kept.draft, scroll: this.needs.chat.kept.scroll }),
+      draft: () => ({ text: this.needs.chat.saved.draft, scroll: this.needs.chat.saved.scroll }),
       strings: l10n.bundle ?? {},
     });
     const source = this.needs.chat;
@@ -72,9 +92,8 @@ export class ChatView implements WebviewViewProvider, Disposable {
       link.visible(view.visible);
       if (view.visible) {
         this.#seen();
-        void this.needs.chat.lookAgain();
-      }
-      else this.#setFocus(false);
+        void this.needs.chat.reopenIfReadOnly();
+      } else this.#setFocus(false);
     });
     view.onDidDispose(() => {
       if (this.#view === view) this.#close();
@@ -84,18 +103,19 @@ export class ChatView implements WebviewViewProvider, Disposable {
     void this.needs.chat.begin();
   }
 
-  /** Bring the panel to the front, then tell its page something. */
+  /** Bring the panel to the front, then post its page a command. */
   async command(command: PageCommand): Promise<void> {
     await commands.executeCommand(`${VIEW_ID}.focus`);
     if (!this.#isReady) await this.#untilReady();
-    this.#link?.tell({ type: "command", command });
+    this.#link?.post({ type: "command", command });
   }
 
   /** An answer is done that nobody sees: a mark on the icon until the panel shows. */
   markUnseen(): void {
     if (this.isVisible || !this.#view) return;
     this.#unseen += 1;
-    const tooltip = this.#unseen === 1 ? this.needs.chat.t("One new answer") : this.needs.chat.t("{0} new answers", this.#unseen);
+    const tooltip =
+      this.#unseen === 1 ? this.needs.chat.t("One new answer") : this.needs.chat.t("{0} new answers", this.#unseen);
     this.#view.badge = { value: this.#unseen, tooltip };
   }
 
@@ -115,7 +135,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
       void this.#started(message.boot);
     } else if (message.type === "focus") {
       this.#setFocus(message.focused);
-      if (message.focused) void this.needs.chat.lookAgain();
+      if (message.focused) void this.needs.chat.reopenIfReadOnly();
     } else if (message.type === "call") void this.#answer(message);
     else void this.needs.actions().handle(message);
   }
@@ -130,9 +150,9 @@ export class ChatView implements WebviewViewProvider, Disposable {
   async #answer({ call, request }: Extract<FromPage, { type: "call" }>): Promise<void> {
     const link = this.#link;
     try {
-      link?.tell({ type: "result", call, ok: true, value: await answerPage(this.needs.chat, request) });
+      link?.post({ type: "result", call, ok: true, value: await answerPage(this.needs.chat, request) });
     } catch (error) {
-      link?.tell({ type: "result", call, ok: false, error: viewOf(error, this.needs.chat.t) });
+      link?.post({ type: "result", call, ok: false, error: viewOf(error, this.needs.chat.t) });
     }
   }
 
@@ -150,10 +170,10 @@ export class ChatView implements WebviewViewProvider, Disposable {
     await new Promise<void>((resolve) => {
       const done = (): void => {
         clearTimeout(timer);
-        heard.dispose();
+        subscription.dispose();
         resolve();
       };
-      const heard = this.#ready.event(done);
+      const subscription = this.#ready.event(done);
       const timer = setTimeout(done, PAGE_WAIT_MS);
     });
   }

@@ -1,21 +1,19 @@
-/** One page's end of the wire: numbers its messages, folds bursts, says nothing to a hidden view and all of it when it shows again. */
-import type { AnswerRow, PanelState, Row, ScrollAnchor, ToPage } from "../panel/contract.js";
+/** One page's end of the wire: numbers its messages, folds bursts, posts nothing to a hidden view and all of it when it shows again. */
+import type { AnswerRow, PanelState, Row, ScrollAnchor, ToPage, Unnumbered } from "../panel/contract.js";
 
-/** Rows in a snapshot, and at most in one page of them. */
+/** Rows in a sync, and at most in one page of them. */
 export const ROWS_PER_PAGE = 200;
 
 /** How long bursts are folded, ms: one frame. */
 const FOLD_MS = 16;
 
-/** What a link reads when it has something to say. */
+/** What a link reads when it has something to post. */
 export interface PageSource {
   readonly rows: readonly Row[];
   state(): PanelState;
   draft(): { readonly text: string; readonly scroll: ScrollAnchor };
   readonly strings: Readonly<Record<string, string>>;
 }
-
-type Unnumbered<M = ToPage> = M extends unknown ? Omit<M, "rev"> : never;
 
 interface PendingText {
   readonly at: number;
@@ -34,20 +32,20 @@ export class PageLink {
   #texts = new Map<string, PendingText>();
 
   constructor(
-    private readonly post: (message: ToPage) => void,
+    private readonly send: (message: ToPage) => void,
     private readonly source: PageSource,
   ) {}
 
-  /** The page is there (again): tell it everything, with the draft if it has just booted. */
+  /** The page is there (again): post it everything, with the draft if it has just booted. */
   ready(boot: boolean): void {
     this.#isReady = true;
-    this.#snapshot(boot);
+    this.#sync(boot);
   }
 
   visible(isVisible: boolean): void {
     const shows = isVisible && !this.#isVisible;
     this.#isVisible = isVisible;
-    if (shows && this.#isReady) this.#snapshot(false);
+    if (shows && this.#isReady) this.#sync(false);
   }
 
   reset(): void {
@@ -62,19 +60,24 @@ export class PageLink {
 
   rows(from: number, count: number): void {
     const to = from + count - 1;
-    this.#rowsDue = this.#rowsDue ? { from: Math.min(from, this.#rowsDue.from), to: Math.max(to, this.#rowsDue.to) } : { from, to };
+    this.#rowsDue = this.#rowsDue
+      ? { from: Math.min(from, this.#rowsDue.from), to: Math.max(to, this.#rowsDue.to) }
+      : { from, to };
     this.#schedule();
   }
 
   delta(row: AnswerRow, field: "text" | "thoughts", at: number, text: string): void {
     const key = `${field} ${row.id}`;
     const pending = this.#texts.get(key);
-    this.#texts.set(key, pending ? { ...pending, text: pending.text + text, version: row.version } : { at, text, version: row.version });
+    this.#texts.set(
+      key,
+      pending ? { ...pending, text: pending.text + text, version: row.version } : { at, text, version: row.version },
+    );
     this.#schedule();
   }
 
-  /** An answer, a command: not folded, but never ahead of what was said before. */
-  tell(message: Unnumbered): void {
+  /** An answer, a command: not folded, but never ahead of what was posted before. */
+  post(message: Unnumbered): void {
     if (!this.#isReady) return;
     this.#flush();
     this.#post(message);
@@ -95,15 +98,24 @@ export class PageLink {
     this.#timer = undefined;
     if (!this.#isReady || !this.#isVisible) return;
     if (this.#resetDue) {
-      this.#snapshot(false);
+      this.#sync(false);
       return;
     }
     const rows = this.#rowsDue;
     this.#rowsDue = undefined;
-    if (rows) this.#post({ type: "rows", total: this.source.rows.length, from: rows.from, rows: this.source.rows.slice(rows.from, rows.to + 1) });
+    if (rows)
+      this.#post({
+        type: "rows",
+        total: this.source.rows.length,
+        from: rows.from,
+        rows: this.source.rows.slice(rows.from, rows.to + 1),
+      });
     const sent = new Set(rows ? this.source.rows.slice(rows.from, rows.to + 1).map((row) => row.id) : []);
     for (const [key, { at, text, version }] of this.#texts) {
-      const [field, rowId] = [key.startsWith("text ") ? ("text" as const) : ("thoughts" as const), key.slice(key.indexOf(" ") + 1)];
+      const [field, rowId] = [
+        key.startsWith("text ") ? ("text" as const) : ("thoughts" as const),
+        key.slice(key.indexOf(" ") + 1),
+      ];
       if (!sent.has(rowId)) this.#post({ type: "delta", rowId, version, field, at, text }); // else the row has it already
     }
     this.#texts.clear();
@@ -113,7 +125,7 @@ export class PageLink {
     }
   }
 
-  #snapshot(boot: boolean): void {
+  #sync(boot: boolean): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#stateDue = this.#resetDue = false;
@@ -122,7 +134,7 @@ export class PageLink {
     const total = this.source.rows.length;
     const from = Math.max(0, total - ROWS_PER_PAGE);
     this.#post({
-      type: "snapshot",
+      type: "sync",
       state: this.source.state(),
       total,
       from,
@@ -134,6 +146,6 @@ export class PageLink {
 
   #post(message: Unnumbered): void {
     this.#rev += 1;
-    this.post({ ...message, rev: this.#rev });
+    this.send({ ...message, rev: this.#rev });
   }
 }

@@ -1,41 +1,50 @@
 /** Prompts on their way: sent, queued, asked again, stopped. */
 import { CancellationTokenSource } from "vscode";
 import type { ContextReporterPort } from "../context/port.js";
-import { DaemonFault, type DaemonPort } from "../daemon/port.js";
+import { DaemonFault } from "../daemon/port.js";
 import type { Action, AnswerRow, QueuedPrompt } from "../panel/contract.js";
 import type { ChatResult } from "../protocol.gen.js";
-import type { Chat } from "./chat.js";
-import type { Keeping } from "./keeping.js";
-import { isLive, type Conversation } from "./pure/conversation.js";
+import { faultDataOf, type ChatState } from "./chatState.js";
+import type { Conversation } from "./pure/conversation.js";
+import { isLive } from "./pure/conversationRows.js";
 import { errorView } from "./pure/faults.js";
 import { PromptQueue } from "./pure/queue.js";
-import type { Translate } from "./pure/words.js";
 
-export interface PromptNeeds {
-  readonly chat: Chat;
-  readonly daemon: DaemonPort;
-  readonly reporter: ContextReporterPort;
-  readonly keeping: Keeping;
-  /** Put a text into the composer. */
-  readonly prefill: (text: string) => void;
-  readonly t: Translate;
+/** The session that prompts go to, as far as they need it. */
+export interface PromptSession {
+  /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
+  session(): Promise<string>;
+  /** Read the transcript again. */
+  refresh(): Promise<void>;
+  /** Read the session's title again. */
+  refreshInfo(): Promise<void>;
 }
 
 export class Prompts {
   readonly queue = new PromptQueue();
   #sending: { localId: string; source: CancellationTokenSource } | undefined;
 
-  constructor(private readonly needs: PromptNeeds) {}
+  constructor(
+    private readonly chat: ChatState,
+    private readonly session: PromptSession,
+    private readonly reporter: ContextReporterPort,
+  ) {}
 
   /** Send a prompt, or queue it behind what runs. With `now`, what runs is ended first. */
   async submit(text: string, now = false): Promise<void> {
     if (text.trim() === "") return;
-    const { kind } = this.needs.daemon.view;
-    const busy = this.needs.chat.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.needs.chat.isReadOnly;
+    const { kind } = this.chat.daemon.view;
+    const busy = this.chat.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.chat.isReadOnly;
     if (busy && !now) {
       if (!this.queue.add(text)) {
-        const { conversation } = this.needs.chat;
-        conversation.notice("warning", this.needs.t("{0} prompts are waiting already. Wait for an answer, or remove one of them.", this.queue.prompts.length));
+        const { conversation } = this.chat;
+        conversation.notice(
+          "warning",
+          this.chat.t(
+            "{0} prompts are waiting already. Wait for an answer, or remove one of them.",
+            this.queue.prompts.length,
+          ),
+        );
         this.#handBack(conversation, text);
       }
       this.#queueChanged();
@@ -48,11 +57,11 @@ export class Prompts {
 
   /** Ask the same again: a failed or stopped prompt anew, the last answer for another one. */
   async retry(turnId: string): Promise<void> {
-    const prompt = this.needs.chat.conversation.prompt(turnId);
-    const answer = this.needs.chat.conversation.answer(turnId);
-    if (!prompt || this.needs.chat.job.kind !== "idle") return;
+    const prompt = this.chat.conversation.prompt(turnId);
+    const answer = this.chat.conversation.answer(turnId);
+    if (!prompt || this.chat.job.kind !== "idle") return;
     const replaces = answer?.state === "done" ? turnId : undefined;
-    if (turnId.startsWith("local-")) this.needs.chat.conversation.withdraw(turnId);
+    if (turnId.startsWith("local-")) this.chat.conversation.withdraw(turnId);
     await this.#dispatch(prompt.text, replaces);
   }
 
@@ -73,43 +82,44 @@ export class Prompts {
   }
 
   async #dispatch(text: string, replaces?: string): Promise<void> {
-    const conversation = this.needs.chat.conversation;
-    const localId = conversation.send(text, this.needs.chat.askedModel ?? this.needs.chat.models?.current ?? "");
+    const conversation = this.chat.conversation;
+    const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.current ?? "");
     const source = new CancellationTokenSource();
     const sending = (this.#sending = { localId, source });
-    this.needs.chat.touch();
+    this.chat.touch();
     try {
-      const sessionId = await this.needs.chat.session();
-      await this.needs.reporter.flush();
-      const result = await this.needs.daemon.request(
+      const sessionId = await this.session.session();
+      await this.reporter.flush();
+      const result = await this.chat.daemon.request(
         "gemini/chat",
         {
           prompt: text,
           sessionId,
-          ...(this.needs.chat.askedModel === undefined ? {} : { model: this.needs.chat.askedModel }),
+          ...(this.chat.askedModel === undefined ? {} : { model: this.chat.askedModel }),
           ...(replaces === undefined ? {} : { replaces }),
         },
         source.token,
       );
       this.#answered(conversation, localId, result);
-      if (replaces !== undefined) await this.needs.chat.refresh();
+      if (replaces !== undefined) await this.session.refresh();
     } catch (error) {
       this.#failed(conversation, localId, error);
     } finally {
       source.dispose();
       if (this.#sending === sending) this.#sending = undefined;
-      this.needs.chat.touch();
+      this.chat.touch();
     }
     this.drain();
-    await this.needs.chat.guard(() => this.needs.chat.refreshInfo());
+    await this.chat.guard(() => this.session.refreshInfo());
   }
 
   #answered(conversation: Conversation, localId: string, result: ChatResult): void {
-    this.needs.chat.dismissFault();
+    this.chat.dismissFault();
     const ours = conversation.answer(localId);
     if (ours) {
       conversation.withdraw(localId); // a command, such as /compress: its outcome has a row of its own
-      if (result.compression && !conversation.divider(result.compression.compactionId ?? "")) conversation.notice("info", result.text);
+      if (result.compression && !conversation.divider(result.compression.compressionId ?? ""))
+        conversation.notice("info", result.text);
     }
     if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
       this.queue.hold();
@@ -124,22 +134,27 @@ export class Prompts {
       conversation.change(`a:${localId}`, "answer", { state: "stopped" });
       return; // who stopped it has decided about the queue
     }
-    if (conversation === this.needs.chat.conversation) this.queue.hold();
+    if (conversation === this.chat.conversation) this.queue.hold();
     const unsent = conversation.answer(localId);
     if (unsent) this.#handBack(conversation, conversation.prompt(localId)?.text ?? "");
     const row = unsent ?? this.#lastFailed(conversation);
     if (!row) return;
-    const data = fault?.data ?? { kind: "defect", message: this.needs.t("Something went wrong inside the extension."), hint: this.needs.t("The log says more.") };
-    const view = errorView(data, this.needs.t, Date.now(), row.turnId);
+    const view = errorView(faultDataOf(error, this.chat.t), this.chat.t, Date.now(), row.turnId);
     // The event of the failure came before this answer, which alone says how long to wait.
-    if (isLive(row) || view.retryAt !== undefined) conversation.change(row.id, "answer", { state: row.state === "blocked" ? "blocked" : "failed", error: view });
+    if (isLive(row) || view.retryAt !== undefined)
+      conversation.change(row.id, "answer", { state: row.state === "blocked" ? "blocked" : "failed", error: view });
   }
 
   /** A prompt that no log holds goes back to the composer, unless something else is being written there. */
   #handBack(conversation: Conversation, text: string): void {
-    if (conversation !== this.needs.chat.conversation || text === "" || !["", text].includes(this.needs.keeping.kept.draft.trim())) return;
-    this.needs.keeping.change({ draft: text });
-    this.needs.prefill(text);
+    if (
+      conversation !== this.chat.conversation ||
+      text === "" ||
+      !["", text].includes(this.chat.draftStore.saved.draft.trim())
+    )
+      return;
+    this.chat.draftStore.change({ draft: text });
+    this.chat.prefill(text);
   }
 
   #lastFailed(conversation: Conversation): AnswerRow | undefined {
@@ -149,7 +164,13 @@ export class Prompts {
 
   /** The next queued prompt, if nothing runs and the queue is not held. */
   drain(): void {
-    if (this.needs.chat.job.kind !== "idle" || this.#sending || this.needs.daemon.view.kind !== "ready" || this.needs.chat.isReadOnly) return;
+    if (
+      this.chat.job.kind !== "idle" ||
+      this.#sending ||
+      this.chat.daemon.view.kind !== "ready" ||
+      this.chat.isReadOnly
+    )
+      return;
     const next = this.queue.take();
     if (!next) return;
     this.#queueChanged();
@@ -158,22 +179,22 @@ export class Prompts {
 
   /** End what runs: at once on the screen, within 100 ms in the daemon. Resolves when it has ended. */
   async stop(): Promise<void> {
-    const job = this.needs.chat.job;
+    const job = this.chat.job;
     if (job.kind === "idle") return;
     this.queue.hold();
-    const sessionId = this.needs.chat.info?.sessionId;
+    const sessionId = this.chat.info?.sessionId;
     if (job.kind === "turn") {
-      this.needs.chat.conversation.change(`a:${job.id}`, "answer", { state: "stopping", since: Date.now() });
-      this.needs.chat.touch();
+      this.chat.conversation.change(`a:${job.id}`, "answer", { state: "stopping", since: Date.now() });
+      this.chat.touch();
       if (job.id.startsWith("local-") || sessionId === undefined) {
         this.#sending?.source.cancel();
         return;
       }
     }
-    await this.needs.chat.guard(async () => {
-      await this.needs.daemon.request("gemini/cancel", {
+    await this.chat.guard(async () => {
+      await this.chat.daemon.request("gemini/cancel", {
         ...(sessionId === undefined ? {} : { sessionId }),
-        ...(job.kind === "turn" ? { turnId: job.id } : { compactionId: job.id }),
+        ...(job.kind === "turn" ? { turnId: job.id } : { compressionId: job.id }),
       });
     });
   }
@@ -181,24 +202,31 @@ export class Prompts {
   /** The daemon is gone, with all that ran in it. */
   lost(): void {
     this.queue.hold();
-    const { conversation } = this.needs.chat;
-    const live = conversation.rows.filter((row): row is AnswerRow => row.kind === "answer" && isLive(row));
-    const data = { kind: "daemon", message: this.needs.t("The daemon ended while this was under way."), hint: this.needs.t("What came so far is kept. Try again when it is back."), retryable: true };
+    const { conversation } = this.chat;
+    const live = conversation.liveAnswers;
+    const data = {
+      kind: "daemon",
+      message: this.chat.t("The daemon ended while this was under way."),
+      hint: this.chat.t("What came so far is kept. Try again when it is back."),
+      retryable: true,
+    };
     conversation.interrupt(undefined);
     for (const { id, turnId } of live) {
-      const retry: Action = { id: "retry", label: this.needs.t("Retry"), argument: turnId };
-      conversation.change(id, "answer", { error: { ...errorView(data, this.needs.t, Date.now(), turnId), actions: [retry] } });
+      const retry: Action = { id: "retry", label: this.chat.t("Retry"), argument: turnId };
+      conversation.change(id, "answer", {
+        error: { ...errorView(data, this.chat.t, Date.now(), turnId), actions: [retry] },
+      });
     }
   }
 
   /** Another chat is shown: its queue takes the place of this one's, or joins the prompts that came before it was read. */
   take(queue: readonly QueuedPrompt[]): void {
     this.queue.restore(queue);
-    this.needs.keeping.change({ queue: this.queue.prompts });
+    this.chat.draftStore.change({ queue: this.queue.prompts });
   }
 
   #queueChanged(): void {
-    this.needs.keeping.change({ queue: this.queue.prompts });
-    this.needs.chat.touch();
+    this.chat.draftStore.change({ queue: this.queue.prompts });
+    this.chat.touch();
   }
 }

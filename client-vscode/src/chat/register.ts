@@ -1,5 +1,15 @@
 /** The chat, its panel, meter and commands, put together. */
-import { commands, window, workspace, type ConfigurationChangeEvent, type ExtensionContext, type QuickPickItem, Uri, env, l10n } from "vscode";
+import {
+  commands,
+  window,
+  workspace,
+  type ConfigurationChangeEvent,
+  type ExtensionContext,
+  type QuickPickItem,
+  Uri,
+  env,
+  l10n,
+} from "vscode";
 import { Compressions } from "../compression/compressions.js";
 import { SnapshotFiles, TextViews } from "../compression/documents.js";
 import type { ContextReporterPort } from "../context/port.js";
@@ -9,7 +19,7 @@ import { StatusMeter } from "../status/meter.js";
 import { Actions, type EditorActions } from "./actions.js";
 import { Chat } from "./chat.js";
 import { ChatView, VIEW_ID } from "./chatView.js";
-import { Drafts } from "./drafts.js";
+import { DraftFiles } from "./draftFiles.js";
 import { hiddenRuns } from "./pure/history.js";
 import { panelState } from "./pure/panelState.js";
 import type { Translate } from "./pure/words.js";
@@ -23,7 +33,7 @@ export interface ChatParts {
 }
 
 /** What the rest of the extension can ask of the chat. */
-export interface ChatFace {
+export interface ChatCommands {
   /** Put a prompt into the composer, and send it if wished. */
   ask(text: string, options: { readonly send: boolean }): Promise<void>;
   readonly isPanelVisible: () => boolean;
@@ -31,10 +41,17 @@ export interface ChatFace {
 
 const KNOWS_OFFLINE = "knowsOffline";
 
-export function registerChat(context: ExtensionContext, parts: ChatParts): ChatFace {
+export function registerChat(context: ExtensionContext, parts: ChatParts): ChatCommands {
   const { daemon, reporter, editor, log } = parts;
   const t: Translate = (text, ...args) => l10n.t(text, ...args);
-  const chat = new Chat({ daemon, reporter, drafts: new Drafts(context.storageUri?.fsPath), memory: context.workspaceState, place: (path) => workspace.asRelativePath(path), t });
+  const chat = new Chat({
+    daemon,
+    reporter,
+    drafts: new DraftFiles(context.storageUri?.fsPath),
+    memory: context.workspaceState,
+    place: (path) => workspace.asRelativePath(path),
+    t,
+  });
   const views = new TextViews();
   const files = new SnapshotFiles();
   const withheld = new Withheld(chat, reporter);
@@ -64,7 +81,10 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatF
         files: reporter.files,
         withheld: withheld.reasons,
         relative: (uri) => workspace.asRelativePath(Uri.parse(uri)),
-        pins: chat.conversation.rows.reduce((count, row) => count + (row.kind === "prompt" && row.pinId !== undefined ? 1 : 0), 0),
+        pins: chat.conversation.rows.reduce(
+          (count, row) => count + (row.kind === "prompt" && row.pinId !== undefined ? 1 : 0),
+          0,
+        ),
         queue: chat.queue.prompts,
         isQueueHeld: chat.queue.isHeld && chat.job.kind === "idle",
         hidden: hiddenRuns(chat.conversation.rows),
@@ -88,7 +108,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatF
       if (end !== "done" && end !== "failed" && end !== "blocked") return;
       if (view.isVisible) return;
       view.markUnseen();
-      if (workspace.getConfiguration("geminiCompanion").get("notifyWhenDone") === true) void tellDone(end === "done");
+      if (workspace.getConfiguration("geminiCompanion").get("notifyWhenDone") === true) void notifyDone(end === "done");
     }),
     withheld.onDidChange(() => chat.touch()),
     workspace.onDidGrantWorkspaceTrust(() => chat.touch()),
@@ -97,7 +117,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatF
     }),
   ];
 
-  async function tellDone(well: boolean): Promise<void> {
+  async function notifyDone(well: boolean): Promise<void> {
     const open = t("Open Chat");
     const title = chat.info?.title ?? "";
     const text = well ? t("Gemini has answered: {0}", title) : t("Gemini could not answer: {0}", title);
@@ -105,7 +125,11 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatF
   }
 
   const command = (name: string, work: (...args: unknown[]) => Promise<void> | void): void => {
-    own.push(commands.registerCommand(`geminiCompanion.${name}`, (...args: unknown[]) => chat.guard(async () => work(...args))));
+    own.push(
+      commands.registerCommand(`geminiCompanion.${name}`, (...args: unknown[]) =>
+        chat.guard(async () => work(...args)),
+      ),
+    );
   };
   command("compress", () => compressions.compress(false));
   command("compressWithGuidance", () => compressions.compress(true));
@@ -130,9 +154,9 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatF
   command("pinSelection", () => pinSelection());
   context.subscriptions.push(...own);
 
-  async function onSnapshot(target: unknown, work: (compactionId: string) => Promise<void>): Promise<void> {
+  async function onSnapshot(target: unknown, work: (compressionId: string) => Promise<void>): Promise<void> {
     const uri = target instanceof Uri ? target : window.activeTextEditor?.document.uri;
-    const id = uri ? SnapshotFiles.compactionOf(uri) : undefined;
+    const id = uri ? SnapshotFiles.compressionOf(uri) : undefined;
     if (id !== undefined) await work(id);
   }
 
@@ -146,9 +170,17 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatF
     chat.models = await daemon.request("gemini/models", {});
     const { models, current } = chat.models;
     const now = chat.askedModel ?? current;
-    const items = models.map((model) => ({ label: model.name, description: model.name === now ? t("in use") : "", detail: model.description, name: model.name }));
+    const items = models.map((model) => ({
+      label: model.name,
+      description: model.name === now ? t("in use") : "",
+      detail: model.description,
+      name: model.name,
+    }));
     const fromSettings = { label: t("As the settings say"), description: "", detail: "", name: undefined };
-    const chosen = await window.showQuickPick<QuickPickItem & { readonly name: string | undefined }>([fromSettings, ...items], { title: t("Model for the next prompts"), matchOnDetail: true });
+    const chosen = await window.showQuickPick<QuickPickItem & { readonly name: string | undefined }>(
+      [fromSettings, ...items],
+      { title: t("Model for the next prompts"), matchOnDetail: true },
+    );
     if (chosen) chat.chooseModel(chosen.name);
   }
 

@@ -19,7 +19,12 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
     }
     case "files": {
       const { files } = await daemon.request("gemini/files", { query: request.query, limit: MOST_LISTED });
-      return { files: files.map((file) => ({ path: file.isDirectory === true ? `${file.path}/` : file.path, label: file.path.split("/").at(-1) ?? file.path })) };
+      return {
+        files: files.map((file) => ({
+          path: file.isDirectory === true ? `${file.path}/` : file.path,
+          label: file.path.split("/").at(-1) ?? file.path,
+        })),
+      };
     }
     case "sessions":
       return daemon.request("gemini/session/list", {
@@ -28,13 +33,13 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
         ...(request.cursor === undefined ? {} : { cursor: request.cursor }),
       });
     case "context":
-      return daemon.request("gemini/context", { sessionId: begun(chat) });
+      return daemon.request("gemini/context", { sessionId: openSessionId(chat) });
     case "stats":
-      return daemon.request("gemini/stats", { sessionId: begun(chat) });
+      return daemon.request("gemini/stats", { sessionId: openSessionId(chat) });
     case "pins":
       return chat.info ? daemon.request("gemini/pins", { sessionId: chat.info.sessionId }) : { pins: [] };
     case "unpin":
-      await daemon.request("gemini/unpin", { sessionId: begun(chat), pinId: request.pinId });
+      await daemon.request("gemini/unpin", { sessionId: openSessionId(chat), pinId: request.pinId });
       await chat.refresh();
       return null;
     case "find":
@@ -43,14 +48,21 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       const prompts = chat.conversation.rows.flatMap((row) => (row.kind === "prompt" ? [row.text] : []));
       return { prompts: [...new Set(prompts.reverse())].slice(0, ROWS_PER_PAGE) };
     }
-    case "compactions":
-      return chat.info ? daemon.request("gemini/compression/list", { sessionId: chat.info.sessionId }) : { compactions: [] };
+    case "compressions":
+      return chat.info
+        ? daemon.request("gemini/compression/list", { sessionId: chat.info.sessionId })
+        : { compressions: [] };
   }
 }
 
 /** The open session's id. A question does not begin one. Throws a `DaemonFault` for a chat that is not begun. */
-function begun(chat: Chat): string {
+function openSessionId(chat: Chat): string {
   if (chat.info) return chat.info.sessionId;
   const message = chat.t("This chat is still empty.");
-  throw new DaemonFault(ErrorCode.sessionNotFound, { kind: "empty", message, hint: chat.t("Send a prompt first."), retryable: false });
+  throw new DaemonFault(ErrorCode.sessionNotFound, {
+    kind: "empty",
+    message,
+    hint: chat.t("Send a prompt first."),
+    retryable: false,
+  });
 }

@@ -1,25 +1,25 @@
 /** Reading a session from the daemon: who holds it, everything ever said in it, its compressions and pins. */
 import type { DaemonPort } from "../daemon/port.js";
 import { DaemonFault } from "../daemon/port.js";
-import type { CompactionInfo, HistoryItem, Pin, SessionInfo } from "../protocol.gen.js";
+import type { CompressionInfo, HistoryItem, Pin, SessionInfo } from "../protocol.gen.js";
 
 /** Contents in one request; a long session comes in several, so that the daemon stays free for others between them. */
 const CONTENTS_PER_PAGE = 1_000;
 
 export interface Transcript {
   readonly items: readonly HistoryItem[];
-  readonly compactions: readonly CompactionInfo[];
+  readonly compressions: readonly CompressionInfo[];
   readonly pins: readonly Pin[];
 }
 
 /** Rejects with `DaemonFault`. */
 export async function readTranscript(daemon: DaemonPort, sessionId: string): Promise<Transcript> {
-  const [items, compactions, pins] = await Promise.all([
+  const [items, compressions, pins] = await Promise.all([
     readItems(daemon, sessionId),
     daemon.request("gemini/compression/list", { sessionId }),
     daemon.request("gemini/pins", { sessionId }),
   ]);
-  return { items, compactions: compactions.compactions, pins: pins.pins };
+  return { items, compressions: compressions.compressions, pins: pins.pins };
 }
 
 async function readItems(daemon: DaemonPort, sessionId: string): Promise<HistoryItem[]> {
@@ -39,7 +39,11 @@ async function readItems(daemon: DaemonPort, sessionId: string): Promise<History
 }
 
 /** The session, made the current one; `undefined` if it is gone. Rejects with `DaemonFault` for anything else. */
-export async function openSession(daemon: DaemonPort, sessionId: string, takeOver = false): Promise<SessionInfo | undefined> {
+export async function openSession(
+  daemon: DaemonPort,
+  sessionId: string,
+  takeOver = false,
+): Promise<SessionInfo | undefined> {
   try {
     return await daemon.request("gemini/session/open", { sessionId, takeOver });
   } catch (error) {

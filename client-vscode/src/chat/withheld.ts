@@ -20,7 +20,7 @@ export class Withheld implements Disposable {
     this.#subscriptions = [reporter.onDidChange(() => this.#later()), chat.daemon.onDidConnect(() => this.#later())];
   }
 
-  /** By base name, which is all that the daemon tells of a withheld file. */
+  /** By base name, which is all that the daemon reports of a withheld file. */
   get reasons(): ReadonlyMap<string, string> {
     return this.#reasons;
   }
@@ -41,7 +41,7 @@ export class Withheld implements Disposable {
       this.#reasons = reasons;
       this.#changed.fire();
     } catch {
-      // the chips say less; a prompt's receipt tells the truth in any case
+      // the chips say less; a prompt's receipt says the truth in any case
     }
   }
 

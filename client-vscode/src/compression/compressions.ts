@@ -1,11 +1,12 @@
 /** What a person does with a compression, from the palette or from its row in the chat. */
 import { ProgressLocation, commands, window } from "vscode";
 import type { Chat } from "../chat/chat.js";
-import { viewOf } from "../chat/chat.js";
+import { viewOf } from "../chat/chatState.js";
 import { visibleText } from "../chat/pure/history.js";
 import { number } from "../chat/pure/numbers.js";
 import { DaemonFault } from "../daemon/port.js";
-import type { CompactionInfo, CompressionResult, CompressionStatusReport } from "../protocol.gen.js";
+import { COMPRESSION_STATUSES } from "../panel/statuses.js";
+import type { CompressionInfo, CompressionResult, CompressionStatusReport } from "../protocol.gen.js";
 import { SnapshotFiles, type TextViews } from "./documents.js";
 import { comparison, statusText, phaseText } from "./pure/texts.js";
 
@@ -13,7 +14,7 @@ export interface CompressionNeeds {
   readonly chat: Chat;
   readonly views: TextViews;
   readonly files: SnapshotFiles;
-  /** Whether the chat is in sight: then its rows tell, and nothing pops up. */
+  /** Whether the chat is in sight: then its rows show the outcome, and nothing pops up. */
   readonly isChatVisible: () => boolean;
 }
 
@@ -29,69 +30,76 @@ export class Compressions {
 
   async preview(): Promise<void> {
     const result = await this.#run({ preview: true, instructions: "" });
-    if (result?.status === "PREVIEW" && result.compactionId !== undefined) await this.view(result.compactionId);
+    if (result?.status === "PREVIEW" && result.compressionId !== undefined) await this.view(result.compressionId);
   }
 
-  /** Take a compaction back; without an id the newest in force. */
-  async undo(compactionId?: string): Promise<void> {
+  /** Take a compression back; without an id the newest in force. */
+  async undo(compressionId?: string): Promise<void> {
     const { chat } = this.needs;
     await this.#attempt(async () => {
-      const result = await chat.daemon.request("gemini/compression/undo", { ...this.#session(), ...(compactionId === undefined ? {} : { compactionId }) });
+      const result = await chat.daemon.request("gemini/compression/undo", {
+        ...this.#session(),
+        ...(compressionId === undefined ? {} : { compressionId }),
+      });
       await chat.refresh();
-      this.#tell(result);
+      this.#notify(result);
     });
   }
 
   /** Install a preview, with what was edited in it. */
-  async apply(compactionId: string): Promise<void> {
+  async apply(compressionId: string): Promise<void> {
     const { chat, files } = this.needs;
     await this.#attempt(async () => {
-      const edited = files.current(compactionId);
-      const original = (await this.#find(compactionId))?.snapshot;
+      const edited = files.current(compressionId);
+      const original = (await this.#find(compressionId))?.snapshot;
       const snapshot = edited !== undefined && edited !== original ? edited : undefined;
-      const result = await chat.daemon.request("gemini/compression/apply", { ...this.#session(), compactionId, ...(snapshot === undefined ? {} : { snapshot }) });
-      if (result.status === "COMPRESSED" || result.status === "CONTENT_TRUNCATED") await files.close(compactionId);
+      const result = await chat.daemon.request("gemini/compression/apply", {
+        ...this.#session(),
+        compressionId,
+        ...(snapshot === undefined ? {} : { snapshot }),
+      });
+      if (result.status === "COMPRESSED" || result.status === "CONTENT_TRUNCATED") await files.close(compressionId);
       await chat.refresh();
-      this.#tell(result);
+      this.#notify(result);
     });
   }
 
-  async discard(compactionId: string): Promise<void> {
-    await this.needs.files.close(compactionId);
-    this.needs.chat.discardPreview(compactionId);
+  async discard(compressionId: string): Promise<void> {
+    await this.needs.files.close(compressionId);
+    this.needs.chat.discardPreview(compressionId);
   }
 
-  async edit(compactionId: string): Promise<void> {
+  async edit(compressionId: string): Promise<void> {
     await this.#attempt(async () => {
-      const info = await this.#find(compactionId);
+      const info = await this.#find(compressionId);
       if (info?.snapshot === undefined) {
         this.#missing();
         return;
       }
-      await this.needs.views.close(this.#snapshotPath(compactionId)); // one tab is enough
-      await this.needs.files.edit(compactionId, info.snapshot);
+      await this.needs.views.close(this.#snapshotPath(compressionId)); // one tab is enough
+      await this.needs.files.edit(compressionId, info.snapshot);
     });
   }
 
   /** The snapshot as a document. */
-  async view(compactionId?: string): Promise<void> {
+  async view(compressionId?: string): Promise<void> {
     const { views, files } = this.needs;
     await this.#attempt(async () => {
-      const info = await this.#find(compactionId);
+      const info = await this.#find(compressionId);
       if (info?.snapshot === undefined) {
         this.#missing();
         return;
       }
-      const edited = files.current(info.compactionId);
-      await views.show(this.#snapshotPath(info.compactionId), `${edited ?? info.snapshot}\n`);
+      const edited = files.current(info.compressionId);
+      await views.show(this.#snapshotPath(info.compressionId), `${edited ?? info.snapshot}\n`);
     });
   }
 
-  /** What the compaction hides beside what stands in its place, in the diff editor. */
-  async compare(compactionId: string): Promise<void> {
+  /** What the compression hides beside what stands in its place, in the diff editor. */
+  async compare(compressionId: string): Promise<void> {
     const { chat, views, files } = this.needs;
     await this.#attempt(async () => {
-      const info = await this.#find(compactionId);
+      const info = await this.#find(compressionId);
       const sessionId = chat.info?.sessionId;
       if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
@@ -100,32 +108,42 @@ export class Compressions {
       const { contents } = await chat.daemon.request("gemini/session/history", { sessionId, view: "transcript" });
       const [first, last] = info.hides ?? [0, -1];
       const hidden = contents.filter((item) => item.seq >= first && item.seq <= last && item.kind !== "ide");
-      const before = comparison(hidden.map((item) => ({ role: item.role, text: visibleText(item.parts) })), chat.t);
-      const left = views.put(`${compactionId}/${chat.t("Before")}.md`, before);
-      const right = views.put(`${compactionId}/${chat.t("After")}.md`, `${files.current(compactionId) ?? info.snapshot}\n`);
+      const before = comparison(
+        hidden.map((item) => ({ role: item.role, text: visibleText(item.parts) })),
+        chat.t,
+      );
+      const left = views.put(`${compressionId}/${chat.t("Before")}.md`, before);
+      const right = views.put(
+        `${compressionId}/${chat.t("After")}.md`,
+        `${files.current(compressionId) ?? info.snapshot}\n`,
+      );
       await views.compare(left, right, chat.t("Compression: what is hidden ↔ what stands in its place"));
     });
   }
 
-  async cancel(compactionId: string): Promise<void> {
+  async cancel(compressionId: string): Promise<void> {
     const { chat } = this.needs;
     await this.#attempt(async () => {
-      await chat.daemon.request("gemini/cancel", { ...this.#session(), compactionId });
+      await chat.daemon.request("gemini/cancel", { ...this.#session(), compressionId });
     });
   }
 
-  async rate(compactionId: string | undefined, rating?: number): Promise<void> {
+  async rate(compressionId: string | undefined, rating?: number): Promise<void> {
     const { chat } = this.needs;
     await this.#attempt(async () => {
-      const info = await this.#find(compactionId);
+      const info = await this.#find(compressionId);
       if (!info) {
         this.#missing();
         return;
       }
       const stars = rating ?? (await this.#askRating());
       if (stars === undefined) return;
-      await chat.daemon.request("gemini/compression/rate", { ...this.#session(), compactionId: info.compactionId, rating: stars });
-      chat.conversation.change(`c:${info.compactionId}`, "divider", { rating: stars });
+      await chat.daemon.request("gemini/compression/rate", {
+        ...this.#session(),
+        compressionId: info.compressionId,
+        rating: stars,
+      });
+      chat.conversation.change(`c:${info.compressionId}`, "divider", { rating: stars });
     });
   }
 
@@ -148,7 +166,10 @@ export class Compressions {
     else if (chosen === undo) await this.undo();
   }
 
-  async #run(params: { readonly preview: boolean; readonly instructions: string }): Promise<CompressionResult | undefined> {
+  async #run(params: {
+    readonly preview: boolean;
+    readonly instructions: string;
+  }): Promise<CompressionResult | undefined> {
     const { chat, isChatVisible } = this.needs;
     let result: CompressionResult | undefined;
     await this.#attempt(async () => {
@@ -160,34 +181,35 @@ export class Compressions {
           cancellable: true,
         },
         async (progress, token) => {
-          const heard = chat.daemon.onEvent(({ event }) => {
-            if (event.type === "compactionProgress") progress.report({ message: phaseText(event.phase, chat.t, event.block, event.blocks) });
+          const subscription = chat.daemon.onEvent(({ event }) => {
+            if (event.type === "compressionProgress")
+              progress.report({ message: phaseText(event.phase, chat.t, event.block, event.blocks) });
           });
           try {
             return await chat.daemon.request("gemini/compress", { sessionId, ...params }, token);
           } finally {
-            heard.dispose();
+            subscription.dispose();
           }
         },
       );
       if (!params.preview) await chat.refresh();
     });
-    if (result && result.status !== "PREVIEW") this.#tell(result);
+    if (result && result.status !== "PREVIEW") this.#notify(result);
     return result;
   }
 
-  /** The outcome, where no row can tell it. */
-  #tell(result: CompressionResult): void {
+  /** The outcome, where no row can show it. */
+  #notify(result: CompressionResult): void {
     const { chat, isChatVisible } = this.needs;
     if (isChatVisible()) return;
-    void this.#tellHidden(result, chat.t("Undo"), chat.t("Show Snapshot"));
+    void this.#notifyHidden(result, chat.t("Undo"), chat.t("Show Snapshot"));
   }
 
-  async #tellHidden(result: CompressionResult, undo: string, show: string): Promise<void> {
-    const offered = result.status === "COMPRESSED" ? [undo, show] : result.status === "CONTENT_TRUNCATED" ? [undo] : [];
+  async #notifyHidden(result: CompressionResult, undo: string, show: string): Promise<void> {
+    const offered = COMPRESSION_STATUSES[result.status].offers.map((offer) => ({ undo, show })[offer]);
     const chosen = await window.showInformationMessage(result.message, ...offered);
-    if (chosen === undo) await this.undo(result.compactionId);
-    else if (chosen === show) await this.view(result.compactionId);
+    if (chosen === undo) await this.undo(result.compressionId);
+    else if (chosen === show) await this.view(result.compressionId);
   }
 
   async #askGuidance(): Promise<string | undefined> {
@@ -201,23 +223,31 @@ export class Compressions {
 
   async #askRating(): Promise<number | undefined> {
     const { t } = this.needs.chat;
-    const stars = [5, 4, 3, 2, 1].map((rating) => ({ label: "★".repeat(rating), description: rating === 5 ? t("kept everything") : rating === 1 ? t("lost too much") : "", rating }));
+    const stars = [5, 4, 3, 2, 1].map((rating) => ({
+      label: "★".repeat(rating),
+      description: rating === 5 ? t("kept everything") : rating === 1 ? t("lost too much") : "",
+      rating,
+    }));
     return (await window.showQuickPick(stars, { title: t("How good is this compression?") }))?.rating;
   }
 
-  /** A compaction by its id, or the newest that has a snapshot: in force before a preview. */
-  async #find(compactionId: string | undefined): Promise<CompactionInfo | undefined> {
-    const { compactions } = await this.needs.chat.daemon.request("gemini/compression/list", this.#session());
-    if (compactionId !== undefined) return compactions.find((info) => info.compactionId === compactionId);
-    return compactions.find((info) => info.state === "inForce") ?? compactions.find((info) => info.state === "preview");
+  /** A compression by its id, or the newest that has a snapshot: in force before a preview. */
+  async #find(compressionId: string | undefined): Promise<CompressionInfo | undefined> {
+    const { compressions } = await this.needs.chat.daemon.request("gemini/compression/list", this.#session());
+    if (compressionId !== undefined) return compressions.find((info) => info.compressionId === compressionId);
+    return (
+      compressions.find((info) => info.state === "inForce") ?? compressions.find((info) => info.state === "preview")
+    );
   }
 
-  #snapshotPath(compactionId: string): string {
-    return `${compactionId}/${this.needs.chat.t("Snapshot")}.md`;
+  #snapshotPath(compressionId: string): string {
+    return `${compressionId}/${this.needs.chat.t("Snapshot")}.md`;
   }
 
   #missing(): void {
-    void window.showInformationMessage(this.needs.chat.t("This chat has no snapshot: it was not compressed, or only shortened."));
+    void window.showInformationMessage(
+      this.needs.chat.t("This chat has no snapshot: it was not compressed, or only shortened."),
+    );
   }
 
   #session(): { readonly sessionId?: string } {

@@ -1,9 +1,18 @@
 /** Snapshots as documents: to read, to compare, and, where a preview is edited, to write. */
-import { EventEmitter, TabInputText, Uri, commands, window, workspace, type Disposable, type TextDocumentContentProvider } from "vscode";
+import {
+  EventEmitter,
+  TabInputText,
+  Uri,
+  commands,
+  window,
+  workspace,
+  type Disposable,
+  type TextDocumentContentProvider,
+} from "vscode";
 import { MemoryFiles } from "../editor/memoryFiles.js";
 
 /** Read-only: snapshots, what was hidden, chats as text. */
-export const VIEW_SCHEME = "gemini-view";
+const VIEW_SCHEME = "gemini-view";
 /** A preview under an editor's hands; saving keeps it here, in memory. */
 export const SNAPSHOT_SCHEME = "gemini-snapshot";
 
@@ -64,31 +73,31 @@ export class SnapshotFiles extends MemoryFiles {
     super({ [SNAPSHOT_SCHEME]: { isReadonly: false } });
   }
 
-  static uri(compactionId: string): Uri {
-    return Uri.from({ scheme: SNAPSHOT_SCHEME, path: `/${compactionId}/snapshot.md` });
+  static uri(compressionId: string): Uri {
+    return Uri.from({ scheme: SNAPSHOT_SCHEME, path: `/${compressionId}/snapshot.md` });
   }
 
-  /** The compaction whose preview a document holds. */
-  static compactionOf(uri: Uri): string | undefined {
+  /** The compression whose preview a document holds. */
+  static compressionOf(uri: Uri): string | undefined {
     return uri.scheme === SNAPSHOT_SCHEME ? uri.path.split("/")[1] : undefined;
   }
 
   /** Open it for editing; a text that was edited already stays as it is. */
-  async edit(compactionId: string, text: string): Promise<void> {
-    const uri = SnapshotFiles.uri(compactionId);
+  async edit(compressionId: string, text: string): Promise<void> {
+    const uri = SnapshotFiles.uri(compressionId);
     if (!this.has(uri)) this.put(uri, text);
     await window.showTextDocument(await workspace.openTextDocument(uri), { preview: false });
   }
 
   /** The edited text, unsaved changes included; `undefined` if it is not being edited. */
-  current(compactionId: string): string | undefined {
-    const uri = SnapshotFiles.uri(compactionId);
+  current(compressionId: string): string | undefined {
+    const uri = SnapshotFiles.uri(compressionId);
     return this.has(uri) ? this.read(uri) : undefined;
   }
 
   /** Close its tabs without asking, and forget it. */
-  async close(compactionId: string): Promise<void> {
-    const uri = SnapshotFiles.uri(compactionId);
+  async close(compressionId: string): Promise<void> {
+    const uri = SnapshotFiles.uri(compressionId);
     const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
     if (open?.isDirty) await open.save();
     await closeTabs(uri);
@@ -97,6 +106,8 @@ export class SnapshotFiles extends MemoryFiles {
 }
 
 async function closeTabs(uri: Uri): Promise<void> {
-  const tabs = window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input }) => input instanceof TabInputText && input.uri.toString() === uri.toString());
+  const tabs = window.tabGroups.all
+    .flatMap((group) => group.tabs)
+    .filter(({ input }) => input instanceof TabInputText && input.uri.toString() === uri.toString());
   if (tabs.length > 0) await window.tabGroups.close(tabs);
 }

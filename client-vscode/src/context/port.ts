@@ -7,7 +7,7 @@ export interface ReportedFile {
   readonly isActive: boolean;
   /** 0-based lines of a selection that is not empty, both included. */
   readonly selectedLines?: readonly [number, number];
-  /** False if the person took it out: the daemon is told, and sends nothing of it. */
+  /** False if the person took it out: the daemon is notified, and sends nothing of it. */
   readonly included: boolean;
 }
 

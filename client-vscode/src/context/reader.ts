@@ -1,8 +1,8 @@
 /** Looks at the editor: text tabs of files, and what of them is in sight. No diffs, notebooks, output or virtual documents. */
 import { Position, Range, TabInputText, window, workspace, type Selection, type Tab, type TextEditor } from "vscode";
-import { MAX_SELECTED, type Reading, type ShownFile } from "./pure/editorState.js";
+import { MAX_SELECTED, type EditorReading, type ShownFile } from "./pure/editorState.js";
 
-export function readEditor(): Reading {
+export function readEditor(): EditorReading {
   const groups = window.tabGroups.all;
   const tabs = new Set(groups.flatMap((group) => group.tabs.map(fileOf).filter((uri) => uri !== undefined)));
   // The active tab and not the active editor: that one is lost, or is the output's, while the person is in a panel.
@@ -13,7 +13,12 @@ export function readEditor(): Reading {
     const uri = editor.document.uri.toString();
     if (!shown.has(uri) && isTabsOwn(editor, uri)) shown.set(uri, shownFile(editor, uri));
   }
-  return { tabs: [...tabs], ...(active === undefined ? {} : { active }), shown: [...shown.values()], isTrusted: workspace.isTrusted };
+  return {
+    tabs: [...tabs],
+    ...(active === undefined ? {} : { active }),
+    shown: [...shown.values()],
+    isTrusted: workspace.isTrusted,
+  };
 }
 
 function fileOf(tab: Tab | undefined): string | undefined {
@@ -23,12 +28,15 @@ function fileOf(tab: Tab | undefined): string | undefined {
 
 /** Whether an editor is what a text tab shows, and not a side of a diff, a peek or an input box. */
 function isTabsOwn(editor: TextEditor, uri: string): boolean {
-  return window.tabGroups.all.some((group) => group.viewColumn === editor.viewColumn && fileOf(group.activeTab) === uri);
+  return window.tabGroups.all.some(
+    (group) => group.viewColumn === editor.viewColumn && fileOf(group.activeTab) === uri,
+  );
 }
 
 function shownFile(editor: TextEditor, uri: string): ShownFile {
   const { selection, visibleRanges } = editor;
-  const visible = visibleRanges[0] === undefined ? {} : { visible: plain(visibleRanges.reduce((all, range) => all.union(range))) };
+  const visible =
+    visibleRanges[0] === undefined ? {} : { visible: plain(visibleRanges.reduce((all, range) => all.union(range))) };
   const cursor = { line: selection.active.line, character: selection.active.character };
   if (selection.isEmpty) return { uri, cursor, ...visible };
   return { uri, cursor, selection: plain(selection), selectedText: selectedText(editor, selection), ...visible };

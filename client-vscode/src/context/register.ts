@@ -7,15 +7,15 @@ import { ContextReporter } from "./reporter.js";
 /** Listens to the editor for as long as the extension lives. */
 export function registerContext(context: ExtensionContext, daemon: DaemonPort): ContextReporter {
   const changed = new Signal<void>();
-  const tell = (): void => changed.fire();
+  const emit = (): void => changed.fire();
   const listening = Disposable.from(
-    window.tabGroups.onDidChangeTabs(tell),
-    window.tabGroups.onDidChangeTabGroups(tell),
-    window.onDidChangeActiveTextEditor(tell),
-    window.onDidChangeVisibleTextEditors(tell),
-    window.onDidChangeTextEditorSelection(tell),
-    window.onDidChangeTextEditorVisibleRanges(tell),
-    workspace.onDidGrantWorkspaceTrust(tell),
+    window.tabGroups.onDidChangeTabs(emit),
+    window.tabGroups.onDidChangeTabGroups(emit),
+    window.onDidChangeActiveTextEditor(emit),
+    window.onDidChangeVisibleTextEditors(emit),
+    window.onDidChangeTextEditorSelection(emit),
+    window.onDidChangeTextEditorVisibleRanges(emit),
+    workspace.onDidGrantWorkspaceTrust(emit),
   );
   const reporter = new ContextReporter(daemon, { read: readEditor, onDidChange: changed.event });
   context.subscriptions.push(listening, changed, reporter);

@@ -1,17 +1,26 @@
-/** Tells the daemon what the editor shows, folded, and the panel what goes along. */
+/** Reports to the daemon what the editor shows, folded, and the panel what goes along. */
 import type { Disposable, Event } from "vscode";
 import type { DaemonPort } from "../daemon/port.js";
 import { Signal } from "../daemon/signal.js";
 import { NotificationMethod } from "../protocol.gen.js";
 import type { ContextReporterPort, ReportedFile } from "./port.js";
-import { filesOf, looked, noticeOf, NOTHING_OPEN, withExcluded, withIncluded, type EditorState, type Reading } from "./pure/editorState.js";
+import {
+  filesOf,
+  withReading,
+  noticeOf,
+  NOTHING_OPEN,
+  withExcluded,
+  withIncluded,
+  type EditorState,
+  type EditorReading,
+} from "./pure/editorState.js";
 
-/** How long news wait for more, ms. */
+/** How long changes wait for more, ms. */
 const FOLD_MS = 50;
 
 /** The editor, as far as it is read here. */
 export interface EditorPort {
-  read(): Reading;
+  read(): EditorReading;
   /** Anything that `read` may answer differently after. */
   readonly onDidChange: Event<void>;
 }
@@ -23,18 +32,18 @@ export class ContextReporter implements ContextReporterPort, Disposable {
   #files: readonly ReportedFile[];
   #pending: ReturnType<typeof setTimeout> | undefined;
   /** The last notice of this connection. */
-  #told = "";
+  #lastSent = "";
 
   constructor(
     private readonly daemon: DaemonPort,
     private readonly editor: EditorPort,
   ) {
-    this.#state = looked(NOTHING_OPEN, editor.read(), Date.now());
+    this.#state = withReading(NOTHING_OPEN, editor.read(), Date.now());
     this.#files = filesOf(this.#state);
     this.#subscriptions = [
       editor.onDidChange(() => this.#look()),
       daemon.onDidConnect(() => {
-        this.#told = "";
+        this.#lastSent = "";
         void this.flush();
       }),
     ];
@@ -63,11 +72,11 @@ export class ContextReporter implements ContextReporterPort, Disposable {
   async flush(): Promise<void> {
     clearTimeout(this.#pending);
     this.#pending = undefined;
-    this.#enter(looked(this.#state, this.editor.read(), Date.now()), false);
+    this.#enter(withReading(this.#state, this.editor.read(), Date.now()), false);
     const notice = noticeOf(this.#state);
     const text = JSON.stringify(notice);
-    if (text === this.#told || this.daemon.view.kind === "failed") return;
-    this.#told = text;
+    if (text === this.#lastSent || this.daemon.view.kind === "failed") return;
+    this.#lastSent = text;
     await this.daemon.notify(NotificationMethod.ideContextDidChange, notice);
   }
 
@@ -78,7 +87,7 @@ export class ContextReporter implements ContextReporterPort, Disposable {
   }
 
   #look(): void {
-    this.#enter(looked(this.#state, this.editor.read(), Date.now()));
+    this.#enter(withReading(this.#state, this.editor.read(), Date.now()));
   }
 
   #enter(state: EditorState, later = true): void {

@@ -15,7 +15,11 @@ export class ApiKey {
 
   /** Also when another window set or removed it. */
   readonly onDidChange: Event<void> = (listener, thisArgs, disposables) =>
-    this.secrets.onDidChange((change) => (change.key === SECRET ? (listener.call(thisArgs) as unknown) : undefined), undefined, disposables);
+    this.secrets.onDidChange(
+      (change) => (change.key === SECRET ? (listener.call(thisArgs) as unknown) : undefined),
+      undefined,
+      disposables,
+    );
 
   /** Asks for it. Resolves to whether one was given. */
   async ask(): Promise<boolean> {

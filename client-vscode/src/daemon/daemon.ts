@@ -9,13 +9,14 @@ import {
   type EventParams,
   type Notifications,
   type Requests,
+  type ServerNotifications,
   type ServerRequests,
 } from "../protocol.gen.js";
 import { StartFailure } from "./failure.js";
 import { isNoHandshake, NoHandshake, type Exit, type Launch, type Link, type LinkEvents } from "./link.js";
 import { DaemonFault, type DaemonPort } from "./port.js";
 import { cancelledFault, goneFault, toFault, wasNeverSent } from "./pure/faults.js";
-import { readEvent, readStatus } from "./pure/incoming.js";
+import { isNotification, readNotification, readRequest, readResult } from "./pure/incoming.js";
 import { afterCrash } from "./pure/restarts.js";
 import type { SettingsSection } from "./pure/settings.js";
 import type { ServerFacts } from "./pure/versions.js";
@@ -59,7 +60,8 @@ export class Daemon implements DaemonPort, Disposable {
   #isDisposed = false;
 
   constructor(private readonly parts: DaemonParts) {
-    const onFault = (error: unknown): void => parts.log.error(`A listener failed: ${error instanceof Error ? (error.stack ?? error.message) : typeof error}`);
+    const onFault = (error: unknown): void =>
+      parts.log.error(`A listener failed: ${error instanceof Error ? (error.stack ?? error.message) : typeof error}`);
     this.#viewChanged = new Signal(onFault);
     this.#connected = new Signal(onFault);
     this.#event = new Signal(onFault);
@@ -103,15 +105,18 @@ export class Daemon implements DaemonPort, Disposable {
     await this.start();
   }
 
-  async request<M extends keyof Requests>(method: M, params: Requests[M]["params"], token?: CancellationToken): Promise<Requests[M]["result"]> {
+  async request<M extends keyof Requests>(
+    method: M,
+    params: Requests[M]["params"],
+    token?: CancellationToken,
+  ): Promise<Requests[M]["result"]> {
     const { t } = this.parts;
     for (;;) {
       await untilCancelled(this.start(), token, t);
       const link = this.#link;
       if (link === undefined) throw goneFault(t);
       try {
-        // The handshake made sure of the protocol's version, and these types are generated from that version's own.
-        return (await link.request(method, params, token)) as Requests[M]["result"];
+        return readResult(method, await link.request(method, params, token), t);
       } catch (error) {
         if (!wasNeverSent(error)) throw toFault(error, t);
         await untilCancelled(link.gone, token, t); // its connection is closed already: the next process is the one to ask
@@ -120,21 +125,21 @@ export class Daemon implements DaemonPort, Disposable {
   }
 
   async notify<M extends keyof Notifications>(method: M, params: Notifications[M]): Promise<void> {
-    await this.#tell(method, params);
+    await this.#notify(method, params);
   }
 
   handle<M extends keyof ServerRequests>(
     method: M,
     handler: (params: ServerRequests[M]["params"], token: CancellationToken) => Promise<ServerRequests[M]["result"]>,
   ): Disposable {
-    const entry: Handler = (params, token) => handler(params as ServerRequests[M]["params"], token); // decoded by who handles it
+    const entry: Handler = async (params, token) => handler(readRequest(method, params, this.parts.t), token);
     this.#handlers.set(method, entry);
     return { dispose: () => this.#handlers.get(method) === entry && this.#handlers.delete(method) };
   }
 
-  /** Tells a running daemon the settings as they are now. */
+  /** Notifies a running daemon of the settings as they are now. */
   async sendSettings(): Promise<void> {
-    await this.#tell("workspace/didChangeConfiguration", { settings: { geminiCompanion: this.parts.settings() } });
+    await this.#notify("workspace/didChangeConfiguration", { settings: { geminiCompanion: this.parts.settings() } });
   }
 
   /** Whether there is a process, or one is being started. */
@@ -192,7 +197,9 @@ export class Daemon implements DaemonPort, Disposable {
       return;
     }
     const exit = isNoHandshake(error) ? error.exit : undefined;
-    this.parts.log.error(`Not started: ${error instanceof Error ? error.message : typeof error}${exit?.code === undefined ? "" : ` (exit code ${exit.code})`}`);
+    this.parts.log.error(
+      `Not started: ${error instanceof Error ? error.message : typeof error}${exit?.code === undefined ? "" : ` (exit code ${exit.code})`}`,
+    );
     // What never came up will not come up by being tried again; what ran before may.
     if (isFirst) this.#fail(this.parts.crashed(exit));
     else this.#fellOver(exit);
@@ -202,7 +209,7 @@ export class Daemon implements DaemonPort, Disposable {
   #eventsOf(life: AbortSignal, early: Exit[]): LinkEvents {
     return {
       notification: (method, params) => {
-        if (!life.aborted) this.#heard(method, params);
+        if (!life.aborted) this.#receive(method, params);
       },
       request: (method, params, token) => {
         const handler = this.#handlers.get(method);
@@ -255,22 +262,32 @@ export class Daemon implements DaemonPort, Disposable {
     await this.#stopping;
   }
 
-  async #tell(method: string, params: unknown): Promise<void> {
+  async #notify(method: string, params: unknown): Promise<void> {
     try {
       await this.#link?.notify(method, params);
     } catch {
-      // It has just gone; what is news then is told at the next handshake.
+      // It has just gone; what changed meanwhile is reported at the next handshake.
     }
   }
 
-  #heard(method: string, params: unknown): void {
-    if (method === ServerNotificationMethod.event) {
-      const event = readEvent(params);
-      if (event !== undefined) this.#event.fire(event);
-    } else if (method === ServerNotificationMethod.compressionStatusDidChange) {
-      const report = readStatus(params);
-      if (report !== undefined) this.#status.fire(report);
-    } else if (method === "window/showMessage") this.parts.showMessage(params);
+  #receive(method: string, params: unknown): void {
+    if (method === "window/showMessage") this.parts.showMessage(params);
+    if (!isNotification(method)) return;
+    switch (method) {
+      case ServerNotificationMethod.event:
+        this.#emit(method, params, this.#event);
+        return;
+      case ServerNotificationMethod.compressionStatusDidChange:
+        this.#emit(method, params, this.#status);
+        return;
+    }
+  }
+
+  /** A notification that is not as the protocol says is left out: what it would have said is asked for anew at the next handshake. */
+  #emit<M extends keyof ServerNotifications>(method: M, raw: unknown, signal: Signal<ServerNotifications[M]>): void {
+    const read = readNotification(method, raw);
+    if ("params" in read) signal.fire(read.params);
+    else this.parts.log.warn(`${method} could not be read: ${read.wrong}`);
   }
 
   #show(view: DaemonView, life?: AbortSignal): void {
@@ -300,7 +317,11 @@ function isOver(life: AbortSignal): boolean {
   return life.aborted;
 }
 
-async function untilCancelled(waiting: Promise<void>, token: CancellationToken | undefined, t: Translate): Promise<void> {
+async function untilCancelled(
+  waiting: Promise<void>,
+  token: CancellationToken | undefined,
+  t: Translate,
+): Promise<void> {
   if (token === undefined) return waiting;
   if (token.isCancellationRequested) throw cancelledFault(t);
   let subscription: Disposable | undefined;

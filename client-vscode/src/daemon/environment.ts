@@ -37,16 +37,25 @@ export interface EnvironmentParts {
 /** The wheel beside the extension, if it carries one. */
 export async function findWheel(folder: string): Promise<string | undefined> {
   const names = await readdir(folder).catch((): string[] => []);
-  const wheel = names.filter((name) => name.endsWith(".whl")).sort().at(-1);
+  const wheel = names
+    .filter((name) => name.endsWith(".whl"))
+    .sort()
+    .at(-1);
   return wheel === undefined ? undefined : join(folder, wheel);
 }
 
 /** Python of the environment, which is made if it is not there. Rejects with `StartFailure`. */
 export async function ensureEnvironment(parts: EnvironmentParts): Promise<string> {
   const wheel = await findWheel(parts.wheels);
-  if (wheel === undefined) throw new StartFailure("notFound", parts.t("This build of the extension carries no daemon."), "", []);
+  if (wheel === undefined)
+    throw new StartFailure("notFound", parts.t("This build of the extension carries no daemon."), "", []);
   const constraints = join(parts.wheels, "constraints.txt");
-  const key = createHash("sha256").update(await readFile(wheel)).update("\0").update(await readFile(constraints)).digest("hex").slice(0, 16);
+  const key = createHash("sha256")
+    .update(await readFile(wheel))
+    .update("\0")
+    .update(await readFile(constraints))
+    .digest("hex")
+    .slice(0, 16);
   const place = join(parts.storage, PREFIX + key);
   if (!(await isUsable(place))) {
     await mkdir(parts.storage, { recursive: true });
@@ -89,7 +98,11 @@ async function make(parts: EnvironmentParts, making: Making): Promise<void> {
     report(t("Installing the daemon…"));
     const flags = ["--disable-pip-version-check", "--no-input", "--no-warn-script-location", "--quiet"];
     const install = ["install", ...flags, "--constraint", making.constraints, making.wheel];
-    const pip = await run([pythonOf(draft), "-I", "-m", "pip", ...install], { cwd: storage, timeout: INSTALL_MS, abort });
+    const pip = await run([pythonOf(draft), "-I", "-m", "pip", ...install], {
+      cwd: storage,
+      timeout: INSTALL_MS,
+      abort,
+    });
     if (pip.code !== 0) throw failure(pip, parts, abort);
     await rm(place, { recursive: true, force: true });
     await rename(draft, place);
@@ -115,7 +128,13 @@ async function findPython(parts: EnvironmentParts, abort: AbortSignal): Promise<
     { id: "restartDaemon", label: t("Try Again") },
   ];
   const needed = t("Python 3.11 or newer is needed.");
-  if (parts.python !== undefined) throw new StartFailure("noPython", t("The Python of the settings cannot be used: {0}", parts.python), needed, actions);
+  if (parts.python !== undefined)
+    throw new StartFailure(
+      "noPython",
+      t("The Python of the settings cannot be used: {0}", parts.python),
+      needed,
+      actions,
+    );
   const found = old.length === 0 ? "" : ` ${t("Too old: {0}.", [...new Set(old)].slice(0, 3).join(", "))}`;
   const byPackage = t("Install it with your package manager, for example: apt install python3 python3-venv.");
   const hint = process.platform === "linux" ? byPackage : t("Install it from python.org, then try again.");
@@ -126,30 +145,44 @@ function failure(ran: Ran, { t, log }: EnvironmentParts, abort: AbortSignal): St
   if (abort.aborted) return cancelled(t);
   const output = `${ran.stdout}\n${ran.stderr}`;
   for (const line of lastLines(output, LOGGED_LINES)) log.info(`setup: ${line}`);
-  const said = lastLines(output, 3).join(" ");
+  const lastOutput = lastLines(output, 3).join(" ");
   const actions: Action[] = [
     { id: "restartDaemon", label: t("Try Again") },
     { id: "showLog", label: t("Show Log") },
   ];
   switch (diagnose(output)) {
     case "noVenv":
-      return new StartFailure("noPython", t("This Python has no venv module."), t("Install it, for example: apt install python3-venv. Then try again."), [
-        { id: "choosePython", label: t("Choose Python…") },
-        ...actions,
-      ]);
+      return new StartFailure(
+        "noPython",
+        t("This Python has no venv module."),
+        t("Install it, for example: apt install python3-venv. Then try again."),
+        [{ id: "choosePython", label: t("Choose Python…") }, ...actions],
+      );
     case "noNetwork":
-      return new StartFailure("environment", t("The daemon's packages could not be fetched: there is no way to the package index."), t("Check the network and HTTPS_PROXY, then try again."), actions);
+      return new StartFailure(
+        "environment",
+        t("The daemon's packages could not be fetched: there is no way to the package index."),
+        t("Check the network and HTTPS_PROXY, then try again."),
+        actions,
+      );
     case "noSpace":
-      return new StartFailure("environment", t("There is no space left to set the daemon up."), said, actions);
+      return new StartFailure("environment", t("There is no space left to set the daemon up."), lastOutput, actions);
     case "noMatch":
-      return new StartFailure("environment", t("The package index does not have what the daemon needs for this Python."), said, actions);
+      return new StartFailure(
+        "environment",
+        t("The package index does not have what the daemon needs for this Python."),
+        lastOutput,
+        actions,
+      );
     case "other":
-      return new StartFailure("environment", t("The daemon could not be set up."), said, actions);
+      return new StartFailure("environment", t("The daemon could not be set up."), lastOutput, actions);
   }
 }
 
 function cancelled(t: Translate): StartFailure {
-  return new StartFailure("environment", t("Setting the daemon up was cancelled."), "", [{ id: "restartDaemon", label: t("Try Again") }]);
+  return new StartFailure("environment", t("Setting the daemon up was cancelled."), "", [
+    { id: "restartDaemon", label: t("Try Again") },
+  ]);
 }
 
 function pythonOf(place: string): string {
@@ -179,7 +212,9 @@ async function forgetOthers(storage: string, place: string): Promise<void> {
   for (const name of await readdir(storage)) {
     const other = join(storage, name);
     if (other === place || !/^(?:env|draft)-/.test(name)) continue;
-    const stamp = (await stat(join(other, "last-start")).catch(() => undefined)) ?? (await stat(other).catch(() => undefined));
-    if (stamp !== undefined && Date.now() - stamp.mtimeMs > FORGOTTEN_MS) await rm(other, { recursive: true, force: true }).catch(() => undefined);
+    const stamp =
+      (await stat(join(other, "last-start")).catch(() => undefined)) ?? (await stat(other).catch(() => undefined));
+    if (stamp !== undefined && Date.now() - stamp.mtimeMs > FORGOTTEN_MS)
+      await rm(other, { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -19,12 +19,23 @@ export class StartFailure extends Error {
   }
 
   get view(): DaemonView {
-    const error: ErrorView = { kind: NO_DAEMON, message: this.message, hint: this.hint, retryable: false, actions: this.actions };
+    const error: ErrorView = {
+      kind: NO_DAEMON,
+      message: this.message,
+      hint: this.hint,
+      retryable: false,
+      actions: this.actions,
+    };
     return { kind: "failed", reason: this.reason, error };
   }
 
   /** What every request is refused with until then. */
   get fault(): DaemonFault {
-    return new DaemonFault(ErrorCode.failed, { kind: NO_DAEMON, message: this.message, hint: this.hint, retryable: false });
+    return new DaemonFault(ErrorCode.failed, {
+      kind: NO_DAEMON,
+      message: this.message,
+      hint: this.hint,
+      retryable: false,
+    });
   }
 }

@@ -52,24 +52,32 @@ const FEATURES: ReadonlySet<string> = new Set([
  */
 export async function connect(launch: Launch, log: LogOutputChannel, events: LinkEvents): Promise<Link> {
   const daemon = new DaemonProcess(launch, log);
-  const client = new QuietClient(daemon, clientOptions(log, () => void daemon.kill()));
-  for (const method of OWN_NOTIFICATIONS) client.onNotification(method, (params: unknown) => events.notification(method, params));
-  for (const method of OWN_REQUESTS) client.onRequest(method, (params: unknown, token: CancellationToken) => answer(events, method, params, token));
+  const client = new QuietClient(
+    daemon,
+    clientOptions(log, () => void daemon.kill()),
+  );
+  for (const method of OWN_NOTIFICATIONS)
+    client.onNotification(method, (params: unknown) => events.notification(method, params));
+  for (const method of OWN_REQUESTS)
+    client.onRequest(method, (params: unknown, token: CancellationToken) => answer(events, method, params, token));
   try {
     await Promise.race([client.start(), daemon.endsEarly(), silence()]);
   } catch (error) {
     const exit = await daemon.kill();
-    throw isNoHandshake(error) ? new NoHandshake(error.message, exit) : new NoHandshake(error instanceof Error ? firstLine(error.message) : "", exit);
+    throw isNoHandshake(error)
+      ? new NoHandshake(error.message, exit)
+      : new NoHandshake(error instanceof Error ? firstLine(error.message) : "", exit);
   }
   const server = readServerFacts(client.initializeResult);
   const gone = daemon.gone.then((exit) => events.ended(exit));
   return {
     server,
     gone,
-    request: (method, params, token) => (token === undefined ? client.sendRequest(method, params) : client.sendRequest(method, params, token)),
+    request: (method, params, token) =>
+      token === undefined ? client.sendRequest(method, params) : client.sendRequest(method, params, token),
     notify: (method, params) => client.sendNotification(method, params),
     stop: async () => {
-      await client.stop(GOODBYE_MS).catch(() => undefined); // it is killed if it did not hear
+      await client.stop(GOODBYE_MS).catch(() => undefined); // it is killed if it did not answer
       await daemon.kill();
     },
   };
@@ -92,7 +100,11 @@ function silence(): Promise<never> {
 
 /** @param onClosed called when the daemon closes the connection; a process that cannot be spoken to is of no use */
 function clientOptions(log: LogOutputChannel, onClosed: () => void): LanguageClientOptions {
-  const options: InitializationOptions = { trusted: workspace.isTrusted, supports: ["confirmTool", "openDiff"], clientName: "Visual Studio Code" };
+  const options: InitializationOptions = {
+    trusted: workspace.isTrusted,
+    supports: ["confirmTool", "openDiff"],
+    clientName: "Visual Studio Code",
+  };
   return {
     documentSelector: [{ scheme: "file" }],
     initializationOptions: options,
@@ -136,7 +148,8 @@ const NEVER_SHOWN = { show: (): void => undefined, hide: (): void => undefined }
 
 /** The log as the library sees it: it may write a line's beginning, and never finds tracing turned on, which would write bodies. */
 function withoutBodies(log: LogOutputChannel): LogOutputChannel {
-  const line = (write: (text: string) => void) => (message: string | Error) => write(firstLine(typeof message === "string" ? message : message.message));
+  const line = (write: (text: string) => void) => (message: string | Error) =>
+    write(firstLine(typeof message === "string" ? message : message.message));
   const info = line((text) => log.info(text));
   return {
     name: log.name,
@@ -162,29 +175,34 @@ class DaemonProcess {
   readonly gone: Promise<Exit>;
   #child: ChildProcess | undefined;
   #lastLine = "";
-  #tellGone: (exit: Exit) => void = () => undefined;
+  #resolveGone: (exit: Exit) => void = () => undefined;
 
   constructor(
     private readonly launch: Launch,
     private readonly log: LogOutputChannel,
   ) {
     this.gone = new Promise((resolve) => {
-      this.#tellGone = resolve;
+      this.#resolveGone = resolve;
     });
   }
 
   /** Called by the library, once. */
   start(): Promise<MessageTransports> {
     const [program, ...rest] = this.launch.command;
-    const child = spawn(program, rest, { cwd: this.launch.cwd, env: { ...this.launch.env }, stdio: "pipe", windowsHide: true });
+    const child = spawn(program, rest, {
+      cwd: this.launch.cwd,
+      env: { ...this.launch.env },
+      stdio: "pipe",
+      windowsHide: true,
+    });
     this.#child = child;
     child.once("error", (error) => {
       this.#lastLine = firstLine(error.message);
-      this.#tellGone({ lastLine: this.#lastLine });
+      this.#resolveGone({ lastLine: this.#lastLine });
     });
-    child.once("close", (code) => this.#tellGone({ ...(code === null ? {} : { code }), lastLine: this.#lastLine }));
+    child.once("close", (code) => this.#resolveGone({ ...(code === null ? {} : { code }), lastLine: this.#lastLine }));
     child.stdin.on("error", () => undefined); // a late message to a process that is gone is no defect
-    createInterface({ input: child.stderr, crlfDelay: Infinity }).on("line", (line) => this.#heard(line));
+    createInterface({ input: child.stderr, crlfDelay: Infinity }).on("line", (line) => this.#receive(line));
     return Promise.resolve({
       reader: new StreamMessageReader(child.stdout, {
         contentTypeDecoder: { name: "application/json", decode: (bytes) => this.#decode(bytes) },
@@ -204,7 +222,7 @@ class DaemonProcess {
   async kill(): Promise<Exit> {
     const child = this.#child;
     if (child?.pid === undefined) {
-      this.#tellGone({ lastLine: this.#lastLine });
+      this.#resolveGone({ lastLine: this.#lastLine });
       return this.gone;
     }
     child.stdin?.end();
@@ -217,7 +235,7 @@ class DaemonProcess {
     }
   }
 
-  #heard(line: string): void {
+  #receive(line: string): void {
     const text = firstLine(line);
     if (text.trim() === "") return;
     this.#lastLine = text;

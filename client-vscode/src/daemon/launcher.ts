@@ -1,6 +1,15 @@
 /** The daemon's parts in a real editor: its settings, its storage, its progress, its words. */
 import { join } from "node:path";
-import { ConfigurationTarget, l10n, Uri, window, workspace, ProgressLocation, type ExtensionContext, type LogOutputChannel } from "vscode";
+import {
+  ConfigurationTarget,
+  l10n,
+  Uri,
+  window,
+  workspace,
+  ProgressLocation,
+  type ExtensionContext,
+  type LogOutputChannel,
+} from "vscode";
 import type { Translate } from "../chat/pure/words.js";
 import type { Action } from "../panel/contract.js";
 import { KEY_VARIABLE, type ApiKey } from "./apiKey.js";
@@ -10,7 +19,7 @@ import { StartFailure } from "./failure.js";
 import type { Exit, Launch } from "./link.js";
 import { isProgram, programSearch } from "./processes.js";
 import { chosen, commandOf, locate, type SettingLevels } from "./pure/locate.js";
-import { placeIn } from "./pure/place.js";
+import { fileLocationIn } from "./pure/fileLocation.js";
 import { sectionOf } from "./pure/settings.js";
 import { judgeVersions, type ServerFacts } from "./pure/versions.js";
 import { openPlace } from "./settingsFile.js";
@@ -56,14 +65,22 @@ export class Launcher {
 
   /** From now on, the daemon that the extension carries, if it does. Resolves to whether that is so. */
   async preferOwn(): Promise<boolean> {
-    if ((await findWheel(this.#wheels)) === undefined || commandOf(chosen(levels("server.command"), workspace.isTrusted)) !== undefined) return false;
+    if (
+      (await findWheel(this.#wheels)) === undefined ||
+      commandOf(chosen(levels("server.command"), workspace.isTrusted)) !== undefined
+    )
+      return false;
     await this.context.globalState.update(PREFER_OWN, this.#version);
     return true;
   }
 
   /** Asks for a Python and keeps it as the person's setting. */
   async choosePython(): Promise<boolean> {
-    const picked = await window.showOpenDialog({ title: l10n.t("Choose Python 3.11 or newer"), canSelectMany: false, openLabel: l10n.t("Use") });
+    const picked = await window.showOpenDialog({
+      title: l10n.t("Choose Python 3.11 or newer"),
+      canSelectMany: false,
+      openLabel: l10n.t("Use"),
+    });
     const file = picked?.[0];
     if (file === undefined) return false;
     await workspace.getConfiguration(SECTION).update("server.python", file.fsPath, ConfigurationTarget.Global);
@@ -88,7 +105,9 @@ export class Launcher {
     if (located.from === "nowhere") throw notFound(located.setting);
     const env = await this.#environment();
     if (located.from !== "environment") {
-      this.log.info(`The daemon is ${located.command.join(" ")} (from ${located.from === "path" ? "PATH" : "the settings"})`);
+      this.log.info(
+        `The daemon is ${located.command.join(" ")} (from ${located.from === "path" ? "PATH" : "the settings"})`,
+      );
       return { command: [...located.command, "serve"], env, cwd: storage, from: located.from };
     }
     const python = commandOf(chosen(levels("server.python"), workspace.isTrusted))?.[0];
@@ -115,13 +134,30 @@ export class Launcher {
     if (verdict.fits || (verdict.mayContinue && this.#accepted.has(this.#judged))) return undefined;
     const settings: Action = { id: "openSettings", label: t("Open Settings"), argument: `${SECTION}.server.command` };
     if (verdict.renew === "stranger") {
-      return new StartFailure("versionMismatch", t("What was started is no Gemini Companion daemon."), t("Check the setting “Server: Command”."), [settings]);
+      return new StartFailure(
+        "versionMismatch",
+        t("What was started is no Gemini Companion daemon."),
+        t("Check the setting “Server: Command”."),
+        [settings],
+      );
     }
-    const message = t("The daemon (version {0}) and this extension (version {1}) do not fit together.", server.version, this.#version);
-    const hint = verdict.renew === "daemon" ? t("Update the daemon, for example: pipx upgrade gemini-companion.") : t("Update this extension.");
+    const message = t(
+      "The daemon (version {0}) and this extension (version {1}) do not fit together.",
+      server.version,
+      this.#version,
+    );
+    const hint =
+      verdict.renew === "daemon"
+        ? t("Update the daemon, for example: pipx upgrade gemini-companion.")
+        : t("Update this extension.");
     const update: Action = { id: "installUpdate", label: t("Update"), argument: verdict.renew };
     const goOn: Action = { id: "continueAnyway", label: t("Go On Anyway"), argument: "daemon" };
-    return new StartFailure("versionMismatch", message, hint, verdict.mayContinue ? [update, goOn, settings] : [update, settings]);
+    return new StartFailure(
+      "versionMismatch",
+      message,
+      hint,
+      verdict.mayContinue ? [update, goOn, settings] : [update, settings],
+    );
   }
 }
 
@@ -135,13 +171,26 @@ function notFound(setting: string | undefined): StartFailure {
   const settings: Action = { id: "openSettings", label: t("Open Settings"), argument: `${SECTION}.server.command` };
   const again: Action = { id: "restartDaemon", label: t("Try Again") };
   return setting === undefined
-    ? new StartFailure("notFound", t("The daemon is not installed."), t("Install it, for example: pipx install gemini-companion. Or name its command in the settings."), [again, settings])
-    : new StartFailure("notFound", t("There is no such program: {0}", setting), t("Mend the setting “Server: Command”."), [settings, again]);
+    ? new StartFailure(
+        "notFound",
+        t("The daemon is not installed."),
+        t("Install it, for example: pipx install gemini-companion. Or name its command in the settings."),
+        [again, settings],
+      )
+    : new StartFailure(
+        "notFound",
+        t("There is no such program: {0}", setting),
+        t("Mend the setting “Server: Command”."),
+        [settings, again],
+      );
 }
 
 function crashed(exit: Exit | undefined): StartFailure {
   const hint = exit === undefined || exit.lastLine === "" ? t("The log may say why.") : exit.lastLine;
-  const message = exit?.code === undefined ? t("The daemon does not stay up.") : t("The daemon does not stay up (exit code {0}).", exit.code);
+  const message =
+    exit?.code === undefined
+      ? t("The daemon does not stay up.")
+      : t("The daemon does not stay up (exit code {0}).", exit.code);
   return new StartFailure("crashed", message, hint, [
     { id: "restartDaemon", label: t("Restart") },
     { id: "showLog", label: t("Show Log") },
@@ -153,30 +202,38 @@ function withProgress<T>(
   report: (detail: string) => void,
   abort: AbortSignal,
 ): Promise<T> {
-  const options = { location: ProgressLocation.Notification, cancellable: true, title: l10n.t("Setting up Gemini Companion") };
+  const options = {
+    location: ProgressLocation.Notification,
+    cancellable: true,
+    title: l10n.t("Setting up Gemini Companion"),
+  };
   const shown = window.withProgress(options, async (progress, token) => {
     const stop = new AbortController();
     token.onCancellationRequested(() => stop.abort());
-    const tell = (message: string): void => {
+    const reportBoth = (message: string): void => {
       progress.report({ message });
       report(message);
     };
-    return work(tell, AbortSignal.any([abort, stop.signal]));
+    return work(reportBoth, AbortSignal.any([abort, stop.signal]));
   });
   return Promise.resolve(shown);
 }
 
-/** Shows what the daemon has to tell people: a broken settings file, say, with a way to the place. */
+/** Shows the messages of the daemon that are for people: a broken settings file, say, with a way to the place. */
 function showMessage(params: unknown, log: LogOutputChannel): void {
-  if (typeof params !== "object" || params === null || !("message" in params) || typeof params.message !== "string") return;
+  if (typeof params !== "object" || params === null || !("message" in params) || typeof params.message !== "string")
+    return;
   const message = params.message.slice(0, 1_000);
   const kind = "type" in params ? params.type : undefined;
   log.info(`daemon says: ${message}`);
-  const place = placeIn(message);
+  const place = fileLocationIn(message);
   const open = t("Open Settings File");
-  const show = kind === 1 ? window.showErrorMessage : kind === 2 ? window.showWarningMessage : window.showInformationMessage;
+  const show =
+    kind === 1 ? window.showErrorMessage : kind === 2 ? window.showWarningMessage : window.showInformationMessage;
   const answered = show<string>(message, ...(place === undefined ? [] : [open]));
-  void answered.then((button) => (button === open && place !== undefined ? openPlace(place) : undefined)).then(undefined, () => {
-    void window.showErrorMessage(t("The file cannot be opened: {0}", place ?? ""));
-  });
+  void answered
+    .then((button) => (button === open && place !== undefined ? openPlace(place) : undefined))
+    .then(undefined, () => {
+      void window.showErrorMessage(t("The file cannot be opened: {0}", place ?? ""));
+    });
 }

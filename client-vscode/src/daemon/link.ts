@@ -19,7 +19,7 @@ export interface Exit {
   readonly lastLine: string;
 }
 
-/** What a link tells of what comes from the daemon. */
+/** What a link emits of what comes from the daemon. */
 export interface LinkEvents {
   notification(method: string, params: unknown): void;
   /** A rejection with a `DaemonFault` answers with its code and data. */

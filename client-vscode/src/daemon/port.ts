@@ -18,8 +18,12 @@ export interface DaemonPort {
   readonly onEvent: Event<EventParams>;
   readonly onCompressionStatus: Event<CompressionStatusReport>;
   /** Starts the daemon if it does not run yet. Rejects with `DaemonFault`. */
-  request<M extends keyof Requests>(method: M, params: Requests[M]["params"], token?: CancellationToken): Promise<Requests[M]["result"]>;
-  /** Dropped while the daemon does not run: news of the editor are collected anew at every handshake. */
+  request<M extends keyof Requests>(
+    method: M,
+    params: Requests[M]["params"],
+    token?: CancellationToken,
+  ): Promise<Requests[M]["result"]>;
+  /** Dropped while the daemon does not run: the state of the editor is reported anew at every handshake. */
   notify<M extends keyof Notifications>(method: M, params: Notifications[M]): Promise<void>;
   handle<M extends keyof ServerRequests>(
     method: M,

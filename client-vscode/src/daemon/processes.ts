@@ -23,10 +23,22 @@ export function run(command: readonly [string, ...string[]], options: RunOptions
   const [program, ...rest] = command;
   return new Promise((resolve) => {
     const { cwd, timeout, abort } = options;
-    const settings = { cwd, timeout, windowsHide: true, maxBuffer: 4 << 20, encoding: "utf8" as const, ...(abort === undefined ? {} : { signal: abort }) };
+    const settings = {
+      cwd,
+      timeout,
+      windowsHide: true,
+      maxBuffer: 4 << 20,
+      encoding: "utf8" as const,
+      ...(abort === undefined ? {} : { signal: abort }),
+    };
     execFile(program, rest, settings, (error, stdout, stderr) => {
       if (error === null) resolve({ code: 0, stdout, stderr });
-      else resolve({ ...(typeof error.code === "number" ? { code: error.code } : {}), stdout, stderr: stderr === "" ? error.message : stderr });
+      else
+        resolve({
+          ...(typeof error.code === "number" ? { code: error.code } : {}),
+          stdout,
+          stderr: stderr === "" ? error.message : stderr,
+        });
     });
   });
 }
@@ -45,5 +57,9 @@ export async function isProgram(file: string): Promise<boolean> {
 
 /** Where this machine looks for programs. */
 export function programSearch(): ProgramSearch {
-  return { platform: process.platform, path: process.env["PATH"] ?? "", extensions: process.env["PATHEXT"] ?? ".EXE;.COM" };
+  return {
+    platform: process.platform,
+    path: process.env["PATH"] ?? "",
+    extensions: process.env["PATHEXT"] ?? ".EXE;.COM",
+  };
 }

@@ -36,9 +36,10 @@ export function registerDaemon(context: ExtensionContext): { readonly daemon: Da
     key.onDidChange(() => restartIfWanted(daemon)),
     workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("geminiCompanion.server")) restartIfWanted(daemon);
-      else if (Object.keys(DAEMON_SETTINGS).some((name) => change.affectsConfiguration(`geminiCompanion.${name}`))) void daemon.sendSettings();
+      else if (Object.keys(DAEMON_SETTINGS).some((name) => change.affectsConfiguration(`geminiCompanion.${name}`)))
+        void daemon.sendSettings();
     }),
-    // The reporter of the editor's state tells the trust itself; the folder's own settings count only from now on.
+    // The reporter of the editor's state reports the trust itself; the folder's own settings count only from now on.
     workspace.onDidGrantWorkspaceTrust(() => void daemon.sendSettings()),
   );
   return { daemon, log };
@@ -57,5 +58,8 @@ function restart(daemon: Daemon): void {
 async function installUpdate(what: unknown, daemon: Daemon, launcher: Launcher): Promise<void> {
   if (what !== "daemon") await commands.executeCommand("workbench.extensions.action.checkForUpdates");
   else if (await launcher.preferOwn()) restart(daemon);
-  else void window.showInformationMessage(l10n.t("Update the daemon where you installed it, then restart it: {0}", "pipx upgrade gemini-companion"));
+  else
+    void window.showInformationMessage(
+      l10n.t("Update the daemon where you installed it, then restart it: {0}", "pipx upgrade gemini-companion"),
+    );
 }

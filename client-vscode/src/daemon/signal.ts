@@ -13,7 +13,7 @@ export class Signal<T> {
     return subscription;
   };
 
-  /** A listener that throws does not keep the others from hearing; `onFault` gets what it threw. */
+  /** A listener that throws does not keep the others from being notified; `onFault` gets what it threw. */
   constructor(private readonly onFault: (error: unknown) => void = () => undefined) {}
 
   fire(value: T): void {

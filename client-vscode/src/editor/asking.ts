@@ -36,34 +36,56 @@ export function registerAsking(ask: Ask): Disposable[] {
     commands.registerCommand(`geminiCompanion.${name}`, (uri: unknown, range: unknown) => run(kind, ask, uri, range)),
   );
   const kinds = [CodeActionKind.QuickFix, AskActions.kind];
-  return [...own, languages.registerCodeActionsProvider({ scheme: "file" }, new AskActions(), { providedCodeActionKinds: kinds })];
+  return [
+    ...own,
+    languages.registerCodeActionsProvider({ scheme: "file" }, new AskActions(), { providedCodeActionKinds: kinds }),
+  ];
 }
 
 /** @param uri, range what a code action is about; the active editor and its selection without them */
 async function run(kind: AskKind, ask: Ask, uri: unknown, range: unknown): Promise<void> {
   const editor = window.activeTextEditor;
-  const document = uri instanceof Uri && range instanceof Range ? await workspace.openTextDocument(uri) : editor?.document;
+  const document =
+    uri instanceof Uri && range instanceof Range ? await workspace.openTextDocument(uri) : editor?.document;
   const where = range instanceof Range ? range : editor?.selection;
   if (document === undefined || where === undefined || document.uri.scheme !== "file") {
     void window.showInformationMessage(l10n.t("Open a file, and select what you want to know about."));
     return;
   }
   const end = where.end.character === 0 && where.end.line > where.start.line ? where.end.line : where.end.line + 1;
-  const place = { path: workspace.asRelativePath(document.uri), firstLine: where.start.line + 1, lastLine: end, isSelection: !where.isEmpty };
-  const { text, send } = composePrompt(kind, place, kind === "fix" ? problemsAt(document, where) : [], (message, ...args) => l10n.t(message, ...args));
+  const place = {
+    path: workspace.asRelativePath(document.uri),
+    firstLine: where.start.line + 1,
+    lastLine: end,
+    isSelection: !where.isEmpty,
+  };
+  const { text, send } = composePrompt(
+    kind,
+    place,
+    kind === "fix" ? problemsAt(document, where) : [],
+    (message, ...args) => l10n.t(message, ...args),
+  );
   await ask(text, { send });
 }
 
 function problemsAt(document: TextDocument, where: Range): Problem[] {
   const found = languages.getDiagnostics(document.uri).filter(({ range }) => range.intersection(where) !== undefined);
-  return found.map(({ range, severity, message, source }: Diagnostic) => ({ line: range.start.line + 1, severity: SEVERITIES[severity], message, source: source ?? "" }));
+  return found.map(({ range, severity, message, source }: Diagnostic) => ({
+    line: range.start.line + 1,
+    severity: SEVERITIES[severity],
+    message,
+    source: source ?? "",
+  }));
 }
 
 class AskActions implements CodeActionProvider {
   static readonly kind = CodeActionKind.RefactorRewrite.append("gemini");
 
   provideCodeActions(document: TextDocument, range: Range, context: CodeActionContext): CodeAction[] {
-    const fix = context.diagnostics.length === 0 ? [] : [action(l10n.t("Fix with Gemini"), CodeActionKind.QuickFix, "fix", document, range, context.diagnostics)];
+    const fix =
+      context.diagnostics.length === 0
+        ? []
+        : [action(l10n.t("Fix with Gemini"), CodeActionKind.QuickFix, "fix", document, range, context.diagnostics)];
     // Not by themselves: a light bulb at every selection is noise.
     if (range.isEmpty || context.triggerKind !== CodeActionTriggerKind.Invoke) return fix;
     return [
@@ -74,7 +96,14 @@ class AskActions implements CodeActionProvider {
   }
 }
 
-function action(title: string, kind: CodeActionKind, command: keyof typeof KINDS, document: TextDocument, range: Range, diagnostics?: readonly Diagnostic[]): CodeAction {
+function action(
+  title: string,
+  kind: CodeActionKind,
+  command: keyof typeof KINDS,
+  document: TextDocument,
+  range: Range,
+  diagnostics?: readonly Diagnostic[],
+): CodeAction {
   const made = new CodeAction(title, kind);
   made.command = { title, command: `geminiCompanion.${command}`, arguments: [document.uri, range] };
   if (diagnostics !== undefined) made.diagnostics = [...diagnostics];

@@ -1,7 +1,18 @@
 /** What the panel does to the files in the editor: insert, apply, open. Nothing is written that was not seen as a diff, but an insertion. */
 import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
-import { env, l10n, Position, Range, Uri, window, workspace, WorkspaceEdit, type TextDocument, type TextEditor } from "vscode";
+import {
+  env,
+  l10n,
+  Position,
+  Range,
+  Uri,
+  window,
+  workspace,
+  WorkspaceEdit,
+  type TextDocument,
+  type TextEditor,
+} from "vscode";
 import type { EditorActions } from "../chat/actions.js";
 import { decideHref, isWithin, type Opening, type Root } from "./pure/hrefs.js";
 import { mentionOf } from "./pure/mentions.js";
@@ -17,7 +28,9 @@ export class Edits implements EditorActions {
     await editor.edit((edit) => {
       for (const selection of editor.selections) edit.replace(selection, text);
     });
-    await window.showTextDocument(editor.document, { ...(editor.viewColumn === undefined ? {} : { viewColumn: editor.viewColumn }) });
+    await window.showTextDocument(editor.document, {
+      ...(editor.viewColumn === undefined ? {} : { viewColumn: editor.viewColumn }),
+    });
   }
 
   async applyCode(text: string, language: string): Promise<void> {
@@ -36,7 +49,11 @@ export class Edits implements EditorActions {
       void window.showInformationMessage(l10n.t("{0} has this already.", name));
       return;
     }
-    const reviewed = await this.reviews.review({ file: document.uri, content: proposal.content, title: l10n.t("{0} (proposed by Gemini)", name) });
+    const reviewed = await this.reviews.review({
+      file: document.uri,
+      content: proposal.content,
+      title: l10n.t("{0} (proposed by Gemini)", name),
+    });
     if (reviewed.outcome === "accepted") await write(document.uri, base, reviewed.content, name);
   }
 
@@ -62,10 +79,12 @@ export class Edits implements EditorActions {
 
 /** The editor of a file that was last used; says so if there is none. */
 function targetEditor(): TextEditor | undefined {
-  const isFile = (editor: TextEditor | undefined): boolean => editor !== undefined && ["file", "untitled"].includes(editor.document.uri.scheme);
+  const isFile = (editor: TextEditor | undefined): boolean =>
+    editor !== undefined && ["file", "untitled"].includes(editor.document.uri.scheme);
   const active = window.activeTextEditor;
   const editor = isFile(active) ? active : window.visibleTextEditors.find(isFile);
-  if (editor === undefined) void window.showInformationMessage(l10n.t("Open the file that this is for, and put the cursor where it belongs."));
+  if (editor === undefined)
+    void window.showInformationMessage(l10n.t("Open the file that this is for, and put the cursor where it belongs."));
   return editor;
 }
 
@@ -74,7 +93,9 @@ async function write(uri: Uri, base: string, accepted: string, name: string): Pr
   const now = document.getText();
   const content = rebased(base, accepted, now);
   if (content === undefined) {
-    void window.showWarningMessage(l10n.t("{0} has changed meanwhile, in the same place: nothing was written. Apply the code again.", name));
+    void window.showWarningMessage(
+      l10n.t("{0} has changed meanwhile, in the same place: nothing was written. Apply the code again.", name),
+    );
     return;
   }
   const { from, to, text } = smallestEdit(now, content);
@@ -109,15 +130,20 @@ async function showFile(file: string, place: Extract<Opening, { open: "file" }>)
   const from = new Position((line ?? 1) - 1, (column ?? 1) - 1);
   const to = lastLine === undefined ? from : new Position(lastLine - 1, Number.MAX_SAFE_INTEGER);
   try {
-    await window.showTextDocument(uri, { preview: true, ...(line === undefined ? {} : { selection: new Range(from, to) }) });
+    await window.showTextDocument(uri, {
+      preview: true,
+      ...(line === undefined ? {} : { selection: new Range(from, to) }),
+    });
   } catch {
     void window.showWarningMessage(l10n.t("{0} cannot be shown as text.", basename(file)));
   }
 }
 
 function refusal(opening: Opening): string {
-  if (opening.open === "nothing" && opening.because === "scheme") return l10n.t("Only web pages and files of the workspace are opened from an answer.");
-  if (opening.open === "nothing" && opening.because === "malformed") return l10n.t("This is no link that can be opened.");
+  if (opening.open === "nothing" && opening.because === "scheme")
+    return l10n.t("Only web pages and files of the workspace are opened from an answer.");
+  if (opening.open === "nothing" && opening.because === "malformed")
+    return l10n.t("This is no link that can be opened.");
   return l10n.t("There is no such file in the workspace.");
 }
 
@@ -125,7 +151,9 @@ function refusal(opening: Opening): string {
 function localFile(text: string): string | undefined {
   try {
     const uri = Uri.parse(text, true);
-    return uri.scheme === "file" || (uri.scheme === "vscode-remote" && env.remoteName !== undefined) ? Uri.file(uri.path).fsPath : undefined;
+    return uri.scheme === "file" || (uri.scheme === "vscode-remote" && env.remoteName !== undefined)
+      ? Uri.file(uri.path).fsPath
+      : undefined;
   } catch {
     return undefined;
   }

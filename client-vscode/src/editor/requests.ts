@@ -3,9 +3,16 @@ import { isAbsolute } from "node:path";
 import { l10n, Uri, window, type CancellationToken, type Disposable, type QuickPickItem } from "vscode";
 import type { Translate } from "../chat/pure/words.js";
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
-import { ErrorCode, ServerRequestMethod, type ConfirmToolParams, type ConfirmToolResult, type OpenDiffResult } from "../protocol.gen.js";
+import {
+  ErrorCode,
+  ServerRequestMethod,
+  type ConfirmToolParams,
+  type ConfirmToolResult,
+  type OpenDiffParams,
+  type OpenDiffResult,
+} from "../protocol.gen.js";
 import { SHOWN_SCHEME, type ProposalFiles } from "./proposalFiles.js";
-import { readArguments, readConfirmTool, readOpenDiff } from "./pure/incoming.js";
+import { readArguments } from "./pure/toolArguments.js";
 import type { Reviews } from "./reviews.js";
 
 const t: Translate = (text, ...args) => l10n.t(text, ...args);
@@ -22,8 +29,7 @@ export function answerRequests(daemon: DaemonPort, reviews: Reviews, files: Prop
   return [
     daemon.handle(ServerRequestMethod.openDiff, (params, token) => openDiff(params, reviews, token)),
     daemon.handle(ServerRequestMethod.confirmTool, (params, token) => {
-      const asked = readConfirmTool(params, t);
-      const answer = last.then(() => confirmTool(asked, reviews, files, token));
+      const answer = last.then(() => confirmTool(params, reviews, files, token));
       last = answer.catch(() => undefined);
       return answer;
     }),
@@ -31,20 +37,37 @@ export function answerRequests(daemon: DaemonPort, reviews: Reviews, files: Prop
 }
 
 /** We show and report; who asked writes. */
-async function openDiff(raw: unknown, reviews: Reviews, token: CancellationToken): Promise<OpenDiffResult> {
-  const { path, newContent } = readOpenDiff(raw, t);
+async function openDiff(
+  { path, newContent }: OpenDiffParams,
+  reviews: Reviews,
+  token: CancellationToken,
+): Promise<OpenDiffResult> {
   if (!isAbsolute(path) || path.includes("\0")) {
     const message = t("The field {0} is no absolute path.", "$.path");
-    throw new DaemonFault(ErrorCode.invalidParams, { kind: "invalidParams", message, hint: "", retryable: false, path: "$.path" });
+    throw new DaemonFault(ErrorCode.invalidParams, {
+      kind: "invalidParams",
+      message,
+      hint: "",
+      retryable: false,
+      path: "$.path",
+    });
   }
   const file = Uri.file(path);
   const name = file.path.split("/").at(-1) ?? path;
-  const reviewed = await reviews.review({ file, content: newContent, title: t("{0} (proposed by Gemini)", name) }, token);
+  const reviewed = await reviews.review(
+    { file, content: newContent, title: t("{0} (proposed by Gemini)", name) },
+    token,
+  );
   if (reviewed.outcome === "rejected") return reviewed;
   return reviewed.content === newContent ? { outcome: "accepted" } : reviewed;
 }
 
-async function confirmTool(asked: ConfirmToolParams, reviews: Reviews, files: ProposalFiles, token: CancellationToken): Promise<ConfirmToolResult> {
+async function confirmTool(
+  asked: ConfirmToolParams,
+  reviews: Reviews,
+  files: ProposalFiles,
+  token: CancellationToken,
+): Promise<ConfirmToolResult> {
   const shown = asked.diff === undefined ? undefined : files.add(SHOWN_SCHEME, `${asked.name}.diff`, asked.diff);
   try {
     if (shown !== undefined) await window.showTextDocument(shown, { preview: true, preserveFocus: true });
@@ -54,7 +77,11 @@ async function confirmTool(asked: ConfirmToolParams, reviews: Reviews, files: Pr
   }
 }
 
-async function decided(asked: ConfirmToolParams, reviews: Reviews, token: CancellationToken): Promise<ConfirmToolResult> {
+async function decided(
+  asked: ConfirmToolParams,
+  reviews: Reviews,
+  token: CancellationToken,
+): Promise<ConfirmToolResult> {
   for (;;) {
     const outcome = await pick(asked, token);
     if (outcome !== "edit") return { outcome };

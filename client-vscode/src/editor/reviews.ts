@@ -1,6 +1,16 @@
 /** Proposed changes in the editor's own diff, to be accepted, edited and accepted, or rejected. */
 import { basename } from "node:path";
-import { commands, TabInputText, TabInputTextDiff, Uri, window, workspace, type CancellationToken, type Disposable, type Tab } from "vscode";
+import {
+  commands,
+  TabInputText,
+  TabInputTextDiff,
+  Uri,
+  window,
+  workspace,
+  type CancellationToken,
+  type Disposable,
+  type Tab,
+} from "vscode";
 import { PROPOSAL_SCHEME, SHOWN_SCHEME, type ProposalFiles } from "./proposalFiles.js";
 
 export interface Change {
@@ -25,7 +35,8 @@ export class Reviews implements Disposable {
   constructor(private readonly files: ProposalFiles) {
     this.#subscriptions = [
       window.tabGroups.onDidChangeTabs(({ closed }) => {
-        for (const proposal of closed.map(proposalOf)) if (proposal !== undefined && !isShown(proposal)) void this.#finish(proposal, false);
+        for (const proposal of closed.map(proposalOf))
+          if (proposal !== undefined && !isShown(proposal)) void this.#finish(proposal, false);
       }),
       commands.registerCommand("geminiCompanion.acceptDiff", (uri: unknown) => this.#decide(uri, true)),
       commands.registerCommand("geminiCompanion.rejectDiff", (uri: unknown) => this.#decide(uri, false)),
@@ -37,7 +48,8 @@ export class Reviews implements Disposable {
     const name = basename(change.file.path);
     const left = (await exists(change.file)) ? change.file : this.files.add(SHOWN_SCHEME, name, "");
     const right = this.files.add(PROPOSAL_SCHEME, name, change.content);
-    const show = (): Thenable<unknown> => commands.executeCommand("vscode.diff", left, right, change.title, { preview: false });
+    const show = (): Thenable<unknown> =>
+      commands.executeCommand("vscode.diff", left, right, change.title, { preview: false });
     return this.#wait(right, [left, right], show, token);
   }
 
@@ -53,7 +65,12 @@ export class Reviews implements Disposable {
     this.#pending.clear();
   }
 
-  async #wait(proposal: Uri, shown: readonly Uri[], show: () => Thenable<unknown>, token?: CancellationToken): Promise<Reviewed> {
+  async #wait(
+    proposal: Uri,
+    shown: readonly Uri[],
+    show: () => Thenable<unknown>,
+    token?: CancellationToken,
+  ): Promise<Reviewed> {
     const reviewed = new Promise<Reviewed>((settle) => this.#pending.set(proposal.toString(), { shown, settle }));
     const subscription = token?.onCancellationRequested(() => void this.#finish(proposal, false));
     try {
@@ -68,7 +85,10 @@ export class Reviews implements Disposable {
 
   /** @param target the document of the button; from the palette there is none, and the active tab is meant */
   async #decide(target: unknown, isAccepted: boolean): Promise<void> {
-    const uri = target instanceof Uri && target.scheme === PROPOSAL_SCHEME ? target : proposalOf(window.tabGroups.activeTabGroup.activeTab);
+    const uri =
+      target instanceof Uri && target.scheme === PROPOSAL_SCHEME
+        ? target
+        : proposalOf(window.tabGroups.activeTabGroup.activeTab);
     if (uri !== undefined) await this.#finish(uri, isAccepted);
   }
 
@@ -86,7 +106,9 @@ export class Reviews implements Disposable {
 
   /** Closes the tabs of a document of ours, and forgets it. */
   async close(uri: Uri): Promise<void> {
-    const tabs = window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => documentOf(tab)?.toString() === uri.toString());
+    const tabs = window.tabGroups.all
+      .flatMap((group) => group.tabs)
+      .filter((tab) => documentOf(tab)?.toString() === uri.toString());
     if (tabs.length > 0) await window.tabGroups.close(tabs);
     this.files.remove(uri);
   }
@@ -104,7 +126,9 @@ function documentOf(tab: Tab | undefined): Uri | undefined {
 }
 
 function isShown(proposal: Uri): boolean {
-  return window.tabGroups.all.some((group) => group.tabs.some((tab) => proposalOf(tab)?.toString() === proposal.toString()));
+  return window.tabGroups.all.some((group) =>
+    group.tabs.some((tab) => proposalOf(tab)?.toString() === proposal.toString()),
+  );
 }
 
 async function exists(uri: Uri): Promise<boolean> {

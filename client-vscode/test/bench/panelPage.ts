@@ -2,14 +2,12 @@
  * What `vscode.bench.ts` measures, inside the panel's page. It runs before any script of a page, so that the page can be cut off from its
  * host: from then on its messages come from here, and its questions for rows are answered here.
  */
-import type { FromPage, Row, ToPage } from "../../src/panel/contract.js";
+import type { FromPage, Row, ToPage, Unnumbered } from "../../src/panel/contract.js";
 import type { VsCodeApi } from "../../webview/bridge.js";
 import { awayFromEnd, narrow, painted, percentile, streamInto, walk } from "../browser/measuring.js";
 import { answerRow, conversation, panelState, promptRow } from "../browser/rows.js";
 
-type Unnumbered<M = ToPage> = M extends unknown ? Omit<M, "rev"> : never;
-
-/** As many rows as the host puts into a snapshot. */
+/** As many rows as the host puts into a sync. */
 const SNAPSHOT_ROWS = 200;
 /** How long a host takes to answer a question for rows, ms. */
 const ANSWER_MS = 5;
@@ -29,7 +27,11 @@ let shown: readonly Row[] = [];
 
 /** Puts a filter before the page's ear and one before its mouth; they do nothing until the page is cut off. */
 function standBetween(): void {
-  window.addEventListener = (type: string, listener: EventListenerOrEventListenerObject | null, options?: AddEventListenerOptions | boolean) => {
+  window.addEventListener = (
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ) => {
     if (listener === null) return;
     if (type !== "message" || typeof listener !== "function") listen(type, listener, options);
     else listen(type, (event) => (!isCutOff || ours.has(event)) && listener(event), options);
@@ -38,20 +40,29 @@ function standBetween(): void {
   Object.defineProperty(window, "acquireVsCodeApi", {
     get: () => () => {
       const api = (host = acquire());
-      return { ...api, postMessage: (message: FromPage) => (isCutOff ? hear(message) : api.postMessage(message)) };
+      return { ...api, postMessage: (message: FromPage) => (isCutOff ? answer(message) : api.postMessage(message)) };
     },
     set: (theirs: typeof acquire) => void (acquire = theirs),
   });
 }
 
-function hear(message: FromPage): void {
-  if (message.type === "ready") isInStep = false; // something did not fit, and the page wants to hear it all again
+function answer(message: FromPage): void {
+  if (message.type === "ready") isInStep = false; // something did not fit, and the page wants all of it again
   if (message.type !== "call" || message.request.do !== "rows") return;
   const { call, request } = message;
-  setTimeout(() => tell({ type: "result", call, ok: true, value: { from: request.from, rows: shown.slice(request.from, request.to + 1) } }), ANSWER_MS);
+  setTimeout(
+    () =>
+      post({
+        type: "result",
+        call,
+        ok: true,
+        value: { from: request.from, rows: shown.slice(request.from, request.to + 1) },
+      }),
+    ANSWER_MS,
+  );
 }
 
-function tell(message: Unnumbered): void {
+function post(message: Unnumbered): void {
   const event = new MessageEvent("message", { data: { ...message, rev: ++rev } });
   ours.add(event);
   window.dispatchEvent(event);
@@ -62,10 +73,10 @@ function show(rows: readonly Row[]): void {
   isCutOff = true;
   shown = rows;
   const from = Math.max(0, rows.length - SNAPSHOT_ROWS);
-  tell({ type: "snapshot", state: panelState(), total: rows.length, from, rows: rows.slice(from), strings: {} });
+  post({ type: "sync", state: panelState(), total: rows.length, from, rows: rows.slice(from), strings: {} });
 }
 
-/** The same rows under names that the page has not heard: what it has painted of them does not count. */
+/** The same rows under names that the page has not received: what it has painted of them does not count. */
 function renamed<R extends Row>(row: R, attempt: number): R {
   return { ...row, id: `${row.id}-${attempt}` };
 }
@@ -92,8 +103,9 @@ async function stream(attempt: number, count: number, size: number): Promise<Rec
   const measured = await streamInto(
     {
       article,
-      append: (sent, at, text) => tell({ type: "delta", rowId: answer.id, version: sent + 2, field: "text", at, text }),
-      finish: (text) => tell({ type: "rows", total, from: total - 1, rows: [{ ...answer, state: "done", text, version: count + 9 }] }),
+      append: (sent, at, text) => post({ type: "delta", rowId: answer.id, version: sent + 2, field: "text", at, text }),
+      finish: (text) =>
+        post({ type: "rows", total, from: total - 1, rows: [{ ...answer, state: "done", text, version: count + 9 }] }),
     },
     count,
     size,
@@ -133,13 +145,13 @@ async function roundTrips(count: number): Promise<Record<string, number>> {
 function answered(request: (FromPage & { readonly type: "call" })["request"]): Promise<void> {
   const call = ++lastCall;
   return new Promise((resolve) => {
-    const hears = (event: Event): void => {
+    const receives = (event: Event): void => {
       const { data } = event as MessageEvent<ToPage>; // of type `message`
       if (data.type !== "result" || data.call !== call) return;
-      window.removeEventListener("message", hears);
+      window.removeEventListener("message", receives);
       resolve();
     };
-    listen("message", hears);
+    listen("message", receives);
     host?.postMessage({ type: "call", call, request } satisfies FromPage);
   });
 }

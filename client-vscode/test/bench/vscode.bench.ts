@@ -22,15 +22,28 @@ const CHATS = ["Long chat one", "Long chat two", "Long chat three"];
 const set = stage("bench");
 const results: Record<string, Measured> = {};
 
-async function measure(name: string, take: (attempt: number) => Promise<Figures>, limits: Figures = {}, attempts?: number): Promise<void> {
+async function measure(
+  name: string,
+  take: (attempt: number) => Promise<Figures>,
+  limits: Figures = {},
+  attempts?: number,
+): Promise<void> {
   const measured = await leastOf(take, limits, attempts);
   results[name] = measured;
-  for (const [what, limit] of Object.entries(limits)) expect.soft(measured.values[what], `${name}: ${what}`).toBeLessThan(limit);
+  for (const [what, limit] of Object.entries(limits))
+    expect.soft(measured.values[what], `${name}: ${what}`).toBeLessThan(limit);
 }
 
 beforeAll(async () => {
   importChats();
-  const { outputFiles } = await build({ entryPoints: [join(import.meta.dirname, "panelPage.ts")], bundle: true, format: "iife", target: "chrome138", write: false, logLevel: "error" });
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, "panelPage.ts")],
+    bundle: true,
+    format: "iife",
+    target: "chrome138",
+    write: false,
+    logLevel: "error",
+  });
   await set.window.page.addInitScript({ content: outputFiles[0]?.text ?? "" });
 });
 afterAll(() => void report(results));
@@ -39,14 +52,20 @@ afterAll(() => void report(results));
 function importChats(): void {
   const { folder, workspace } = set.server;
   const contents = conversation(MESSAGES / 2, 1_200).map((row) =>
-    row.kind === "prompt" ? { role: "user", parts: [{ text: row.text }] } : { role: "model", parts: [{ text: row.kind === "answer" ? row.text : "" }] },
+    row.kind === "prompt"
+      ? { role: "user", parts: [{ text: row.text }] }
+      : { role: "model", parts: [{ text: row.kind === "answer" ? row.text : "" }] },
   );
   for (const chat of CHATS) {
     const last = contents.with(-1, { role: "model", parts: [{ text: `The end of ${chat}.` }] });
     const file = join(folder, `${chat}.json`);
     writeFileSync(file, JSON.stringify(last));
     const env = { ...process.env, HOME: join(folder, "home"), COMPANION_DATA_DIR: join(folder, "companion") };
-    const { status, stderr } = spawnSync(daemonCommand, ["sessions", "import", file], { cwd: workspace, env, encoding: "utf8" });
+    const { status, stderr } = spawnSync(daemonCommand, ["sessions", "import", file], {
+      cwd: workspace,
+      env,
+      encoding: "utf8",
+    });
     if (status !== 0) throw new Error(`A session could not be imported:\n${stderr}`);
   }
 }
@@ -62,8 +81,15 @@ test("activation, by VS Code's own measure, loading the code included", async ()
 async function activationTime(): Promise<number> {
   const { window } = set;
   await window.command("Developer: Show Running Extensions");
-  const row = window.page.locator(".runtime-extensions-editor .monaco-list-row").filter({ hasText: "Gemini Companion" }).first();
-  const [, time] = await patiently("the activation time is shown", async () => /Activation: (\d+)ms/.exec(await row.innerText()) ?? undefined, 30_000);
+  const row = window.page
+    .locator(".runtime-extensions-editor .monaco-list-row")
+    .filter({ hasText: "Gemini Companion" })
+    .first();
+  const [, time] = await patiently(
+    "the activation time is shown",
+    async () => /Activation: (\d+)ms/.exec(await row.innerText()) ?? undefined,
+    30_000,
+  );
   await window.command("View: Close Editor");
   return Number(time);
 }
@@ -80,7 +106,10 @@ test("a session of 5,000 messages, out of the daemon's store", async () => {
     await set.window.command("Gemini: Chats");
     const entry = frame.getByRole("list", { name: "Chats" }).getByRole("button", { name: new RegExp(`^${chat}`) });
     await entry.waitFor();
-    const opened = frame.evaluate(([total, text]) => bench.fromClickTo(total, text), [MESSAGES, `The end of ${chat}.`] as const);
+    const opened = frame.evaluate(([total, text]) => bench.fromClickTo(total, text), [
+      MESSAGES,
+      `The end of ${chat}.`,
+    ] as const);
     await entry.click();
     return { openMs: await opened, nodes: await frame.evaluate(() => bench.nodes()) };
   };
@@ -89,12 +118,23 @@ test("a session of 5,000 messages, out of the daemon's store", async () => {
 
 test("an answer that streams", async () => {
   const { frame } = await set.newChat();
-  await measure("stream", (attempt) => watched(frame, () => frame.evaluate((number) => bench.stream(number, 2_000, 60_000), attempt)), LIMITS.stream);
+  await measure(
+    "stream",
+    (attempt) => watched(frame, () => frame.evaluate((number) => bench.stream(number, 2_000, 60_000), attempt)),
+    LIMITS.stream,
+  );
 });
 
 test("a list of 5,000 messages", async () => {
   const frame = await set.window.panel();
-  await measure("list", (attempt) => watched(frame, () => frame.evaluate(([number, messages]) => bench.list(number, messages), [attempt, MESSAGES] as const)), LIMITS.list);
+  await measure(
+    "list",
+    (attempt) =>
+      watched(frame, () =>
+        frame.evaluate(([number, messages]) => bench.list(number, messages), [attempt, MESSAGES] as const),
+      ),
+    LIMITS.list,
+  );
 });
 
 /** What the page's thread was busy with meanwhile. The workbench shares that thread: its part is in the figures. */
@@ -102,12 +142,18 @@ async function watched(frame: Frame, work: () => Promise<Figures>): Promise<Figu
   const session = await frame.page().context().newCDPSession(frame.page());
   try {
     await session.send("Performance.enable");
-    const metrics = async () => new Map((await session.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
+    const metrics = async () =>
+      new Map((await session.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
     const before = await metrics();
     const values = await work();
     const after = await metrics();
     const spent = (name: string) => ((after.get(name) ?? NaN) - (before.get(name) ?? NaN)) * 1000;
-    return { busyMs: spent("ScriptDuration"), layoutMs: spent("LayoutDuration") + spent("RecalcStyleDuration"), taskMs: spent("TaskDuration"), ...values };
+    return {
+      busyMs: spent("ScriptDuration"),
+      layoutMs: spent("LayoutDuration") + spent("RecalcStyleDuration"),
+      taskMs: spent("TaskDuration"),
+      ...values,
+    };
   } finally {
     await session.detach();
   }

@@ -100,7 +100,11 @@ const scenes = {
       await frames(2);
     }
     assert.equal((await at("inSight")).posinset, before.posinset);
-    assert.ok(await page.evaluate(() => document.querySelector("[role=feed]").scrollWidth <= document.querySelector("[role=feed]").clientWidth));
+    assert.ok(
+      await page.evaluate(
+        () => document.querySelector("[role=feed]").scrollWidth <= document.querySelector("[role=feed]").clientWidth,
+      ),
+    );
   },
 
   "opens where a reader left": async ({ at, frames }) => {
@@ -126,7 +130,10 @@ const scenes = {
     const box = await at("box", 960);
     assert.ok(box.bottom > 0 && box.top < 800, `it is at ${box.top} px`);
     await page.keyboard.press("Home");
-    await page.waitForFunction(() => document.activeElement.getAttribute("aria-posinset") === "1" && !document.activeElement.matches(".placeholder"));
+    await page.waitForFunction(
+      () =>
+        document.activeElement.getAttribute("aria-posinset") === "1" && !document.activeElement.matches(".placeholder"),
+    );
     await page.keyboard.press("End");
     await frames(3);
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-posinset")), "1000");

@@ -37,7 +37,9 @@ function inSight(): { readonly posinset: number; readonly top: number } {
     const { top, bottom } = one.getBoundingClientRect();
     return { posinset: Number(one.getAttribute("aria-posinset")), top, bottom };
   });
-  const first = all.filter(({ bottom, top }) => bottom > 1 && top < root.clientHeight).toSorted((one, other) => one.top - other.top)[0];
+  const first = all
+    .filter(({ bottom, top }) => bottom > 1 && top < root.clientHeight)
+    .toSorted((one, other) => one.top - other.top)[0];
   return { posinset: first?.posinset ?? 0, top: first?.top ?? 0 };
 }
 
@@ -90,7 +92,16 @@ function markedBox(): { readonly text: string; readonly top: number; readonly bo
 open();
 Object.assign(window, {
   tests: {
-    open, box, inSight, stream, send, finish, find, markedBox, loads, markdown,
+    open,
+    box,
+    inSight,
+    stream,
+    send,
+    finish,
+    find,
+    markedBox,
+    loads,
+    markdown,
     dispose: () => transcript.dispose(),
     anchor: () => transcript.anchor(),
     focusNewest: () => transcript.focusNewest(),

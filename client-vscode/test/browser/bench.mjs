@@ -7,7 +7,10 @@ async function measure(call) {
   try {
     const session = await page.context().newCDPSession(page);
     await session.send("Performance.enable");
-    const metrics = async () => Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
+    const metrics = async () =>
+      Object.fromEntries(
+        (await session.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]),
+      );
     const before = await metrics();
     const result = await page.evaluate(call);
     const after = await metrics();

@@ -30,9 +30,11 @@ async function stream(count: number, size: number): Promise<Record<string, numbe
     {
       article,
       append: (sent, at, text) => {
-        if (!transcript.appendDelta({ rowId: "a:t20", version: sent + 2, field: "text", at, text })) throw new Error(`delta ${sent} did not fit`);
+        if (!transcript.appendDelta({ rowId: "a:t20", version: sent + 2, field: "text", at, text }))
+          throw new Error(`delta ${sent} did not fit`);
       },
-      finish: (text) => transcript.setRows(rows.length, rows.length - 1, [{ ...answerRow(20, text), version: count + 9 }]),
+      finish: (text) =>
+        transcript.setRows(rows.length, rows.length - 1, [{ ...answerRow(20, text), version: count + 9 }]),
     },
     count,
     size,

@@ -23,7 +23,9 @@ export async function leastOf(measure, limits = {}, attempts = ATTEMPTS) {
   while (made < attempts && (made === 0 || !isWithin(values, limits))) {
     const measured = await measure(made);
     made += 1;
-    values = Object.fromEntries(Object.entries(measured).map(([what, value]) => [what, Math.min(value, values[what] ?? Infinity)]));
+    values = Object.fromEntries(
+      Object.entries(measured).map(([what, value]) => [what, Math.min(value, values[what] ?? Infinity)]),
+    );
   }
   return { values, attempts: made };
 }
@@ -33,11 +35,21 @@ export function report(results, limits = LIMITS) {
   const rows = Object.entries(results).flatMap(([bench, { values, attempts }]) =>
     Object.entries(values).map(([what, value]) => {
       const limit = limits[bench]?.[what];
-      return { bench, what, value: Math.round(value * 10) / 10, limit: limit ?? "", ok: limit === undefined || value < limit, attempts };
+      return {
+        bench,
+        what,
+        value: Math.round(value * 10) / 10,
+        limit: limit ?? "",
+        ok: limit === undefined || value < limit,
+        attempts,
+      };
     }),
   );
   console.table(rows);
-  if (rows.some(({ attempts }) => attempts > 1)) console.log("Where there was more than one attempt, the least of each figure counts: the machine had other things to do.");
+  if (rows.some(({ attempts }) => attempts > 1))
+    console.log(
+      "Where there was more than one attempt, the least of each figure counts: the machine had other things to do.",
+    );
   console.log(JSON.stringify(results));
   return rows.every(({ ok }) => ok);
 }

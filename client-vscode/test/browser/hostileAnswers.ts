@@ -35,9 +35,11 @@ export const HOSTILE_ANSWERS: Readonly<Record<string, string>> = {
   clobbering: `<a id=document><a id=body name=cookie><form id=acquireVsCodeApi><input name=postMessage></form><img name=querySelector>`,
   "our own buttons": `<button data-code="apply" data-do="undo" type=button>Apply</button> <a data-href="command:x" href="#">x</a> <figure class="code"><pre>x</pre></figure> <article class="row prompt" aria-posinset=1>You</article>`,
   "closing tags": `</div></article></main></body></html><h1>outside</h1>\n\n</script></style></textarea></title>-->`,
-  "turned text": "\u202egnp.exe\u202c and \u2066isolated\u2069 and `\u202e reversed` \n\n```js\nif (admin\u202e \u2066// check\u2069 \u2066) {\n}\n```\n\n[\u202emoc.knab//:sptth](https://outside.invalid)",
+  "turned text":
+    "\u202egnp.exe\u202c and \u2066isolated\u2069 and `\u202e reversed` \n\n```js\nif (admin\u202e \u2066// check\u2069 \u2066) {\n}\n```\n\n[\u202emoc.knab//:sptth](https://outside.invalid)",
   "text never turned back": `${many("\u202e", 300)} left open\n\n${many("\u2067", 300)} and again`,
-  "zero width": "p\u200ba\u200cs\u200ds\u2060word\ufeff [ex\u200bample](https://exam\u200bple.org)\n\n```\nco\u200bde\n```",
+  "zero width":
+    "p\u200ba\u200cs\u200ds\u2060word\ufeff [ex\u200bample](https://exam\u200bple.org)\n\n```\nco\u200bde\n```",
   "combining marks": `Z${many("\u0334\u0322\u0353\u030e", 500)} marks\n\n# H${many("\u033f", 400)}`,
   "one long line": `${many("word ", 200_000)}end`,
   "one long word": many("a", 1_000_000),

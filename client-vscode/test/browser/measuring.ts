@@ -18,7 +18,9 @@ export function painted(): Promise<void> {
 
 /** @param share - 0.5 for the median */
 export function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+  return (
+    values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
+  );
 }
 
 /** Counts frames until `stop`. A frame that took the time of three is two dropped ones. */
@@ -54,7 +56,11 @@ export interface StreamingAnswer {
 }
 
 /** Streams `count` deltas of an answer of `size` characters, 200 a second. */
-export async function streamInto(answer: StreamingAnswer, count: number, size: number): Promise<Record<string, number>> {
+export async function streamInto(
+  answer: StreamingAnswer,
+  count: number,
+  size: number,
+): Promise<Record<string, number>> {
   const text = markdown(size, 7);
   let gone = 0;
   let waiting: number[] = [];
@@ -63,7 +69,9 @@ export async function streamInto(answer: StreamingAnswer, count: number, size: n
     const now = performance.now();
     late.push(...waiting.map((arrived) => now - arrived));
     waiting = [];
-    for (const record of records) for (const node of record.removedNodes) gone += 1 + (node instanceof Element ? node.querySelectorAll("*").length : 0);
+    for (const record of records)
+      for (const node of record.removedNodes)
+        gone += 1 + (node instanceof Element ? node.querySelectorAll("*").length : 0);
   });
   observer.observe(answer.article, { subtree: true, childList: true, characterData: true });
   const stop = watchFrames();
@@ -93,7 +101,14 @@ export async function streamInto(answer: StreamingAnswer, count: number, size: n
   const finishMs = performance.now() - finish;
   await painted();
   observer.disconnect();
-  return { dropped, worstFrameMs: worstMs, lateP50Ms: percentile(late, 0.5), lateP95Ms: percentile(late, 0.95), gone, finishMs };
+  return {
+    dropped,
+    worstFrameMs: worstMs,
+    lateP50Ms: percentile(late, 0.5),
+    lateP95Ms: percentile(late, 0.95),
+    gone,
+    finishMs,
+  };
 }
 
 /** How far the feed is from its end, px. */

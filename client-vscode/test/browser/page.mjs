@@ -13,7 +13,12 @@ const policy = (self) =>
   "require-trusted-types-for 'script'; trusted-types dompurify";
 const TYPES = { ".js": "text/javascript", ".css": "text/css" };
 const ARGUMENTS = [
-  "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
 ];
 
 /** Builds `entry` (TypeScript beside this file) and opens it. `close` ends everything that was started. */
@@ -22,12 +27,22 @@ export async function openPage(entry, { width = 400, height = 800 } = {}) {
   const folder = import.meta.dirname;
   await build({
     entryPoints: { page: join(folder, entry), styles: join(folder, "../../webview/transcript/transcript.css") },
-    bundle: true, minify: true, format: "esm", splitting: true, platform: "browser", target: "chrome138", outdir, logLevel: "error",
+    bundle: true,
+    minify: true,
+    format: "esm",
+    splitting: true,
+    platform: "browser",
+    target: "chrome138",
+    outdir,
+    logLevel: "error",
   });
   const server = createServer((request, response) => void serve(request, response, outdir));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const self = `http://127.0.0.1:${server.address().port}`;
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ARGUMENTS });
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ARGUMENTS,
+  });
   const page = await browser.newPage({ viewport: { width, height } });
   const seen = { requests: [], errors: [] };
   page.on("request", (request) => seen.requests.push(request.url()));
@@ -54,7 +69,9 @@ async function serve(request, response, outdir) {
   }
   if (request.url === "/page.css") {
     response.writeHead(200, { "content-type": "text/css" });
-    response.end("html,body{height:100%;margin:0}*{box-sizing:border-box}body{font:13px/1.4 sans-serif}#root{position:relative;height:100%;overflow:hidden}");
+    response.end(
+      "html,body{height:100%;margin:0}*{box-sizing:border-box}body{font:13px/1.4 sans-serif}#root{position:relative;height:100%;overflow:hidden}",
+    );
     return;
   }
   const name = request.url.slice(1);

@@ -1,7 +1,10 @@
 /** Conversations for the pages of the tests. The same every time: numbers come from a generator with a seed. */
 import type { AnswerRow, PanelState, PromptRow, Row } from "../../src/panel/contract.js";
 
-const WORDS = "the loop ends before flush is called so the last token stays in the buffer while parser and writer wait for each other in a queue that nobody reads".split(" ");
+const WORDS =
+  "the loop ends before flush is called so the last token stays in the buffer while parser and writer wait for each other in a queue that nobody reads".split(
+    " ",
+  );
 
 /** Numbers from 0 to 1, the same ones for the same seed. */
 export function numbers(seed: number): () => number {
@@ -15,14 +18,18 @@ export function numbers(seed: number): () => number {
 /** Markdown of about `size` characters with everything that answers have. */
 export function markdown(size: number, seed: number): string {
   const next = numbers(seed);
-  const words = (count: number): string => Array.from({ length: count }, () => WORDS[Math.floor(next() * WORDS.length)] ?? "").join(" ");
+  const words = (count: number): string =>
+    Array.from({ length: count }, () => WORDS[Math.floor(next() * WORDS.length)] ?? "").join(" ");
   const blocks = [
-    () => `${words(12)} **${words(2)}** ${words(20)} \`${words(1)}\` ${words(14)} [${words(2)}](https://example.org/${words(1)}).`,
+    () =>
+      `${words(12)} **${words(2)}** ${words(20)} \`${words(1)}\` ${words(14)} [${words(2)}](https://example.org/${words(1)}).`,
     () => `## ${words(4)}`,
     () => Array.from({ length: 5 }, () => `- ${words(9)}`).join("\n"),
     () => `1. ${words(6)}\n2. ${words(6)}\n   - ${words(5)}`,
-    () => `\`\`\`python\ndef ${words(1)}(${words(1)}):\n${Array.from({ length: 12 }, () => `    ${words(1)} = "${words(3)}"  # ${words(3)}`).join("\n")}\n\`\`\``,
-    () => `| ${words(1)} | ${words(1)} |\n| --- | ---: |\n${Array.from({ length: 4 }, () => `| ${words(2)} | ${Math.floor(next() * 999)} |`).join("\n")}`,
+    () =>
+      `\`\`\`python\ndef ${words(1)}(${words(1)}):\n${Array.from({ length: 12 }, () => `    ${words(1)} = "${words(3)}"  # ${words(3)}`).join("\n")}\n\`\`\``,
+    () =>
+      `| ${words(1)} | ${words(1)} |\n| --- | ---: |\n${Array.from({ length: 4 }, () => `| ${words(2)} | ${Math.floor(next() * 999)} |`).join("\n")}`,
     () => `> ${words(18)}`,
   ];
   let text = "";
@@ -35,19 +42,33 @@ export function promptRow(turn: number, text: string): PromptRow {
 }
 
 export function answerRow(turn: number, text: string, state: AnswerRow["state"] = "done"): AnswerRow {
-  return { kind: "answer", id: `a:t${turn}`, version: 1, turnId: `t${turn}`, model: "gemini-3-pro", state, text, thoughts: "", tools: [], attempt: 1 };
+  return {
+    kind: "answer",
+    id: `a:t${turn}`,
+    version: 1,
+    turnId: `t${turn}`,
+    model: "gemini-3-pro",
+    state,
+    text,
+    thoughts: "",
+    tools: [],
+    attempt: 1,
+  };
 }
 
 /** `turns` prompts with their answers of about `size` characters. */
 export function conversation(turns: number, size: number): Row[] {
-  return Array.from({ length: turns }, (_, turn) => [promptRow(turn, `Question ${turn}: why is that?`), answerRow(turn, markdown(size, turn + 1))]).flat();
+  return Array.from({ length: turns }, (_, turn) => [
+    promptRow(turn, `Question ${turn}: why is that?`),
+    answerRow(turn, markdown(size, turn + 1)),
+  ]).flat();
 }
 
 export function panelState(change: Partial<PanelState> = {}): PanelState {
   return {
     daemon: { kind: "ready", version: "1" },
     trusted: true,
-    provider: "gemini",
+    isLocal: false,
     providerHint: "",
     session: { sessionId: "s", title: "Test" },
     job: { kind: "idle" },

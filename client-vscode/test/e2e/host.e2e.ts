@@ -21,7 +21,16 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("inside the extension host", { timeout: 180_000 }, async () => {
   const module = join(folder, "index.cjs");
-  await build({ entryPoints: [join(client, "test/host/index.ts")], outfile: module, bundle: true, platform: "node", format: "cjs", target: "node22", external: ["vscode"], logLevel: "error" });
+  await build({
+    entryPoints: [join(client, "test/host/index.ts")],
+    outfile: module,
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    target: "node22",
+    external: ["vscode"],
+    logLevel: "error",
+  });
   const socket = join(folder, "daemon.sock");
   const outcomes = join(folder, "outcomes.json");
   const server = await VsCodeServer.start({
@@ -33,8 +42,15 @@ test("inside the extension host", { timeout: 180_000 }, async () => {
   const browser = await launch();
   try {
     const remote = (path: string) => `vscode-remote://${new URL(server.url).host}${path}`;
-    const payload = JSON.stringify([["extensionDevelopmentPath", remote(client)], ["extensionTestsPath", remote(module)]]);
-    const window = await Workbench.open(browser, server, `?folder=${encodeURIComponent(server.workspace)}&payload=${encodeURIComponent(payload)}`);
+    const payload = JSON.stringify([
+      ["extensionDevelopmentPath", remote(client)],
+      ["extensionTestsPath", remote(module)],
+    ]);
+    const window = await Workbench.open(
+      browser,
+      server,
+      `?folder=${encodeURIComponent(server.workspace)}&payload=${encodeURIComponent(payload)}`,
+    );
     await answerToolQuestions(window);
     await patiently("the checks are done", () => existsSync(outcomes) || undefined, 120_000);
     const found = JSON.parse(readFileSync(outcomes, "utf8")) as Outcome[]; // our own module's
@@ -44,7 +60,8 @@ test("inside the extension host", { timeout: 180_000 }, async () => {
     const kept = join(artifacts, "failed", "host");
     mkdirSync(kept, { recursive: true });
     server.keepLogs(kept);
-    for (const page of browser.contexts().flatMap((context) => context.pages())) await page.screenshot({ path: join(kept, "window.png") });
+    for (const page of browser.contexts().flatMap((context) => context.pages()))
+      await page.screenshot({ path: join(kept, "window.png") });
     throw error;
   } finally {
     await browser.close();

@@ -14,8 +14,25 @@ import { type Theme, THEMES } from "./support/workbench.js";
 
 const WIDTHS = [300, 480];
 /** One of each kind of surface. */
-const LOOKED_INTO: readonly FixtureName[] = ["empty", "idle", "streaming", "failed", "compressed", "preview", "queued", "meterOpen"];
-const READ_OUT: readonly FixtureName[] = [...LOOKED_INTO, "noPython", "noKey", "readOnly", "chipsOut", "sessionsOpen", "findOpen"];
+const LOOKED_INTO: readonly FixtureName[] = [
+  "empty",
+  "idle",
+  "streaming",
+  "failed",
+  "compressed",
+  "preview",
+  "queued",
+  "meterOpen",
+];
+const READ_OUT: readonly FixtureName[] = [
+  ...LOOKED_INTO,
+  "noPython",
+  "noKey",
+  "readOnly",
+  "chipsOut",
+  "sessionsOpen",
+  "findOpen",
+];
 const ALL = Object.keys(fixtures) as FixtureName[]; // Object.keys forgets the names' type
 
 const set = stage("looks", { emulator: true });
@@ -28,8 +45,13 @@ test("with the keyboard alone: ask, walk the transcript, copy, take a file out, 
   const panel = await set.newChat();
   await panel.isIdle();
   await set.window.openFile("tokenizer.py");
-  const focused = () => panel.frame.evaluate(() => `${document.activeElement?.tagName ?? ""} ${document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent.trim() ?? ""}`);
-  const reaches = (what: RegExp) => patiently(`the focus reaches ${String(what)}`, async () => what.test(await focused()) || undefined, 5_000);
+  const focused = () =>
+    panel.frame.evaluate(
+      () =>
+        `${document.activeElement?.tagName ?? ""} ${document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent.trim() ?? ""}`,
+    );
+  const reaches = (what: RegExp) =>
+    patiently(`the focus reaches ${String(what)}`, async () => what.test(await focused()) || undefined, 5_000);
   await page.keyboard.press("Control+Alt+g");
   await reaches(/^TEXTAREA Prompt/);
   await set.emulator.script([{ pieces: ["One **answer** with\n\n```python\nprint(1)\n```\n"] }]);
@@ -45,7 +67,11 @@ test("with the keyboard alone: ask, walk the transcript, copy, take a file out, 
   await page.keyboard.press("j");
   await reaches(/^ARTICLE Gemini/);
   await page.keyboard.press("c");
-  await patiently("the answer is copied as Markdown", async () => (await page.evaluate(() => navigator.clipboard.readText())).includes("One **answer** with") || undefined);
+  await patiently(
+    "the answer is copied as Markdown",
+    async () =>
+      (await page.evaluate(() => navigator.clipboard.readText())).includes("One **answer** with") || undefined,
+  );
   await page.keyboard.press("Enter");
   await reaches(/^(BUTTON|SUMMARY)/);
   await page.keyboard.press("Escape");
@@ -65,7 +91,14 @@ test("with the keyboard alone: ask, walk the transcript, copy, take a file out, 
   await page.keyboard.press("Enter");
   await panel.chips.getByRole("button", { name: "Take tokenizer.py out" }).waitFor();
   await page.keyboard.press("Control+Alt+g");
-  await patiently("the editor has the focus", async () => (await page.evaluate(() => document.activeElement?.closest(".editor-instance") !== null && document.activeElement?.tagName !== "IFRAME")) || undefined);
+  await patiently(
+    "the editor has the focus",
+    async () =>
+      (await page.evaluate(
+        () =>
+          document.activeElement?.closest(".editor-instance") !== null && document.activeElement?.tagName !== "IFRAME",
+      )) || undefined,
+  );
 });
 
 describe("staged", () => {
@@ -90,25 +123,50 @@ describe("staged", () => {
   test("hostile answers neither run, nor load, nor tear the layout", { timeout: 120_000 }, async () => {
     await frame.evaluate(() => {
       document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
-        Reflect.set(window, "violations", [...((Reflect.get(window, "violations") as string[] | undefined) ?? []), `${violatedDirective} ${blockedURI}`]);
+        Reflect.set(window, "violations", [
+          ...((Reflect.get(window, "violations") as string[] | undefined) ?? []),
+          `${violatedDirective} ${blockedURI}`,
+        ]);
       });
     });
     const before = set.window.outside.length;
     for (const [name, text] of Object.entries(HOSTILE_ANSWERS)) {
-      await showRows(frame, [{ kind: "answer", id: "a:1", version: Date.now(), turnId: "1", model: "hostile", state: "done", text, thoughts: text.slice(0, 1_000), tools: [], attempt: 1 }]);
+      await showRows(frame, [
+        {
+          kind: "answer",
+          id: "a:1",
+          version: Date.now(),
+          turnId: "1",
+          model: "hostile",
+          state: "done",
+          text,
+          thoughts: text.slice(0, 1_000),
+          tools: [],
+          attempt: 1,
+        },
+      ]);
       const found = await frame.evaluate(() => ({
         stolen: Reflect.get(window, "stolen") as unknown,
         violations: Reflect.get(window, "violations") as unknown,
         wide: document.documentElement.scrollWidth > window.innerWidth,
         composer: document.querySelector("textarea.prompt")?.checkVisibility() ?? false,
-        foreign: document.querySelectorAll("script[src*=outside], iframe, object, embed, img, video, audio, link[href*=outside], base, [onerror], [onload], [style*=url]").length,
+        foreign: document.querySelectorAll(
+          "script[src*=outside], iframe, object, embed, img, video, audio, link[href*=outside], base, [onerror], [onload], [style*=url]",
+        ).length,
       }));
-      expect(found, name).toEqual({ stolen: undefined, violations: undefined, wide: false, composer: true, foreign: 0 });
+      expect(found, name).toEqual({
+        stolen: undefined,
+        violations: undefined,
+        wide: false,
+        composer: true,
+        foreign: 0,
+      });
     }
     expect(set.window.outside.slice(before)).toEqual([]);
   });
 
-  for (const theme of Object.keys(THEMES) as Theme[]) { // Object.keys forgets the names' type
+  for (const theme of Object.keys(THEMES) as Theme[]) {
+    // Object.keys forgets the names' type
     test(`pictures and accessibility: ${theme}`, { timeout: 180_000 }, async () => {
       await set.window.theme(theme);
       const source = readFileSync(join(client, "node_modules/axe-core/axe.min.js"), "utf8");
@@ -138,5 +196,7 @@ describe("staged", () => {
 /** Runs in the page. */
 async function findViolations(): Promise<string[]> {
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`),
+  );
 }

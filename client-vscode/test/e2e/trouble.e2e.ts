@@ -2,7 +2,7 @@
 import { beforeAll, describe } from "vitest";
 import { python } from "./support/places.js";
 import { stage } from "./support/stage.js";
-import { Door } from "./trouble/door.js";
+import { Gate } from "./trouble/gate.js";
 import { environment } from "./trouble/environment.js";
 import { keys } from "./trouble/keys.js";
 import { outages } from "./trouble/outages.js";
@@ -14,14 +14,17 @@ import { trust } from "./trouble/trust.js";
 const NO_PROGRAMS = { PATH: "/nowhere", VSCODE_CLI: "1" };
 
 describe("the service", async () => {
-  const door = await Door.make();
-  const set = stage("trouble-service", { emulator: true, env: { GEMINI_API_KEY: "", GOOGLE_GEMINI_BASE_URL: door.url } });
+  const gate = await Gate.make();
+  const set = stage("trouble-service", {
+    emulator: true,
+    env: { GEMINI_API_KEY: "", GOOGLE_GEMINI_BASE_URL: gate.url },
+  });
   beforeAll(() => {
-    door.leadTo(set.emulator.baseUrl);
-    return () => door.shut();
+    gate.leadTo(set.emulator.baseUrl);
+    return () => gate.shut();
   });
   keys(set);
-  outages(set, door);
+  outages(set, gate);
   settingsFile(set);
 });
 
@@ -31,7 +34,12 @@ describe("trust", () => {
 
 describe("no daemon", () => {
   const offline = { PIP_CONFIG_FILE: "/dev/null", PIP_FIND_LINKS: "", PIP_RETRIES: "1" };
-  starting(stage("trouble-starting", { settings: { "geminiCompanion.server.command": "" }, env: { ...NO_PROGRAMS, ...offline } }));
+  starting(
+    stage("trouble-starting", {
+      settings: { "geminiCompanion.server.command": "" },
+      env: { ...NO_PROGRAMS, ...offline },
+    }),
+  );
 });
 
 describe("the daemon of the extension", () => {

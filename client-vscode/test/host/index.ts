@@ -17,7 +17,8 @@ const EXTENSION = "gemini-companion.gemini-companion";
 /** The extension host's entry into a test module. */
 export async function run(): Promise<void> {
   const { COMPANION_HOST_SOCKET: socket, COMPANION_HOST_OUTCOMES: target } = process.env;
-  if (socket === undefined || target === undefined) throw new Error("COMPANION_HOST_SOCKET and COMPANION_HOST_OUTCOMES have to be set.");
+  if (socket === undefined || target === undefined)
+    throw new Error("COMPANION_HOST_SOCKET and COMPANION_HOST_OUTCOMES have to be set.");
   const daemon = await ScriptedDaemon.listen(socket);
   const checks = new Checks();
   aboutTheConnection(checks, daemon);
@@ -38,63 +39,95 @@ function aboutTheConnection(checks: Checks, daemon: ScriptedDaemon): void {
   checks.check("a command starts it, and the handshake says who asks and what it can do", async () => {
     await vscode.commands.executeCommand("geminiCompanion.restartDaemon");
     await daemon.isStarted(1);
-    const params = (await daemon.hears("initialize")) as { initializationOptions: InitializationOptions; workspaceFolders: { uri: string }[] };
+    const params = (await daemon.receives("initialize")) as {
+      initializationOptions: InitializationOptions;
+      workspaceFolders: { uri: string }[];
+    };
     const { trusted, supports, clientName } = params.initializationOptions;
     assert.equal(trusted, true);
     assert.deepEqual(supports?.toSorted(), ["confirmTool", "openDiff"]);
     assert.ok(clientName);
-    assert.deepEqual(params.workspaceFolders.map(({ uri }) => uri), [folder().toString()]);
+    assert.deepEqual(
+      params.workspaceFolders.map(({ uri }) => uri),
+      [folder().toString()],
+    );
   });
   checks.check("a setting of the daemon reaches it in its own words", async () => {
-    await vscode.workspace.getConfiguration("geminiCompanion").update("model", "gemini-scripted", vscode.ConfigurationTarget.Global);
-    await daemon.hears("workspace/didChangeConfiguration", (params) => JSON.stringify(params).includes('"model":{"name":"gemini-scripted"}'));
-    await vscode.workspace.getConfiguration("geminiCompanion").update("model", undefined, vscode.ConfigurationTarget.Global);
+    await vscode.workspace
+      .getConfiguration("geminiCompanion")
+      .update("model", "gemini-scripted", vscode.ConfigurationTarget.Global);
+    await daemon.receives("workspace/didChangeConfiguration", (params) =>
+      JSON.stringify(params).includes('"model":{"name":"gemini-scripted"}'),
+    );
+    await vscode.workspace
+      .getConfiguration("geminiCompanion")
+      .update("model", undefined, vscode.ConfigurationTarget.Global);
   });
 }
 
 function aboutTheEditor(checks: Checks, daemon: ScriptedDaemon): void {
   checks.check("an opened file and what is typed in it are told", async () => {
     const editor = await show("src/tokenizer.py");
-    const opened = (await daemon.hears("textDocument/didOpen")) as { textDocument: { uri: string; text: string } };
-    assert.equal(opened.textDocument.uri, editor.document.uri.toString());
+    const uri = editor.document.uri.toString(); // the editor opens documents of its own too
+    const opened = (await daemon.receives("textDocument/didOpen", (params) =>
+      JSON.stringify(params).includes(uri),
+    )) as {
+      textDocument: { uri: string; text: string };
+    };
+    assert.equal(opened.textDocument.uri, uri);
     assert.equal(opened.textDocument.text, editor.document.getText());
     await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), "# typed\n"));
-    await daemon.hears("textDocument/didChange", (params) => JSON.stringify(params).includes("# typed"));
+    await daemon.receives("textDocument/didChange", (params) => JSON.stringify(params).includes("# typed"));
   });
   checks.check("the active file goes along with cursor, selection and what is seen of it", async () => {
     const editor = await show("src/report.py");
     editor.selection = new vscode.Selection(2, 0, 2, 31);
-    const context = (await daemon.hears("gemini/ideContext/didChange", (params) => JSON.stringify(params).includes("from collections import"))) as IdeContextParams;
+    const context = (await daemon.receives("gemini/ideContext/didChange", (params) =>
+      JSON.stringify(params).includes("from collections import"),
+    )) as IdeContextParams;
     const active = context.openFiles.filter(({ isActive }) => isActive);
     assert.equal(active.length, 1);
     assert.equal(active[0]?.uri, editor.document.uri.toString());
     assert.deepEqual(active[0].selection, { start: { line: 2, character: 0 }, end: { line: 2, character: 31 } });
     assert.deepEqual(active[0].cursor, { line: 2, character: 31 });
     assert.ok(context.visibleRanges?.some(({ uri }) => uri === active[0]?.uri));
-    assert.ok(context.openFiles.some(({ uri, isActive }) => uri.endsWith("/tokenizer.py") && !isActive), "the other tab is an open file too");
+    assert.ok(
+      context.openFiles.some(({ uri, isActive }) => uri.endsWith("/tokenizer.py") && !isActive),
+      "the other tab is an open file too",
+    );
     assert.equal(context.isTrusted, true);
   });
   checks.check("what is no file is not told", async () => {
-    const seen = daemon.heard.length;
+    const seen = daemon.received.length;
     const untitled = await vscode.workspace.openTextDocument({ content: "a thought of mine", language: "plaintext" });
     await vscode.window.showTextDocument(untitled);
-    await daemon.hears("gemini/ideContext/didChange", (params) => (params as IdeContextParams).openFiles.every(({ isActive }) => isActive !== true), seen);
-    assert.ok(!JSON.stringify(daemon.heard.slice(seen)).includes("a thought of mine"));
-    assert.ok(!JSON.stringify(daemon.heard.slice(seen)).includes("untitled:"));
+    await daemon.receives(
+      "gemini/ideContext/didChange",
+      (params) => (params as IdeContextParams).openFiles.every(({ isActive }) => isActive !== true),
+      seen,
+    );
+    assert.ok(!JSON.stringify(daemon.received.slice(seen)).includes("a thought of mine"));
+    assert.ok(!JSON.stringify(daemon.received.slice(seen)).includes("untitled:"));
     await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
   });
   checks.check("a file that was closed is open no more", async () => {
-    const seen = daemon.heard.length;
+    const seen = daemon.received.length;
     await show("src/report.py");
     await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
-    await daemon.hears("gemini/ideContext/didChange", (params) => !JSON.stringify((params as IdeContextParams).openFiles).includes("/report.py"), seen);
+    await daemon.receives(
+      "gemini/ideContext/didChange",
+      (params) => !JSON.stringify((params as IdeContextParams).openFiles).includes("/report.py"),
+      seen,
+    );
   });
 }
 
 function aboutDiffs(checks: Checks, daemon: ScriptedDaemon): void {
   const path = join(folder().fsPath, "src/parser.py");
   const proposed = "def parse(arguments):\n    return {}\n";
-  const propose = async (file = path): Promise<{ readonly answer: Promise<OpenDiffResult>; readonly right: vscode.Uri }> => {
+  const propose = async (
+    file = path,
+  ): Promise<{ readonly answer: Promise<OpenDiffResult>; readonly right: vscode.Uri }> => {
     const answer = daemon.ask("gemini/openDiff", { path: file, newContent: proposed }) as Promise<OpenDiffResult>; // its type is the contract
     const input = await patiently("a diff editor is shown", () => {
       const shown = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
@@ -141,7 +174,14 @@ function aboutTools(checks: Checks, daemon: ScriptedDaemon): void {
   for (const { question, outcome } of TOOL_ANSWERS) {
     checks.check(`asked whether to ${question}: ${outcome}`, async () => {
       const answer = await daemon.ask("gemini/confirmTool", {
-        ...{ sessionId: "s", toolCallId: "c", name: "run_command", title: question, risk: "runs a program", args: { command: "make test" } },
+        ...{
+          sessionId: "s",
+          toolCallId: "c",
+          name: "run_command",
+          title: question,
+          risk: "runs a program",
+          args: { command: "make test" },
+        },
       });
       assert.deepEqual(answer, { outcome });
     });
@@ -151,11 +191,19 @@ function aboutTools(checks: Checks, daemon: ScriptedDaemon): void {
 function aboutCrashes(checks: Checks, daemon: ScriptedDaemon): void {
   checks.check("after a crash it is started again, and told what the editor shows", async () => {
     const editor = await show("src/tokenizer.py");
-    const seen = daemon.heard.length;
+    const seen = daemon.received.length;
     daemon.crash();
     await daemon.isStarted(2);
-    await daemon.hears("gemini/ideContext/didChange", (params) => JSON.stringify(params).includes(editor.document.uri.toString()), seen);
-    await daemon.hears("textDocument/didOpen", (params) => JSON.stringify(params).includes(editor.document.uri.toString()), seen);
+    await daemon.receives(
+      "gemini/ideContext/didChange",
+      (params) => JSON.stringify(params).includes(editor.document.uri.toString()),
+      seen,
+    );
+    await daemon.receives(
+      "textDocument/didOpen",
+      (params) => JSON.stringify(params).includes(editor.document.uri.toString()),
+      seen,
+    );
   });
 }
 

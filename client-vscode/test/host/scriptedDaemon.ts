@@ -1,10 +1,16 @@
 /** A daemon played by the test: the extension starts `pipe.mjs`, and what it says and asks is seen and answered here. */
 import { createServer, type Server, type Socket } from "node:net";
-import { createMessageConnection, type MessageConnection, SocketMessageReader, SocketMessageWriter } from "vscode-languageclient/node";
+import {
+  createMessageConnection,
+  type MessageConnection,
+  SocketMessageReader,
+  SocketMessageWriter,
+} from "vscode-languageclient/node";
 import { patiently } from "../e2e/support/patience.js";
+import { PROTOCOL_VERSION } from "../../src/protocol.gen.js";
 
 /** A notification or request of the extension. */
-export interface Heard {
+export interface Received {
   readonly method: string;
   readonly params: unknown;
 }
@@ -13,13 +19,25 @@ type Answer = (params: unknown) => unknown;
 
 export class ScriptedDaemon {
   /** Everything that the current and earlier connections said. */
-  readonly heard: Heard[] = [];
+  readonly received: Received[] = [];
   /** How often the extension has started us. */
   starts = 0;
   readonly #answers = new Map<string, Answer>([
-    ["initialize", () => ({ serverInfo: { name: "scripted", version: "0.1.0" }, capabilities: { textDocumentSync: 2, experimental: { geminiCompanion: { protocolVersion: "1" } } } })],
+    [
+      "initialize",
+      () => ({
+        serverInfo: { name: "scripted", version: "0.1.0" },
+        capabilities: {
+          textDocumentSync: 2,
+          experimental: { geminiCompanion: { protocolVersion: String(PROTOCOL_VERSION) } },
+        },
+      }),
+    ],
     ["shutdown", () => null],
-    ["gemini/models", () => ({ models: [], provider: "offline", reason: "" })],
+    [
+      "gemini/models",
+      () => ({ models: [], current: "offline", provider: "offline", isLocal: true, reason: "", hint: "" }),
+    ],
     ["gemini/session/list", () => ({ sessions: [] })],
   ]);
   #connection: MessageConnection | undefined;
@@ -52,14 +70,16 @@ export class ScriptedDaemon {
   }
 
   /** The last thing said by this method for which `fits` holds, as soon as there is one. */
-  async hears(method: string, fits: (params: unknown) => boolean = () => true, after = 0): Promise<unknown> {
-    const found = await patiently(`the extension says ${method}`, () => this.heard.slice(after).findLast((heard) => heard.method === method && fits(heard.params)));
+  async receives(method: string, fits: (params: unknown) => boolean = () => true, after = 0): Promise<unknown> {
+    const found = await patiently(`the extension says ${method}`, () =>
+      this.received.slice(after).findLast((received) => received.method === method && fits(received.params)),
+    );
     return found.params;
   }
 
   async isStarted(times: number): Promise<void> {
     await patiently(`the daemon is started ${times} times`, () => this.starts >= times || undefined);
-    await this.hears("initialized");
+    await this.receives("initialized");
   }
 
   /** Ends as a process that falls over. */
@@ -78,11 +98,11 @@ export class ScriptedDaemon {
     const connection = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
     this.#connection = connection;
     connection.onRequest((method, params: unknown) => {
-      this.heard.push({ method, params });
+      this.received.push({ method, params });
       return this.#answers.get(method)?.(params) ?? {};
     });
     connection.onNotification((method, params: unknown) => {
-      this.heard.push({ method, params });
+      this.received.push({ method, params });
     });
     connection.listen();
   }

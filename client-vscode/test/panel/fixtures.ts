@@ -2,7 +2,16 @@
  * The states of the panel, as messages of the host: what the page is to be posted, in order. The screenshots, the accessibility runs and
  * the unit tests of the page all show these.
  */
-import type { AnswerRow, DividerRow, ErrorView, PageResults, PanelState, PromptRow, Row, ToPage } from "../../src/panel/contract.js";
+import type {
+  AnswerRow,
+  DividerRow,
+  ErrorView,
+  PageResults,
+  PanelState,
+  PromptRow,
+  Row,
+  ToPage,
+} from "../../src/panel/contract.js";
 import type { CompressionResult } from "../../src/protocol.gen.js";
 
 /** A Wednesday afternoon; rows have this day's times, so that pictures do not change with the clock. */
@@ -11,13 +20,19 @@ const afternoon = Date.UTC(2026, 2, 11, 13, 2);
 export const baseState: PanelState = {
   daemon: { kind: "ready", version: "1.0.0" },
   trusted: true,
-  provider: "gemini",
+  isLocal: false,
   providerHint: "",
   session: { sessionId: "s1", title: "Fix the tokenizer" },
   job: { kind: "idle" },
   meter: { used: 412_310, limit: 1_048_576, source: "api", compressionAt: 524_288 },
   chips: [
-    { uri: "file:///ws/src/tokenizer.py", label: "tokenizer.py:80-94", detail: "src/tokenizer.py", isActive: true, included: true },
+    {
+      uri: "file:///ws/src/tokenizer.py",
+      label: "tokenizer.py:80-94",
+      detail: "src/tokenizer.py",
+      isActive: true,
+      included: true,
+    },
     { uri: "file:///ws/src/parser.py", label: "parser.py", detail: "src/parser.py", isActive: false, included: true },
   ],
   pins: 2,
@@ -32,7 +47,11 @@ export const baseState: PanelState = {
   },
   hidden: [],
   canUndo: false,
-  examples: ["Explain tokenizer.py step by step", "Which tests does tokenizer.py still need?", "Find what could go wrong in lines 80 to 94"],
+  examples: [
+    "Explain tokenizer.py step by step",
+    "Which tests does tokenizer.py still need?",
+    "Find what could go wrong in lines 80 to 94",
+  ],
   settings: { sendWith: "enter", messageKeys: true, announce: "summary", platform: "other", locale: "en" },
 };
 
@@ -77,14 +96,31 @@ const answer: AnswerRow = {
   ].join("\n"),
   thoughts: "The buffer is only written when a newline comes. So the end of the file needs a flush of its own.",
   thoughtMs: 6_000,
-  tools: [{ id: "c1", name: "read_file", title: "Read src/tokenizer.py · 220 lines", state: "done", args: '{"path": "src/tokenizer.py"}', output: "220 lines", durationMs: 12 }],
+  tools: [
+    {
+      id: "c1",
+      name: "read_file",
+      title: "Read src/tokenizer.py · 220 lines",
+      state: "done",
+      args: '{"path": "src/tokenizer.py"}',
+      output: "220 lines",
+      durationMs: 12,
+    },
+  ],
   usage: { promptTokens: 9_870, cachedTokens: 4_096, thoughtTokens: 210, outputTokens: 1_204, totalTokens: 11_284 },
   durationMs: 9_000,
   finishReason: "STOP",
   attempt: 1,
 };
 
-const nextPrompt: PromptRow = { kind: "prompt", id: "p:t2", version: 1, time: afternoon + 60_000, turnId: "t2", text: "Write a test that fails without the fix." };
+const nextPrompt: PromptRow = {
+  kind: "prompt",
+  id: "p:t2",
+  version: 1,
+  time: afternoon + 60_000,
+  turnId: "t2",
+  text: "Write a test that fails without the fix.",
+};
 const nextAnswer: AnswerRow = {
   kind: "answer",
   id: "a:t2",
@@ -92,7 +128,7 @@ const nextAnswer: AnswerRow = {
   turnId: "t2",
   model: "gemini-3-pro",
   state: "streaming",
-  text: "Here is a test that fails today, since the last token never comes:\n\n```python\ndef test_last_line_without_newline():\n    assert list(Tokenizer(\"a\\nb\").tokens())",
+  text: 'Here is a test that fails today, since the last token never comes:\n\n```python\ndef test_last_line_without_newline():\n    assert list(Tokenizer("a\\nb").tokens())',
   thoughts: "",
   tools: [],
   attempt: 1,
@@ -108,20 +144,50 @@ const result: CompressionResult = {
   modelCalls: 3,
   durationMs: 14_200,
   message: "38 turns were folded into a snapshot.",
-  compactionId: "k1",
+  compressionId: "k1",
   snapshot: "<state_snapshot>…</state_snapshot>",
-  retention: { score: 0.94 },
+  retention: {
+    score: 0.94,
+    facts: 50,
+    kept: 47,
+    repaired: 0,
+    missing: [{ kind: "directive", text: "Run make lint before a commit." }],
+  },
 };
-const divider: DividerRow = { kind: "divider", id: "c:k1", version: 1, time: afternoon + 30_000, compactionId: "k1", state: "compressed", trigger: "manual", result, hiddenTurns: 38, canUndo: true };
+const divider: DividerRow = {
+  kind: "divider",
+  id: "c:k1",
+  version: 1,
+  time: afternoon + 30_000,
+  compressionId: "k1",
+  state: "compressed",
+  trigger: "manual",
+  result,
+  hiddenTurns: 38,
+  canUndo: true,
+};
 
 const done: readonly Row[] = [prompt, answer];
 
-function failure(kind: string, message: string, hint: string, actions: ErrorView["actions"], retryAt?: number): ErrorView {
-  return { kind, message, hint, retryable: retryAt !== undefined, actions, ...(retryAt === undefined ? {} : { retryAt }) };
+function failure(
+  kind: string,
+  message: string,
+  hint: string,
+  actions: ErrorView["actions"],
+  retryAt?: number,
+): ErrorView {
+  return {
+    kind,
+    message,
+    hint,
+    retryable: retryAt !== undefined,
+    actions,
+    ...(retryAt === undefined ? {} : { retryAt }),
+  };
 }
 
 function show(change: Partial<PanelState>, rows: readonly Row[] = done): ToPage[] {
-  return [{ type: "snapshot", rev: 1, state: { ...baseState, ...change }, total: rows.length, from: 0, rows, strings: {} }];
+  return [{ type: "sync", rev: 1, state: { ...baseState, ...change }, total: rows.length, from: 0, rows, strings: {} }];
 }
 
 function answering(change: Partial<AnswerRow>, state: Partial<PanelState> = { job: turn }): ToPage[] {
@@ -137,20 +203,28 @@ function compressing(change: Partial<DividerRow>, state: Partial<PanelState> = {
 export function makeFixtures(now: number) {
   const withoutSession = (change: Partial<PanelState>): ToPage[] => {
     const { session: _session, meter: _meter, ...rest } = baseState;
-    return [{ type: "snapshot", rev: 1, state: { ...rest, pins: 0, ...change }, total: 0, from: 0, rows: [], strings: {} }];
+    return [{ type: "sync", rev: 1, state: { ...rest, pins: 0, ...change }, total: 0, from: 0, rows: [], strings: {} }];
   };
   return {
-    starting: withoutSession({ daemon: { kind: "starting", detail: "Setting up the private Python environment. This happens once." }, chips: [] }),
+    starting: withoutSession({
+      daemon: { kind: "starting", detail: "Setting up the private Python environment. This happens once." },
+      chips: [],
+    }),
     noPython: withoutSession({
       chips: [],
       daemon: {
         kind: "failed",
         reason: "noPython",
-        error: failure("daemon", "No Python 3.11 or newer was found on this machine.", "Install Python, or choose one that is not on the path.", [
-          { id: "choosePython", label: "Choose Python…" },
-          { id: "restartDaemon", label: "Try Again" },
-          { id: "showLog", label: "Show Log" },
-        ]),
+        error: failure(
+          "daemon",
+          "No Python 3.11 or newer was found on this machine.",
+          "Install Python, or choose one that is not on the path.",
+          [
+            { id: "choosePython", label: "Choose Python…" },
+            { id: "restartDaemon", label: "Try Again" },
+            { id: "showLog", label: "Show Log" },
+          ],
+        ),
       },
     }),
     versionMismatch: withoutSession({
@@ -158,26 +232,41 @@ export function makeFixtures(now: number) {
       daemon: {
         kind: "failed",
         reason: "versionMismatch",
-        error: failure("daemon", "The daemon speaks protocol 2, this extension speaks 1.", "Update the extension, or point the setting at a daemon that fits.", [
-          { id: "installUpdate", label: "Update" },
-          { id: "openSettings", label: "Open Settings" },
-        ]),
+        error: failure(
+          "daemon",
+          "The daemon speaks protocol 2, this extension speaks 1.",
+          "Update the extension, or point the setting at a daemon that fits.",
+          [
+            { id: "installUpdate", label: "Update" },
+            { id: "openSettings", label: "Open Settings" },
+          ],
+        ),
       },
     }),
     crashed: show({
       daemon: {
         kind: "failed",
         reason: "crashed",
-        error: failure("daemon", "The daemon ended five times within three minutes.", "The log says why. Your chat is kept.", [
-          { id: "restartDaemon", label: "Restart" },
-          { id: "showLog", label: "Show Log" },
-        ]),
+        error: failure(
+          "daemon",
+          "The daemon ended five times within three minutes.",
+          "The log says why. Your chat is kept.",
+          [
+            { id: "restartDaemon", label: "Restart" },
+            { id: "showLog", label: "Show Log" },
+          ],
+        ),
       },
     }),
     noKey: withoutSession({
-      provider: "offline",
+      isLocal: true,
       providerHint: "No API key is set, so the offline model answers: from your files, without a network.",
-      banner: { ...failure("unauthenticated", "The offline model answers.", "Set an API key to ask Gemini.", [{ id: "setApiKey", label: "Set API Key" }]), level: "info" },
+      banner: {
+        ...failure("unauthenticated", "The offline model answers.", "Set an API key to ask Gemini.", [
+          { id: "setApiKey", label: "Set API Key" },
+        ]),
+        level: "info",
+      },
     }),
     keyRefused: show({
       banner: {
@@ -192,37 +281,158 @@ export function makeFixtures(now: number) {
     empty: withoutSession({}),
     idle: show({}),
     sending: answering({ state: "sending", text: "", since: now }),
-    thinking: answering({ state: "thinking", text: "", thoughts: "The test needs an input without a final newline.", since: now }),
+    thinking: answering({
+      state: "thinking",
+      text: "",
+      thoughts: "The test needs an input without a final newline.",
+      since: now,
+    }),
     streaming: answering({}),
-    toolWaiting: answering({ state: "waiting", tools: [{ id: "c2", name: "edit_file", title: "Edit tests/test_tokenizer.py", state: "waiting", args: '{"path": "tests/test_tokenizer.py"}', output: "" }] }),
+    toolWaiting: answering({
+      state: "waiting",
+      tools: [
+        {
+          id: "c2",
+          name: "edit_file",
+          title: "Edit tests/test_tokenizer.py",
+          state: "waiting",
+          args: '{"path": "tests/test_tokenizer.py"}',
+          output: "",
+        },
+      ],
+    }),
     stopping: answering({ state: "stopping", since: now }, { job: { ...turn, stoppingSince: now } }),
     stopped: answering({ state: "stopped" }, {}),
-    failed: answering({ state: "failed", text: "", error: failure("failed", "The service answered with an error.", "Try again; if it goes on, look at the log.", [{ id: "retry", label: "Retry", argument: "t2" }]) }, {}),
-    overloaded: answering({ state: "failed", text: "", error: failure("overloaded", "The service is overloaded.", "It asked for a pause.", [{ id: "retry", label: "Retry", argument: "t2" }], now + 24_000) }, {}),
-    blocked: answering({ state: "blocked", text: "", finishReason: "SAFETY", error: failure("blocked", "The service blocked the answer.", "Put the question in other words.", []) }, {}),
-    overflow: answering({ state: "failed", text: "", error: failure("contextOverflow", "The prompt does not fit: it needs 1,102,400 tokens, 52,000 are free.", "Compress the chat, or send less.", [{ id: "compress", label: "Compress" }]) }, {}),
-    queued: answering({}, { job: turn, queue: [{ id: "q1", text: "now the tests for the parser" }, { id: "q2", text: "and then a changelog entry that says what changed for people who use the tokenizer directly" }] }),
-    compressing: compressing({ state: "running", phase: "verifying", startedAt: now - 12_000 }, { job: { kind: "compression", id: "k1" } }),
-    compressed: show({ canUndo: true, hidden: [{ from: 0, to: 1, compactionId: "k1", turns: 38 }], meter: { used: 96_120, limit: 1_048_576, source: "api", compressionAt: 524_288 } }, [
-      { ...prompt, hiddenBy: "k1" },
-      { ...answer, hiddenBy: "k1" },
-      divider,
-      nextPrompt,
-      { ...nextAnswer, state: "done" },
-    ]),
-    notCompressed: compressing({ state: "unchanged", result: { ...result, status: "NOOP", message: "There is nothing to fold yet: the newest turns are kept as they are." } }),
+    failed: answering(
+      {
+        state: "failed",
+        text: "",
+        error: failure("failed", "The service answered with an error.", "Try again; if it goes on, look at the log.", [
+          { id: "retry", label: "Retry", argument: "t2" },
+        ]),
+      },
+      {},
+    ),
+    overloaded: answering(
+      {
+        state: "failed",
+        text: "",
+        error: failure(
+          "overloaded",
+          "The service is overloaded.",
+          "It asked for a pause.",
+          [{ id: "retry", label: "Retry", argument: "t2" }],
+          now + 24_000,
+        ),
+      },
+      {},
+    ),
+    blocked: answering(
+      {
+        state: "blocked",
+        text: "",
+        finishReason: "SAFETY",
+        error: failure("blocked", "The service blocked the answer.", "Put the question in other words.", []),
+      },
+      {},
+    ),
+    overflow: answering(
+      {
+        state: "failed",
+        text: "",
+        error: failure(
+          "contextOverflow",
+          "The prompt does not fit: it needs 1,102,400 tokens, 52,000 are free.",
+          "Compress the chat, or send less.",
+          [{ id: "compress", label: "Compress" }],
+        ),
+      },
+      {},
+    ),
+    queued: answering(
+      {},
+      {
+        job: turn,
+        queue: [
+          { id: "q1", text: "now the tests for the parser" },
+          {
+            id: "q2",
+            text: "and then a changelog entry that says what changed for people who use the tokenizer directly",
+          },
+        ],
+      },
+    ),
+    compressing: compressing(
+      { state: "running", phase: "verifying", startedAt: now - 12_000 },
+      { job: { kind: "compression", id: "k1" } },
+    ),
+    compressed: show(
+      {
+        canUndo: true,
+        hidden: [{ from: 0, to: 1, compressionId: "k1", turns: 38 }],
+        meter: { used: 96_120, limit: 1_048_576, source: "api", compressionAt: 524_288 },
+      },
+      [
+        { ...prompt, hiddenBy: "k1" },
+        { ...answer, hiddenBy: "k1" },
+        divider,
+        nextPrompt,
+        { ...nextAnswer, state: "done" },
+      ],
+    ),
+    notCompressed: compressing({
+      state: "unchanged",
+      result: {
+        ...result,
+        status: "NOOP",
+        message: "There is nothing to fold yet: the newest turns are kept as they are.",
+      },
+    }),
     preview: compressing({ state: "preview", result: { ...result, status: "PREVIEW" }, hiddenTurns: 38 }),
     undone: compressing({ state: "undone", result: { ...result, status: "UNDONE" } }),
-    truncated: compressing({ state: "truncated", result: { ...result, status: "CONTENT_TRUNCATED", newTokenCount: 402_110 } }),
+    truncated: compressing({
+      state: "truncated",
+      result: { ...result, status: "CONTENT_TRUNCATED", newTokenCount: 402_110 },
+    }),
     daemonLost: show({ daemon: { kind: "lost", attempt: 2, retryAt: now + 8_000 } }),
-    serviceDown: show({ banner: { ...failure("modelUnavailable", "The service cannot be reached.", "Check the network; the next try comes by itself.", [{ id: "retry", label: "Retry Now" }], now + 15_000), level: "warning" } }),
-    offline: show({ provider: "offline", providerHint: "The offline model was chosen: it answers from your files." }),
+    serviceDown: show({
+      banner: {
+        ...failure(
+          "modelUnavailable",
+          "The service cannot be reached.",
+          "Check the network; the next try comes by itself.",
+          [{ id: "retry", label: "Retry Now" }],
+          now + 15_000,
+        ),
+        level: "warning",
+      },
+    }),
+    offline: show({ isLocal: true, providerHint: "The offline model was chosen: it answers from your files." }),
     readOnly: show({ session: { sessionId: "s1", title: "Fix the tokenizer", heldBy: 4711 }, chips: [] }),
     chipsOut: show({
       chips: [
-        { uri: "file:///ws/src/tokenizer.py", label: "tokenizer.py:80-94", detail: "src/tokenizer.py", isActive: true, included: true },
-        { uri: "file:///ws/src/parser.py", label: "parser.py", detail: "src/parser.py", isActive: false, included: false },
-        { uri: "file:///ws/secrets.env", label: "secrets.env", detail: "secrets.env", isActive: false, included: true, withheld: "its name says that it holds secrets" },
+        {
+          uri: "file:///ws/src/tokenizer.py",
+          label: "tokenizer.py:80-94",
+          detail: "src/tokenizer.py",
+          isActive: true,
+          included: true,
+        },
+        {
+          uri: "file:///ws/src/parser.py",
+          label: "parser.py",
+          detail: "src/parser.py",
+          isActive: false,
+          included: false,
+        },
+        {
+          uri: "file:///ws/secrets.env",
+          label: "secrets.env",
+          detail: "secrets.env",
+          isActive: false,
+          included: true,
+          withheld: "its name says that it holds secrets",
+        },
         { uri: "file:///ws/a.py", label: "a.py", detail: "a.py", isActive: false, included: true },
         { uri: "file:///ws/b.py", label: "b.py", detail: "b.py", isActive: false, included: true },
         { uri: "file:///ws/c.py", label: "c.py", detail: "c.py", isActive: false, included: true },
@@ -254,9 +464,37 @@ export const answers: PageResults = {
   },
   sessions: {
     sessions: [
-      { sessionId: "s1", title: "Fix the tokenizer", model: "gemini-3-pro", createdAt: afternoon - day, updatedAt: afternoon, turns: 41, tokenCount: 412_310, workspaceFolders: [] },
-      { sessionId: "s2", title: "Changelog for the next release and what it should say about the parser", model: "gemini-3-pro", createdAt: afternoon - 2 * day, updatedAt: afternoon - day, turns: 6, tokenCount: 18_204, workspaceFolders: [] },
-      { sessionId: "s3", title: "Speed of the import", model: "gemini-3-flash", createdAt: afternoon - 40 * day, updatedAt: afternoon - 38 * day, turns: 1, tokenCount: 2_310, workspaceFolders: [], heldBy: 4711 },
+      {
+        sessionId: "s1",
+        title: "Fix the tokenizer",
+        model: "gemini-3-pro",
+        createdAt: afternoon - day,
+        updatedAt: afternoon,
+        turns: 41,
+        tokenCount: 412_310,
+        workspaceFolders: [],
+      },
+      {
+        sessionId: "s2",
+        title: "Changelog for the next release and what it should say about the parser",
+        model: "gemini-3-pro",
+        createdAt: afternoon - 2 * day,
+        updatedAt: afternoon - day,
+        turns: 6,
+        tokenCount: 18_204,
+        workspaceFolders: [],
+      },
+      {
+        sessionId: "s3",
+        title: "Speed of the import",
+        model: "gemini-3-flash",
+        createdAt: afternoon - 40 * day,
+        updatedAt: afternoon - 38 * day,
+        turns: 1,
+        tokenCount: 2_310,
+        workspaceFolders: [],
+        heldBy: 4711,
+      },
     ],
     nextCursor: "s3",
   },
@@ -266,15 +504,38 @@ export const answers: PageResults = {
     tokenCount: 412_310,
     tokenCountSource: "api",
     tokenLimit: 1_048_576,
-    byPart: { systemInstruction: 4_120, tools: 2_880, environment: 1_904, memory: 6_310, ideContext: 18_220, snapshot: 96_120, messages: 231_556, toolOutputs: 51_200 },
+    byPart: {
+      systemInstruction: 4_120,
+      tools: 2_880,
+      environment: 1_904,
+      memory: 6_310,
+      ideContext: 18_220,
+      snapshot: 96_120,
+      messages: 231_556,
+      toolOutputs: 51_200,
+    },
     free: 636_266,
     threshold: 0.5,
     tokensUntilCompression: 111_978,
   },
-  stats: { sessionId: "s1", turns: 41, calls: 58, promptTokens: 4_402_118, cachedTokens: 3_120_004, thoughtTokens: 21_300, outputTokens: 98_700, compressions: 2, tokensSaved: 716_220 },
+  stats: {
+    sessionId: "s1",
+    turns: 41,
+    calls: 58,
+    promptTokens: 4_402_118,
+    cachedTokens: 3_120_004,
+    thoughtTokens: 21_300,
+    outputTokens: 98_700,
+    compressions: 2,
+    tokensSaved: 716_220,
+  },
   pins: {
     pins: [
-      { pinId: "n1", text: "Never change the public names of the tokenizer: two other teams import them.", createdAt: afternoon },
+      {
+        pinId: "n1",
+        text: "Never change the public names of the tokenizer: two other teams import them.",
+        createdAt: afternoon,
+      },
       { pinId: "n2", text: "Python 3.11 is the oldest version that has to work.", createdAt: afternoon, turnId: "t1" },
     ],
   },
@@ -286,5 +547,17 @@ export const answers: PageResults = {
     ],
   },
   prompts: { prompts: ["Why does the tokenizer drop the last line?", "Explain the parser\nin three sentences"] },
-  compactions: { compactions: [{ compactionId: "k1", status: "COMPRESSED", trigger: "manual", time: afternoon, originalTokenCount: 812_340, newTokenCount: 96_120, state: "inForce" }] },
+  compressions: {
+    compressions: [
+      {
+        compressionId: "k1",
+        status: "COMPRESSED",
+        trigger: "manual",
+        time: afternoon,
+        originalTokenCount: 812_340,
+        newTokenCount: 96_120,
+        state: "inForce",
+      },
+    ],
+  },
 };

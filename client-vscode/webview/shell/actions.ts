@@ -44,17 +44,22 @@ export function compress(shell: Shell, preview: boolean, guided: boolean): void 
   shell.line.send({ type: "compress", preview, guided });
 }
 
-/** The newest compaction in force is the one whose snapshot the model reads, and the one that can be undone. */
-async function newestCompaction(shell: Shell): Promise<string | undefined> {
-  const { compactions } = await shell.line.call({ do: "compactions" });
-  return compactions.filter(({ state }) => state === "inForce").reduce<{ time: number; compactionId: string } | undefined>((newest, one) => (newest === undefined || one.time > newest.time ? one : newest), undefined)?.compactionId;
+/** The newest compression in force is the one whose snapshot the model reads, and the one that can be undone. */
+async function newestCompression(shell: Shell): Promise<string | undefined> {
+  const { compressions } = await shell.line.call({ do: "compressions" });
+  return compressions
+    .filter(({ state }) => state === "inForce")
+    .reduce<{ time: number; compressionId: string } | undefined>(
+      (newest, one) => (newest === undefined || one.time > newest.time ? one : newest),
+      undefined,
+    )?.compressionId;
 }
 
 export async function showSnapshot(shell: Shell): Promise<void> {
   try {
-    const compactionId = await newestCompaction(shell);
-    if (compactionId === undefined) shell.announce(t("This chat has no snapshot: it was not compressed yet."), true);
-    else shell.line.send({ type: "compaction", do: "view", compactionId });
+    const compressionId = await newestCompression(shell);
+    if (compressionId === undefined) shell.announce(t("This chat has no snapshot: it was not compressed yet."), true);
+    else shell.line.send({ type: "compression", do: "view", compressionId });
   } catch (error) {
     shell.show(error);
   }
@@ -62,13 +67,14 @@ export async function showSnapshot(shell: Shell): Promise<void> {
 
 export async function undoCompression(shell: Shell): Promise<void> {
   try {
-    const compactionId = await newestCompaction(shell);
-    if (compactionId === undefined) {
+    const compressionId = await newestCompression(shell);
+    if (compressionId === undefined) {
       shell.announce(t("There is no compression to undo."), true);
       return;
     }
     const question = t("Undo the last compression? The turns that it folded go to the model again.");
-    if (await shell.confirm(question, t("Undo Compression"))) shell.line.send({ type: "compaction", do: "undo", compactionId });
+    if (await shell.confirm(question, t("Undo Compression")))
+      shell.line.send({ type: "compression", do: "undo", compressionId });
   } catch (error) {
     shell.show(error);
   }
@@ -103,6 +109,7 @@ function runSlash(shell: Shell, { name, argument }: SlashCall): void {
 
 /** Models are named by the daemon's list: a name that is not in it would only fail with the next prompt. */
 function chooseModel(shell: Shell, name: string): void {
-  if (shell.panel.peek()?.models.list.some((model) => model.name === name) === true) shell.line.send({ type: "model", name });
+  if (shell.panel.peek()?.models.list.some((model) => model.name === name) === true)
+    shell.line.send({ type: "model", name });
   else shell.openPopup("model");
 }

@@ -8,11 +8,14 @@ export function Blank({ panel }: { readonly panel: PanelState | undefined }) {
   const shell = useShell();
   const daemon = panel?.daemon;
   if (shell.broken.value) {
-    const message = t("A part of the panel could not be loaded. This happens when the extension was updated while the window was open.");
+    const message = t(
+      "A part of the panel could not be loaded. This happens when the extension was updated while the window was open.",
+    );
     const reload = { id: "reloadWindow", label: t("Reload Window") } as const;
     return <Failure title={t("The panel is out of date")} error={{ message, hint: "", actions: [reload] }} />;
   }
-  if (panel === undefined || daemon === undefined || daemon.kind === "starting") return <Starting detail={daemon?.kind === "starting" ? daemon.detail : ""} />;
+  if (panel === undefined || daemon === undefined || daemon.kind === "starting")
+    return <Starting detail={daemon?.kind === "starting" ? daemon.detail : ""} />;
   if (daemon.kind === "failed") return <Failure title={headline(daemon.reason)} error={daemon.error} />;
   return <Empty panel={panel} />;
 }
@@ -27,7 +30,13 @@ function Starting({ detail }: { readonly detail: string }) {
   );
 }
 
-function Failure({ title, error }: { readonly title: string; readonly error: Pick<ErrorView, "message" | "hint" | "actions"> }) {
+function Failure({
+  title,
+  error,
+}: {
+  readonly title: string;
+  readonly error: Pick<ErrorView, "message" | "hint" | "actions">;
+}) {
   const shell = useShell();
   const { message, hint, actions } = error;
   const [first, ...others] = actions;
@@ -46,7 +55,12 @@ function Failure({ title, error }: { readonly title: string; readonly error: Pic
           </button>
         )}
         {others.map((action) => (
-          <button key={`${action.id} ${action.argument ?? ""}`} type="button" class="button secondary" onClick={() => shell.act(action)}>
+          <button
+            key={`${action.id} ${action.argument ?? ""}`}
+            type="button"
+            class="button secondary"
+            onClick={() => shell.act(action)}
+          >
             {action.label}
           </button>
         ))}
@@ -76,7 +90,9 @@ function Empty({ panel }: { readonly panel: PanelState }) {
   return (
     <div class="blank">
       <h2 class="blank-title">{t("Ask about your code")}</h2>
-      {panel.providerHint === "" || panel.provider === "gemini" || panel.banner !== undefined ? null : <p class="quiet">{panel.providerHint}</p>}
+      {panel.providerHint === "" || !panel.isLocal || panel.banner !== undefined ? null : (
+        <p class="quiet">{panel.providerHint}</p>
+      )}
       {readOnly || panel.examples.length === 0 ? null : (
         <ul class="examples" aria-label={t("Examples")}>
           {panel.examples.map((example) => (
@@ -101,7 +117,7 @@ function Empty({ panel }: { readonly panel: PanelState }) {
 }
 
 /** What of the editor a prompt takes along, in one sentence. */
-export function goesAlong(panel: Pick<PanelState, "chips">): string {
+function goesAlong(panel: Pick<PanelState, "chips">): string {
   const files = panel.chips.filter((chip) => chip.included && chip.withheld === undefined);
   const [first, ...others] = files;
   if (first === undefined) return t("Nothing of your editor goes along. Open a file, or name one with @.");

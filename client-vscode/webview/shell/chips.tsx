@@ -22,7 +22,13 @@ export function Chips({ panel }: { readonly panel: PanelState }) {
     <div class="chips-row">
       <ul class="chips" aria-label={t("Goes along with your prompt")}>
         {visible.map((chip) => (
-          <li key={chip.uri}>{chip.withheld === undefined ? <ToggleChip chip={chip} /> : <WithheldChip chip={chip} reason={chip.withheld} />}</li>
+          <li key={chip.uri}>
+            {chip.withheld === undefined ? (
+              <ToggleChip chip={chip} />
+            ) : (
+              <WithheldChip chip={chip} reason={chip.withheld} />
+            )}
+          </li>
         ))}
         {folded <= 1 ? null : (
           <li>
@@ -39,7 +45,13 @@ export function Chips({ panel }: { readonly panel: PanelState }) {
         )}
         {panel.pins === 0 ? null : (
           <li>
-            <button type="button" class="chip" aria-label={pins} title={t("{0}: kept word for word by every compression", pins)} {...opens(shell, "pins")}>
+            <button
+              type="button"
+              class="chip"
+              aria-label={pins}
+              title={t("{0}: kept word for word by every compression", pins)}
+              {...opens(shell, "pins")}
+            >
               <Icon name="pin" />
               {panel.pins}
             </button>

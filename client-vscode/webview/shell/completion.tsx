@@ -37,7 +37,11 @@ export function useCompletion(text: string, caret: number | undefined): Completi
   const commands = caret === undefined ? undefined : slashMatches(text, caret);
   const token = caret === undefined || commands !== undefined ? undefined : mentionAt(text, caret);
   const start = commands === undefined ? token?.start : 0;
-  const files = useAsked(token?.query, fileDelayMs, async () => (await shell.line.call({ do: "files", query: token?.query ?? "" })).files);
+  const files = useAsked(
+    token?.query,
+    fileDelayMs,
+    async () => (await shell.line.call({ do: "files", query: token?.query ?? "" })).files,
+  );
 
   useEffect(() => setActive(0), [token?.query, commands?.length]);
   // Another word: what was dismissed is forgotten.
@@ -95,7 +99,13 @@ export function CompletionList({ completion, accept }: CompletionListProps) {
   }, [active, entries]);
   if (entries.length === 0) return null;
   return (
-    <ul ref={list} id={completionListId} class="popup completion" role="listbox" aria-label={entries[0]?.isFile === true ? t("Files") : t("Commands")}>
+    <ul
+      ref={list}
+      id={completionListId}
+      class="popup completion"
+      role="listbox"
+      aria-label={entries[0]?.isFile === true ? t("Files") : t("Commands")}
+    >
       {entries.map((entry, index) => (
         <li
           key={entry.key}

@@ -3,7 +3,13 @@ import type { PanelState } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { stop, submit } from "./actions.js";
 import { Chips } from "./chips.js";
-import { CompletionList, completionListId, completionOptionId, useCompletion, type CompletionEntry } from "./completion.js";
+import {
+  CompletionList,
+  completionListId,
+  completionOptionId,
+  useCompletion,
+  type CompletionEntry,
+} from "./completion.js";
 import { ComposerBar } from "./composerBar.js";
 import { composerCommand } from "./keymap.js";
 import { leavesDownwards, leavesUpwards } from "./promptHistory.js";
@@ -136,8 +142,14 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
         dir="auto"
         aria-label={t("Prompt")}
         aria-autocomplete="list"
-        {...(listOpen ? { "aria-controls": completionListId, "aria-activedescendant": completionOptionId(completion.active) } : {})}
-        placeholder={panel.session?.heldBy === undefined ? t("Ask Gemini, @ for files, / for commands") : t("This chat can only be read here")}
+        {...(listOpen
+          ? { "aria-controls": completionListId, "aria-activedescendant": completionOptionId(completion.active) }
+          : {})}
+        placeholder={
+          panel.session?.heldBy === undefined
+            ? t("Ask Gemini, @ for files, / for commands")
+            : t("This chat can only be read here")
+        }
         value={text}
         onInput={(event) => {
           shell.draft.value = event.currentTarget.value;
@@ -148,7 +160,11 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
         onBlur={() => setCaret(undefined)}
         onKeyDown={onKeyDown}
       />
-      <ComposerBar panel={panel} hasText={text.trim() !== ""} addFile={() => (shell.insertion.value = { text: "@", send: false })} />
+      <ComposerBar
+        panel={panel}
+        hasText={text.trim() !== ""}
+        addFile={() => (shell.insertion.value = { text: "@", send: false })}
+      />
     </form>
   );
 }

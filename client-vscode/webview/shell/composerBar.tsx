@@ -20,22 +20,40 @@ export function ComposerBar({ panel, hasText, addFile }: ComposerBarProps) {
   const shell = useShell();
   const running = panel.job.kind !== "idle";
   const hindered = hindrance(panel);
-  const key = panel.settings.sendWith === "enter" ? "Enter" : panel.settings.platform === "mac" ? "⌘Enter" : "Ctrl+Enter";
+  const key =
+    panel.settings.sendWith === "enter" ? "Enter" : panel.settings.platform === "mac" ? "⌘Enter" : "Ctrl+Enter";
   const sendTitle = hindered ?? (running ? t("Send when the answer is complete ({0})", key) : t("Send ({0})", key));
   const model = currentModel(panel);
   return (
     <div class="composer-bar">
-      <button type="button" class="icon-button" aria-label={t("Add a file")} title={t("Add a file (@)")} onClick={addFile}>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={t("Add a file")}
+        title={t("Add a file (@)")}
+        onClick={addFile}
+      >
         <Icon name="at" />
       </button>
-      <button type="button" class="model-button" title={t("Choose the model: {0}", model)} {...opens(shell, "model", "menu")}>
+      <button
+        type="button"
+        class="model-button"
+        title={t("Choose the model: {0}", model)}
+        {...opens(shell, "model", "menu")}
+      >
         <span class="model-name">{model}</span>
         <Icon name="chevronDown" />
       </button>
       <Menu name="model" label={t("Model")} items={modelItems(shell, panel)} class="popup-footer" />
       <span class="composer-space" />
       {running ? <StopButton job={panel.job} /> : null}
-      <button type="submit" class="send-button" aria-label={t("Send")} title={sendTitle} aria-disabled={!hasText || hindered !== undefined}>
+      <button
+        type="submit"
+        class="send-button"
+        aria-label={t("Send")}
+        title={sendTitle}
+        aria-disabled={!hasText || hindered !== undefined}
+      >
         <Icon name="send" />
       </button>
     </div>
@@ -50,14 +68,19 @@ function StopButton({ job }: { readonly job: PanelState["job"] }) {
   const late = useLate(stopping);
   const label = !stopping ? t("Stop") : late ? t("Still stopping…") : t("Stopping…");
   return (
-    <button type="button" class="stop-button" title={`${job.kind === "compression" ? t("Cancel the compression") : t("Stop the answer")} (Esc)`} onClick={() => stop(shell)}>
+    <button
+      type="button"
+      class="stop-button"
+      title={`${job.kind === "compression" ? t("Cancel the compression") : t("Stop the answer")} (Esc)`}
+      onClick={() => stop(shell)}
+    >
       <Icon name="stop" />
       <span>{label}</span>
     </button>
   );
 }
 
-/** How long stopping may take before it is said that it takes long, ms. */
+/** How long stopping may take before it shows that it takes long, ms. */
 const lateMs = 1_000;
 
 function useLate(waiting: boolean): boolean {
@@ -72,7 +95,7 @@ function useLate(waiting: boolean): boolean {
 }
 
 function currentModel(panel: PanelState): string {
-  if (panel.provider === "offline") return t("Offline model");
+  if (panel.isLocal) return t("Offline model");
   const name = panel.models.asked ?? panel.models.current;
   return name === "" ? t("Default model") : name;
 }
@@ -81,7 +104,9 @@ function modelItems(shell: ReturnType<typeof useShell>, panel: PanelState): read
   const current = panel.models.asked ?? panel.models.current;
   return panel.models.list.map(({ name, description, tokenLimit }) => ({
     label: name,
-    detail: [description, t("{0} tokens", formatShort(tokenLimit, panel.settings.locale))].filter((part) => part !== "").join(" · "),
+    detail: [description, t("{0} tokens", formatShort(tokenLimit, panel.settings.locale))]
+      .filter((part) => part !== "")
+      .join(" · "),
     checked: name === current,
     run: () => {
       shell.line.send({ type: "model", name });

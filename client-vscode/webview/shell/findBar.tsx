@@ -27,7 +27,11 @@ function OpenFindBar({ opened }: { readonly opened: { readonly query: string } }
 
   // New rows may hold more matches.
   const key = query === "" ? undefined : `${shell.total.value} ${caseSensitive ? "C" : "c"} ${query}`;
-  const { value, error, pending } = useAsked(key, findDelayMs, async () => (await shell.line.call({ do: "find", query, caseSensitive })).matches);
+  const { value, error, pending } = useAsked(
+    key,
+    findDelayMs,
+    async () => (await shell.line.call({ do: "find", query, caseSensitive })).matches,
+  );
   const matches = value ?? noMatches;
 
   useLayoutEffect(() => {
@@ -95,13 +99,34 @@ function OpenFindBar({ opened }: { readonly opened: { readonly query: string } }
       <span class="find-count" role="status">
         {count}
       </span>
-      <button type="button" class="icon-button text-button" aria-pressed={caseSensitive} aria-label={t("Match case")} title={t("Match case")} onClick={() => setCaseSensitive(!caseSensitive)}>
+      <button
+        type="button"
+        class="icon-button text-button"
+        aria-pressed={caseSensitive}
+        aria-label={t("Match case")}
+        title={t("Match case")}
+        onClick={() => setCaseSensitive(!caseSensitive)}
+      >
         <span aria-hidden="true">Aa</span>
       </button>
-      <button type="button" class="icon-button" aria-label={t("Previous match")} title={`${t("Previous match")} (Shift+Enter)`} aria-disabled={matches.length === 0} onClick={() => step(-1)}>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={t("Previous match")}
+        title={`${t("Previous match")} (Shift+Enter)`}
+        aria-disabled={matches.length === 0}
+        onClick={() => step(-1)}
+      >
         <Icon name="arrowUp" />
       </button>
-      <button type="button" class="icon-button" aria-label={t("Next match")} title={`${t("Next match")} (Enter)`} aria-disabled={matches.length === 0} onClick={() => step(1)}>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={t("Next match")}
+        title={`${t("Next match")} (Enter)`}
+        aria-disabled={matches.length === 0}
+        onClick={() => step(1)}
+      >
         <Icon name="arrowDown" />
       </button>
       <button type="button" class="icon-button" aria-label={t("Close")} title={`${t("Close")} (Esc)`} onClick={close}>
@@ -120,7 +145,8 @@ function countText(query: string, error: unknown, pending: boolean, count: numbe
 }
 
 /** The match to begin with: the first in the row that is being read, or the newest one. */
-export function firstMatch(matches: readonly FindMatch[], anchor: { readonly rowId: string } | "end" | undefined): number {
-  const inRow = anchor === undefined || anchor === "end" ? -1 : matches.findIndex(({ rowId }) => rowId === anchor.rowId);
+function firstMatch(matches: readonly FindMatch[], anchor: { readonly rowId: string } | "end" | undefined): number {
+  const inRow =
+    anchor === undefined || anchor === "end" ? -1 : matches.findIndex(({ rowId }) => rowId === anchor.rowId);
   return inRow >= 0 ? inRow : Math.max(0, matches.length - 1);
 }

@@ -19,17 +19,40 @@ export function Header({ panel }: { readonly panel: PanelState }) {
   return (
     <>
       <div class="toolbar" role="toolbar" aria-label={t("Chat")}>
-        <button type="button" class="title-button" title={t("{0} · show all chats", title)} {...opens(shell, "sessions")}>
+        <button
+          type="button"
+          class="title-button"
+          title={t("{0} · show all chats", title)}
+          {...opens(shell, "sessions")}
+        >
           <span class="title-text">{title}</span>
           <Icon name="chevronDown" />
         </button>
-        <button type="button" class="icon-button" aria-label={t("New chat")} title={t("New chat")} onClick={() => newChat(shell)}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("New chat")}
+          title={t("New chat")}
+          onClick={() => newChat(shell)}
+        >
           <Icon name="add" />
         </button>
-        <button type="button" class="icon-button" aria-label={t("Find in chat")} title={`${t("Find in chat")} (${findHint})`} onClick={() => openFind(shell)}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("Find in chat")}
+          title={`${t("Find in chat")} (${findHint})`}
+          onClick={() => openFind(shell)}
+        >
           <Icon name="search" />
         </button>
-        <button type="button" class="icon-button" aria-label={t("More")} title={t("More")} {...opens(shell, "more", "menu")}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("More")}
+          title={t("More")}
+          {...opens(shell, "more", "menu")}
+        >
           <Icon name="ellipsis" />
         </button>
         {panel.meter === undefined ? null : <Meter meter={panel.meter} locale={locale} />}
@@ -52,10 +75,26 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
     { label: t("Open as Markdown"), icon: "markdown", disabled: !hasSession, run: chat("openAsMarkdown") },
     { label: t("Export…"), icon: "exportFile", disabled: !hasSession, run: chat("export") },
     { label: t("Rename…"), icon: "edit", disabled: !writable, run: chat("rename") },
-    { label: t("Compress…"), icon: "compress", disabled: !idle, separated: true, run: () => compress(shell, false, false) },
+    {
+      label: t("Compress…"),
+      icon: "compress",
+      disabled: !idle,
+      separated: true,
+      run: () => compress(shell, false, false),
+    },
     { label: t("Preview Compression…"), icon: "diff", disabled: !idle, run: () => compress(shell, true, false) },
-    { label: t("Show Snapshot"), icon: "file", disabled: !panel.canUndo && panel.hidden.length === 0, run: () => void showSnapshot(shell) },
-    { label: t("Undo Last Compression…"), icon: "undo", disabled: !panel.canUndo || !idle, run: () => void undoCompression(shell) },
+    {
+      label: t("Show Snapshot"),
+      icon: "file",
+      disabled: !panel.canUndo && panel.hidden.length === 0,
+      run: () => void showSnapshot(shell),
+    },
+    {
+      label: t("Undo Last Compression…"),
+      icon: "undo",
+      disabled: !panel.canUndo || !idle,
+      run: () => void undoCompression(shell),
+    },
     { label: t("Pins"), icon: "pin", disabled: !hasSession, separated: true, run: () => shell.openPopup("pins") },
     { label: t("Statistics"), icon: "statistics", disabled: !hasSession, run: () => shell.openPopup("statistics") },
     { label: t("Commands and Keys"), icon: "help", run: () => shell.openPopup("help") },

@@ -31,8 +31,17 @@ export interface ComposerSituation {
 }
 
 export type ComposerCommand =
-  | "send" | "newLine" | "stop" | "older" | "newer" | "editQueued" | "newestMessage"
-  | "listNext" | "listPrevious" | "listAccept" | "listClose";
+  | "send"
+  | "newLine"
+  | "stop"
+  | "older"
+  | "newer"
+  | "editQueued"
+  | "newestMessage"
+  | "listNext"
+  | "listPrevious"
+  | "listAccept"
+  | "listClose";
 
 /** The command of a key in the composer; undefined leaves the key to the text area. */
 export function composerCommand(press: KeyPress, situation: ComposerSituation): ComposerCommand | undefined {

@@ -1,6 +1,6 @@
 import { useShell } from "./shell.js";
 
-/** What a screen reader is told: news politely, errors at once. Both regions are in the page from the start, or nothing would be read. */
+/** What a screen reader reads out: news politely, errors at once. Both regions are in the page from the start, or nothing would be read. */
 export function LiveRegions() {
   const shell = useShell();
   const polite = shell.polite.value;

@@ -60,7 +60,9 @@ export function Menu({ name, label, items, class: className = "" }: MenuProps) {
                 item.run();
               }}
             >
-              {item.checked === undefined ? null : <span class="menu-check">{item.checked ? <Icon name="check" /> : null}</span>}
+              {item.checked === undefined ? null : (
+                <span class="menu-check">{item.checked ? <Icon name="check" /> : null}</span>
+              )}
               {item.icon === undefined ? null : <Icon name={item.icon} />}
               <span class="menu-text">
                 <span>{item.label}</span>

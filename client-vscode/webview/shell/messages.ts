@@ -3,24 +3,24 @@ import type { PageCommand } from "../../src/panel/contract.js";
 import type { ShellMessage } from "../bridge.js";
 import { setStrings } from "../strings.js";
 import { openFind } from "./actions.js";
-import type { DraftKeeper } from "./draftKeeper.js";
-import { NewsDesk } from "./news.js";
+import type { DraftReporter } from "./draftReporter.js";
+import { Announcer } from "./announcer.js";
 import type { Shell } from "./shell.js";
 
 export class Messages {
-  readonly #news = new NewsDesk();
+  readonly #announcer = new Announcer();
 
   constructor(
     private readonly shell: Shell,
-    private readonly drafts: DraftKeeper,
+    private readonly drafts: DraftReporter,
   ) {}
 
   take(message: ShellMessage): void {
     const { shell } = this;
     switch (message.type) {
-      case "snapshot": {
+      case "sync": {
         setStrings(message.strings);
-        this.#news.learn(message.rows);
+        this.#announcer.learn(message.rows);
         // The state first: the transcript reads its hidden runs and settings while it builds the rows.
         shell.setPanel(message.state);
         shell.total.value = message.total;
@@ -38,10 +38,11 @@ export class Messages {
         shell.transcript?.setRows(message.total, message.from, message.rows);
         const settings = shell.panel.peek()?.settings;
         if (settings === undefined) return;
-        const news = this.#news.read(message.rows, settings);
-        const told = (assertive: boolean) => news.filter((item) => item.assertive === assertive).map(({ text }) => text);
+        const announcements = this.#announcer.read(message.rows, settings);
+        const textsOf = (assertive: boolean) =>
+          announcements.filter((item) => item.assertive === assertive).map(({ text }) => text);
         for (const assertive of [false, true]) {
-          const texts = told(assertive);
+          const texts = textsOf(assertive);
           if (texts.length > 0) shell.announce(texts.join(". "), assertive);
         }
         return;

@@ -12,7 +12,13 @@ export function Meter({ meter, locale }: { readonly meter: MeterView; readonly l
   const shell = useShell();
   const share = formatShare(meter.used, meter.limit, locale);
   return (
-    <button type="button" class="meter" aria-label={meterName(meter, locale)} title={meterName(meter, locale)} {...opens(shell, "meter")}>
+    <button
+      type="button"
+      class="meter"
+      aria-label={meterName(meter, locale)}
+      title={meterName(meter, locale)}
+      {...opens(shell, "meter")}
+    >
       <MeterBar meter={meter} />
       <span class="meter-share">{share}</span>
     </button>
@@ -20,13 +26,19 @@ export function Meter({ meter, locale }: { readonly meter: MeterView; readonly l
 }
 
 /** `39% of the context used, 412,310 of 1,048,576 tokens, compression starts at 524,288`. */
-export function meterName(meter: MeterView, locale: string): string {
+function meterName(meter: MeterView, locale: string): string {
   const share = formatShare(meter.used, meter.limit, locale);
   const used = formatCount(meter.used, locale);
   const limit = formatCount(meter.limit, locale);
   return meter.compressionAt === undefined
     ? t("{0} of the context used, {1} of {2} tokens, compression starts only when you ask", share, used, limit)
-    : t("{0} of the context used, {1} of {2} tokens, compression starts at {3}", share, used, limit, formatCount(meter.compressionAt, locale));
+    : t(
+        "{0} of the context used, {1} of {2} tokens, compression starts at {3}",
+        share,
+        used,
+        limit,
+        formatCount(meter.compressionAt, locale),
+      );
 }
 
 function MeterBar({ meter }: { readonly meter: MeterView }) {
@@ -35,7 +47,9 @@ function MeterBar({ meter }: { readonly meter: MeterView }) {
     <svg class="meter-bar" viewBox={`-0.5 -2.5 ${width + 1} ${height + 5}`} aria-hidden="true">
       <rect class="meter-track" width={width} height={height} rx="2" />
       <rect class="meter-used" width={meter.used > 0 ? Math.max(1, at(meter.used)) : 0} height={height} rx="2" />
-      {meter.compressionAt === undefined ? null : <path class="meter-mark" d={`M${at(meter.compressionAt).toFixed(1)} -2v${height + 4}`} />}
+      {meter.compressionAt === undefined ? null : (
+        <path class="meter-mark" d={`M${at(meter.compressionAt).toFixed(1)} -2v${height + 4}`} />
+      )}
     </svg>
   );
 }

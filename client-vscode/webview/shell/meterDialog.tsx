@@ -69,9 +69,15 @@ function Report({ report, locale }: { readonly report: ContextReport; readonly l
         {slices(parts).map(({ name, x, width }) => (
           <rect key={name} class={`part part-${name}`} x={x * 100} width={width * 100} y="2" height="10" />
         ))}
-        {start === undefined ? null : <rect class="parts-mark" x={Math.min(99.4, (start / whole) * 100)} width="0.6" height="14" />}
+        {start === undefined ? null : (
+          <rect class="parts-mark" x={Math.min(99.4, (start / whole) * 100)} width="0.6" height="14" />
+        )}
       </svg>
-      <p class="quiet">{start === undefined ? t("Compression starts only when you ask.") : t("Compression starts at {0} tokens.", formatCount(start, locale))}</p>
+      <p class="quiet">
+        {start === undefined
+          ? t("Compression starts only when you ask.")
+          : t("Compression starts at {0} tokens.", formatCount(start, locale))}
+      </p>
       <table class="parts">
         <thead>
           <tr>

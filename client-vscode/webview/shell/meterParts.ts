@@ -21,7 +21,17 @@ export const partLabels: Readonly<Record<PartName, string>> = {
   free: "Free",
 };
 
-const order: readonly PartName[] = ["systemInstruction", "tools", "environment", "memory", "ideContext", "snapshot", "messages", "toolOutputs", "free"];
+const order: readonly PartName[] = [
+  "systemInstruction",
+  "tools",
+  "environment",
+  "memory",
+  "ideContext",
+  "snapshot",
+  "messages",
+  "toolOutputs",
+  "free",
+];
 
 /** Every part with its tokens, `free` last; a negative number counts as 0. */
 export function contextParts(report: Pick<ContextReport, "byPart" | "free">): readonly Part[] {
@@ -49,6 +59,8 @@ export function slices(parts: readonly Part[]): readonly Slice[] {
 }
 
 /** Tokens at which compression starts by itself; undefined while that is off. */
-export function compressionStart(report: Pick<ContextReport, "tokenCount" | "tokensUntilCompression" | "tokenLimit" | "threshold">): number | undefined {
+export function compressionStart(
+  report: Pick<ContextReport, "tokenCount" | "tokensUntilCompression" | "tokenLimit" | "threshold">,
+): number | undefined {
   return report.tokensUntilCompression === null ? undefined : Math.round(report.threshold * report.tokenLimit);
 }

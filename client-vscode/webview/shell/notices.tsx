@@ -15,7 +15,11 @@ export function Notices({ panel, total }: { readonly panel: PanelState; readonly
         <NoticeStrip key={notice.key} notice={notice} />
       ))}
       {note === undefined ? null : (
-        <NoticeStrip key="note" notice={{ key: "note", level: "error", ...note }} onClose={() => (shell.note.value = undefined)} />
+        <NoticeStrip
+          key="note"
+          notice={{ key: "note", level: "error", ...note }}
+          onClose={() => (shell.note.value = undefined)}
+        />
       )}
     </>
   );
@@ -36,7 +40,12 @@ function NoticeStrip({ notice, onClose }: { readonly notice: Notice; readonly on
         {notice.actions.length === 0 ? null : (
           <div class="button-row">
             {notice.actions.map((action) => (
-              <button key={`${action.id} ${action.argument ?? ""}`} type="button" class="button secondary" onClick={() => shell.act(action)}>
+              <button
+                key={`${action.id} ${action.argument ?? ""}`}
+                type="button"
+                class="button secondary"
+                onClick={() => shell.act(action)}
+              >
                 {action.label}
               </button>
             ))}

@@ -32,7 +32,11 @@ export function formatWhen(time: number, now: number, locale: string): string {
       ? { hour: "2-digit", minute: "2-digit" }
       : time >= midnight - 6 * 86_400_000
         ? { weekday: "short", hour: "2-digit", minute: "2-digit" }
-        : { day: "numeric", month: "short", ...(date.getFullYear() === today.getFullYear() ? {} : { year: "numeric" }) };
+        : {
+            day: "numeric",
+            month: "short",
+            ...(date.getFullYear() === today.getFullYear() ? {} : { year: "numeric" }),
+          };
   return new Intl.DateTimeFormat(safeLocale(locale), options).format(date);
 }
 

@@ -41,7 +41,9 @@ function PinsBody() {
       </h2>
       <p class="quiet">{t("Pinned texts survive every compression word for word.")}</p>
       {error === undefined ? null : <FaultLine error={error} />}
-      {pins?.length === 0 ? <p>{t("Nothing is pinned. Pin a prompt of the chat, or a selection in the editor.")}</p> : null}
+      {pins?.length === 0 ? (
+        <p>{t("Nothing is pinned. Pin a prompt of the chat, or a selection in the editor.")}</p>
+      ) : null}
       {pins === undefined || pins.length === 0 ? null : (
         <ul class="pins">
           {pins.map((pin) => (
@@ -49,7 +51,13 @@ function PinsBody() {
               <span class="pin-text" dir="auto">
                 {pin.text}
               </span>
-              <button type="button" class="icon-button" aria-label={t("Unpin {0}", shorten(pin.text))} title={t("Unpin")} onClick={() => unpin(pin)}>
+              <button
+                type="button"
+                class="icon-button"
+                aria-label={t("Unpin {0}", shorten(pin.text))}
+                title={t("Unpin")}
+                onClick={() => unpin(pin)}
+              >
                 <Icon name="close" />
               </button>
             </li>

@@ -34,7 +34,8 @@ function OpenPopup({ name, label, role = "dialog", class: className = "", childr
     element.querySelector<HTMLElement>(firstStop)?.focus();
     // The button that opened it toggles it: closing here as well would open it again. A question asked from the pop-up belongs to it.
     const isOurs = (target: EventTarget | null) =>
-      target instanceof Element && (element.contains(target) || target.closest(`[data-opens="${name}"], [role=alertdialog]`) !== null);
+      target instanceof Element &&
+      (element.contains(target) || target.closest(`[data-opens="${name}"], [role=alertdialog]`) !== null);
     const onPointer = (event: Event) => {
       if (!isOurs(event.target)) shell.closePopup(name);
     };
@@ -74,7 +75,7 @@ function OpenPopup({ name, label, role = "dialog", class: className = "", childr
   );
 }
 
-export function popupId(name: PopupName): string {
+function popupId(name: PopupName): string {
   return `popup-${name}`;
 }
 

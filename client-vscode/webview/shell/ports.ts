@@ -5,7 +5,7 @@ export interface HostLine {
   send(message: FromPage): void;
   /** Rejects with `CallError`. */
   call<R extends PageRequest>(request: R): Promise<PageResults[R["do"]]>;
-  /** Asks for a snapshot, because what is known has a hole. */
+  /** Asks for a sync, because what is known has a hole. */
   resync(): void;
 }
 
@@ -38,8 +38,14 @@ export interface TranscriptPort {
   promptSent(): void;
 }
 
+export interface PageDraft {
+  readonly sessionId: string | undefined;
+  readonly draft: string;
+}
+
 /** What the page keeps over a reload besides what the host keeps: VS Code's `setState`, which may lose the last seconds. */
-export interface KeptState {
-  read(): unknown;
-  write(state: unknown): void;
+export interface PageMemory {
+  /** Nothing if nothing was kept, or not by a page like this. */
+  read(): PageDraft | undefined;
+  write(state: PageDraft): void;
 }

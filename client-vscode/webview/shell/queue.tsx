@@ -13,7 +13,9 @@ export function Queue({ panel }: { readonly panel: PanelState }) {
   const edit = shell.queueEdit.value;
   return (
     <section class="queue" aria-label={t("Queued prompts")}>
-      <h2 class="queue-title">{panel.queue.length === 1 ? t("1 prompt queued") : t("{0} prompts queued", panel.queue.length)}</h2>
+      <h2 class="queue-title">
+        {panel.queue.length === 1 ? t("1 prompt queued") : t("{0} prompts queued", panel.queue.length)}
+      </h2>
       <ol>
         {panel.queue.map((prompt) => (
           <li key={prompt.id} class="queued">
@@ -27,7 +29,7 @@ export function Queue({ panel }: { readonly panel: PanelState }) {
 
 function QueueItem({ prompt }: { readonly prompt: QueuedPrompt }) {
   const shell = useShell();
-  const tell = (what: "sendNow" | "remove") => () => {
+  const run = (what: "sendNow" | "remove") => () => {
     shell.line.send({ type: "queue", do: what, id: prompt.id });
     shell.focusComposer();
   };
@@ -37,13 +39,31 @@ function QueueItem({ prompt }: { readonly prompt: QueuedPrompt }) {
         {prompt.text}
       </span>
       <span class="queued-actions">
-        <button type="button" class="icon-button" aria-label={t("Edit queued prompt")} title={`${t("Edit")} (Alt+↑)`} onClick={() => shell.editQueued(prompt)}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("Edit queued prompt")}
+          title={`${t("Edit")} (Alt+↑)`}
+          onClick={() => shell.editQueued(prompt)}
+        >
           <Icon name="edit" />
         </button>
-        <button type="button" class="icon-button" aria-label={t("Send now")} title={t("Send now: what runs is stopped")} onClick={tell("sendNow")}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("Send now")}
+          title={t("Send now: what runs is stopped")}
+          onClick={run("sendNow")}
+        >
           <Icon name="send" />
         </button>
-        <button type="button" class="icon-button" aria-label={t("Remove queued prompt")} title={t("Remove")} onClick={tell("remove")}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("Remove queued prompt")}
+          title={t("Remove")}
+          onClick={run("remove")}
+        >
           <Icon name="close" />
         </button>
       </span>

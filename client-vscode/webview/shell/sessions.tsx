@@ -28,12 +28,19 @@ function SessionsBody() {
   const shell = useShell();
   const [query, setQuery] = useState("");
   const [round, setRound] = useState(0);
-  const [more, setMore] = useState<{ readonly key: string; readonly sessions: readonly SessionInfo[]; readonly nextCursor?: string }>();
+  const [more, setMore] = useState<{
+    readonly key: string;
+    readonly sessions: readonly SessionInfo[];
+    readonly nextCursor?: string;
+  }>();
   const box = useRef<HTMLDivElement>(null);
   // The open chat may get another title, or be deleted, while this is open.
   const open = shell.panel.value?.session;
   const key = `${round} ${open?.sessionId ?? ""} ${open?.title ?? ""} ${query.trim()}`;
-  const first = useAsked(key, query === "" ? 0 : searchDelayMs, async () => ({ key, ...(await shell.line.call({ do: "sessions", query: query.trim() })) }));
+  const first = useAsked(key, query === "" ? 0 : searchDelayMs, async () => ({
+    key,
+    ...(await shell.line.call({ do: "sessions", query: query.trim() })),
+  }));
 
   // Renaming and deleting ask in the workbench: when the panel has the focus again, the list may be another, once the daemon has done it.
   useEffect(() => {
@@ -54,14 +61,21 @@ function SessionsBody() {
 
   const showMore = (cursor: string, forKey: string) => {
     shell.line.call({ do: "sessions", query: query.trim(), cursor }).then(
-      (page) => setMore({ key: forKey, sessions: [...(extra?.sessions ?? []), ...page.sessions], ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) }),
+      (page) =>
+        setMore({
+          key: forKey,
+          sessions: [...(extra?.sessions ?? []), ...page.sessions],
+          ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
+        }),
       (error: unknown) => shell.show(error),
     );
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
     const stops = [...(box.current?.querySelectorAll<HTMLElement>("input, .session-open") ?? [])];
-    const at = stops.findIndex((stop) => stop === document.activeElement || stop.parentElement?.contains(document.activeElement) === true);
+    const at = stops.findIndex(
+      (stop) => stop === document.activeElement || stop.parentElement?.contains(document.activeElement) === true,
+    );
     const isText = event.target instanceof HTMLInputElement;
     if (isText && (event.key === "Home" || event.key === "End")) return;
     const next = rovingIndex(event.key, at, stops.length);
@@ -98,7 +112,9 @@ function SessionsBody() {
       {first.error === undefined ? null : <FaultLine error={first.error} />}
       {first.value === undefined && first.pending ? <p class="quiet popup-padding">{t("Searching…")}</p> : null}
       {first.value !== undefined && sessions.length === 0 ? (
-        <p class="quiet popup-padding">{query.trim() === "" ? t("There are no chats in this folder yet.") : t("No chat says “{0}”.", query.trim())}</p>
+        <p class="quiet popup-padding">
+          {query.trim() === "" ? t("There are no chats in this folder yet.") : t("No chat says “{0}”.", query.trim())}
+        </p>
       ) : null}
       <ul class="session-list" aria-label={t("Chats")}>
         {sessions.map((session) => (
@@ -120,7 +136,8 @@ function Session({ session }: { readonly session: SessionInfo }) {
   const locale = panel?.settings.locale ?? "en";
   const isOpen = panel?.session?.sessionId === session.sessionId;
   const title = titleOf(session);
-  const chat = (what: "export" | "rename" | "delete") => () => shell.line.send({ type: "chat", do: what, sessionId: session.sessionId });
+  const chat = (what: "export" | "rename" | "delete") => () =>
+    shell.line.send({ type: "chat", do: what, sessionId: session.sessionId });
   return (
     <li class="session">
       <button
@@ -137,18 +154,37 @@ function Session({ session }: { readonly session: SessionInfo }) {
           {title}
         </span>
         <span class="session-detail">
-          {formatWhen(session.updatedAt, Date.now(), locale)} · {formatTurns(session.turns, locale)} · {t("{0} tokens", formatCount(session.tokenCount, locale))}
+          {formatWhen(session.updatedAt, Date.now(), locale)} · {formatTurns(session.turns, locale)} ·{" "}
+          {t("{0} tokens", formatCount(session.tokenCount, locale))}
           {session.heldBy === undefined ? "" : ` · ${t("in another window")}`}
         </span>
       </button>
       <span class="session-actions">
-        <button type="button" class="icon-button" aria-label={t("Rename {0}", title)} title={t("Rename…")} onClick={chat("rename")}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("Rename {0}", title)}
+          title={t("Rename…")}
+          onClick={chat("rename")}
+        >
           <Icon name="edit" />
         </button>
-        <button type="button" class="icon-button" aria-label={t("Export {0}", title)} title={t("Export…")} onClick={chat("export")}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("Export {0}", title)}
+          title={t("Export…")}
+          onClick={chat("export")}
+        >
           <Icon name="exportFile" />
         </button>
-        <button type="button" class="icon-button" aria-label={t("Delete {0}", title)} title={t("Delete…")} onClick={chat("delete")}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("Delete {0}", title)}
+          title={t("Delete…")}
+          onClick={chat("delete")}
+        >
           <Icon name="trash" />
         </button>
       </span>

@@ -25,7 +25,7 @@ export interface Announcement {
 const silence: Announcement = { number: 0, text: "" };
 
 export class Shell {
-  /** Undefined until the first snapshot. */
+  /** Undefined until the first sync. */
   readonly panel = signal<PanelState | undefined>(undefined);
   /** A part of the page could not be loaded: nothing but a reload helps. */
   readonly broken = signal(false);
@@ -40,7 +40,7 @@ export class Shell {
   readonly note = signal<ErrorView | undefined>(undefined);
   readonly polite = signal<Announcement>(silence);
   readonly assertive = signal<Announcement>(silence);
-  /** The job that the person wants stopped, until the host has heard of it. */
+  /** The job that the person wants stopped, until the host has it. */
   readonly stopAsked = signal<string | undefined>(undefined);
   readonly queueEdit = signal<QueueEdit | undefined>(undefined);
   /** Rises when the composer is to take the focus. */
@@ -93,8 +93,15 @@ export class Shell {
     this.note.value =
       error instanceof CallError
         ? error.view
-        : { kind: "defect", message: t("Something went wrong inside the panel."), hint: t("Try again; the log says more."), retryable: true, actions: [] };
-    if (!(error instanceof CallError)) this.line.send({ type: "defect", message: error instanceof Error ? error.name : "unknown" });
+        : {
+            kind: "defect",
+            message: t("Something went wrong inside the panel."),
+            hint: t("Try again; the log says more."),
+            retryable: true,
+            actions: [],
+          };
+    if (!(error instanceof CallError))
+      this.line.send({ type: "defect", message: error instanceof Error ? error.name : "unknown" });
     this.announce(this.note.value.message, true);
   }
 
@@ -130,14 +137,16 @@ export class Shell {
     this.announce(t("The queued prompt was sent before your change was saved. Your text is in the composer."), true);
   }
 
-  /** Faults are told once: when they come, not whenever the state is sent again. */
+  /** Faults are announced once: when they come, not whenever the state is sent again. */
   #tellFaults(before: PanelState | undefined, next: PanelState): void {
     const banner = next.banner;
     if (banner !== undefined && (before?.banner?.kind !== banner.kind || before.banner.message !== banner.message)) {
       this.announce(`${banner.message} ${banner.hint}`.trim(), banner.level === "error");
     }
-    if (next.daemon.kind === "failed" && before?.daemon.kind !== "failed") this.announce(next.daemon.error.message, true);
-    if (next.daemon.kind === "lost" && before?.daemon.kind !== "lost") this.announce(t("The connection to the daemon was lost. Reconnecting."), true);
+    if (next.daemon.kind === "failed" && before?.daemon.kind !== "failed")
+      this.announce(next.daemon.error.message, true);
+    if (next.daemon.kind === "lost" && before?.daemon.kind !== "lost")
+      this.announce(t("The connection to the daemon was lost. Reconnecting."), true);
     if (next.daemon.kind === "ready" && before?.daemon.kind === "lost") this.announce(t("Connected again"));
   }
 }

@@ -42,10 +42,17 @@ export function notices(state: PanelState, total: number): readonly Notice[] {
   }
   if (daemon.kind === "failed" && total > 0) found.push(fromError("failed", "error", daemon.error));
   if (daemon.kind === "starting" && total > 0) {
-    found.push({ key: "starting", level: "info", message: t("Starting Gemini Companion…"), hint: daemon.detail, actions: [] });
+    found.push({
+      key: "starting",
+      level: "info",
+      message: t("Starting Gemini Companion…"),
+      hint: daemon.detail,
+      actions: [],
+    });
   }
   // A daemon that failed says why in the middle of the panel, or just above; a banner would be its echo.
-  if (banner !== undefined && daemon.kind !== "failed") found.push(fromError(`banner ${banner.kind}`, banner.level, banner));
+  if (banner !== undefined && daemon.kind !== "failed")
+    found.push(fromError(`banner ${banner.kind}`, banner.level, banner));
   if (session?.heldBy !== undefined && !offered.has("takeOver")) {
     found.push({
       key: "held",

@@ -6,7 +6,11 @@ type Child = Node | string | false | undefined;
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** A new element with attributes and children. Strings become text. */
-export function element<Name extends keyof HTMLElementTagNameMap>(name: Name, attributes: Attributes = {}, ...children: readonly Child[]): HTMLElementTagNameMap[Name] {
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) setAttribute(made, key, value);
   for (const child of children) if (child !== undefined && child !== false) made.append(child);

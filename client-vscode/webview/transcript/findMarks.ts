@@ -9,7 +9,12 @@ const ALL = "transcript-match";
 const CURRENT = "transcript-match-current";
 
 /** The range on the page for a match in a row's text; none if its words are not shown (the address of a link, say). */
-export function rangeOfMatch(article: HTMLElement, text: string, match: Match, markdown: MarkdownView | undefined): Range | undefined {
+export function rangeOfMatch(
+  article: HTMLElement,
+  text: string,
+  match: Match,
+  markdown: MarkdownView | undefined,
+): Range | undefined {
   const words = text.slice(match.start, match.start + match.length);
   const block = markdown?.blockAt(match.start);
   const root = markdown === undefined ? article.querySelector(".prompt-text, .notice-text") : block?.element;
@@ -88,7 +93,12 @@ function nthRange(root: Element, words: string, nth: number): Range | undefined 
   }
   const [hay, needle] = [all.toLowerCase(), words.toLowerCase()];
   let found = -1;
-  for (let at = hay.indexOf(needle), left = nth; at !== -1 && left >= 0; at = hay.indexOf(needle, at + needle.length), left--) found = at;
+  for (
+    let at = hay.indexOf(needle), left = nth;
+    at !== -1 && left >= 0;
+    at = hay.indexOf(needle, at + needle.length), left--
+  )
+    found = at;
   if (found === -1) return undefined;
   const place = (offset: number): readonly [Text, number] | undefined => {
     const text = texts.findLast(({ start }) => start <= offset);

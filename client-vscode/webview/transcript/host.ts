@@ -9,7 +9,7 @@ export interface TranscriptHost {
   send(message: FromPage): void;
   /** Asks for rows by index, both ends included, at most 200. They come back through `Transcript.setRows`, or never. */
   loadRows(from: number, to: number): void;
-  /** Tells a screen reader something short that happened. */
+  /** Has a screen reader read out something short that happened. */
   announce(text: string, assertive?: boolean): void;
   readonly t: Translate;
   /** Asks in a dialog of the page. */

@@ -51,7 +51,8 @@ export function keyCommand(key: Key, place: KeyPlace, messageKeys: boolean): Key
   }
   if (place !== "message") {
     if (key.key === "Escape") return { do: "leave" };
-    if (place === "toolbar" && (key.key === "ArrowRight" || key.key === "ArrowLeft")) return { do: "toolbar", step: key.key === "ArrowRight" ? 1 : -1 };
+    if (place === "toolbar" && (key.key === "ArrowRight" || key.key === "ArrowLeft"))
+      return { do: "toolbar", step: key.key === "ArrowRight" ? 1 : -1 };
     // In code, the keys that scroll scroll it.
     return place === "inside" && key.key.startsWith("Page") ? MOVES[key.key] : undefined;
   }

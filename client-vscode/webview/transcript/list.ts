@@ -34,7 +34,7 @@ export class RowList {
     this.outline = new Outline(this.#store.total, this.#runs, this.#expanded);
   }
 
-  /** Takes over which rows a compaction hides. Whether that changed anything. */
+  /** Takes over which rows a compression hides. Whether that changed anything. */
   setRuns(runs: readonly HiddenRun[]): boolean {
     if (JSON.stringify(runs) === JSON.stringify(this.#runs)) return false;
     this.#runs = runs;
@@ -42,22 +42,22 @@ export class RowList {
     return true;
   }
 
-  run(compactionId: string): { readonly turns: number; readonly expanded: boolean } | undefined {
-    const run = this.outline.runs.find((one) => one.compactionId === compactionId);
-    return run && { turns: run.turns, expanded: this.#expanded.has(compactionId) };
+  run(compressionId: string): { readonly turns: number; readonly expanded: boolean } | undefined {
+    const run = this.outline.runs.find((one) => one.compressionId === compressionId);
+    return run && { turns: run.turns, expanded: this.#expanded.has(compressionId) };
   }
 
-  setExpanded(compactionId: string, expanded: boolean): void {
-    if (expanded) this.#expanded.add(compactionId);
-    else this.#expanded.delete(compactionId);
+  setExpanded(compressionId: string, expanded: boolean): void {
+    if (expanded) this.#expanded.add(compressionId);
+    else this.#expanded.delete(compressionId);
     this.rebuild();
   }
 
   /** Unfolds what hides a row. Whether that changed anything. */
   unfoldRow(row: number): boolean {
     const run = this.outline.runs.find((one) => row >= one.from && row <= one.to);
-    if (run === undefined || this.#expanded.has(run.compactionId)) return false;
-    this.setExpanded(run.compactionId, true);
+    if (run === undefined || this.#expanded.has(run.compressionId)) return false;
+    this.setExpanded(run.compressionId, true);
     return true;
   }
 
@@ -68,14 +68,16 @@ export class RowList {
   keyAt(index: number): string {
     const item = this.outline.at(index);
     if (item === undefined) return "";
-    if (item.kind === "fold") return `fold:${item.run.compactionId}`;
+    if (item.kind === "fold") return `fold:${item.run.compressionId}`;
     return this.#store.at(item.row)?.id ?? `#${item.row}`;
   }
 
   indexOfKey(key: string): number {
     if (key.startsWith("fold:")) {
-      const run = this.outline.runs.find((one) => `fold:${one.compactionId}` === key);
-      return run === undefined ? -1 : this.outline.indexOfRow(run.from) - (this.#expanded.has(run.compactionId) ? 1 : 0);
+      const run = this.outline.runs.find((one) => `fold:${one.compressionId}` === key);
+      return run === undefined
+        ? -1
+        : this.outline.indexOfRow(run.from) - (this.#expanded.has(run.compressionId) ? 1 : 0);
     }
     const row = key.startsWith("#") ? Number(key.slice(1)) : this.#store.indexOf(key);
     return row === undefined || !Number.isInteger(row) ? -1 : this.outline.indexOfRow(row);

@@ -3,6 +3,7 @@ import type { TranscriptHost } from "./host.js";
 import { keyCommand, type KeyCommand, type KeyPlace } from "./keys.js";
 import type { RowList } from "./list.js";
 import { codeOf, unfold, type CodeAction } from "./markdown/codeFigure.js";
+import { unfoldTable } from "./markdown/longTable.js";
 import { articleOf, type Roving } from "./roving.js";
 import { showCopied } from "./rows/buttons.js";
 
@@ -67,7 +68,14 @@ export class Navigator {
     const { list } = this.#around;
     const last = list.length - 1;
     if (to === "last") this.#around.goToEnd();
-    const target = { next: index + 1, previous: index - 1, first: 0, last, nextPrompt: this.#prompt(index, 1), previousPrompt: this.#prompt(index, -1) }[to];
+    const target = {
+      next: index + 1,
+      previous: index - 1,
+      first: 0,
+      last,
+      nextPrompt: this.#prompt(index, 1),
+      previousPrompt: this.#prompt(index, -1),
+    }[to];
     if (target < 0 || target > last) return true;
     this.#around.focusItem(target);
     return true;
@@ -89,7 +97,12 @@ export class Navigator {
     if (pre === null) return false;
     const { host } = this.#around;
     const figure = pre.closest("figure.code");
-    host.send({ type: "code", do: "copy", text: pre.textContent, language: figure === null ? "" : codeOf(figure).language });
+    host.send({
+      type: "code",
+      do: "copy",
+      text: pre.textContent,
+      language: figure === null ? "" : codeOf(figure).language,
+    });
     host.announce(host.t("Copied"));
     return true;
   }
@@ -99,8 +112,13 @@ export class Navigator {
     const { host } = this.#around;
     if (followLink(event.target, host)) return;
     const pressed = event.target.closest<HTMLElement>("[data-code]");
-    const figure = pressed?.closest("figure.code");
-    if (pressed === null || figure === null || figure === undefined) return;
+    if (pressed === null) return;
+    const figure = pressed.closest("figure.code");
+    if (figure === null) {
+      const table = pressed.closest(".table");
+      if (table !== null) unfoldTable(table);
+      return;
+    }
     const action = pressed.dataset["code"] as CodeAction; // set in codeFigure.ts only; the sanitiser lets no data attribute through
     if (action === "showAll") {
       unfold(figure);

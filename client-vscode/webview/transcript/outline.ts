@@ -1,4 +1,4 @@
-/** Which rows are listed: all of them, but for the runs that a compaction hides, of which each is one line until it is unfolded. */
+/** Which rows are listed: all of them, but for the runs that a compression hides, of which each is one line until it is unfolded. */
 import type { HiddenRun } from "../../src/panel/contract.js";
 
 /** A line of the list: a row by its index in the conversation, or what stands for a run of hidden ones. */
@@ -18,7 +18,7 @@ export class Outline {
   readonly runs: readonly HiddenRun[];
   readonly #segments: readonly Segment[];
 
-  /** `total` rows; `expanded` are the compactions whose runs are unfolded. Runs that overlap an earlier one or no row are left out. */
+  /** `total` rows; `expanded` are the compressions whose runs are unfolded. Runs that overlap an earlier one or no row are left out. */
   constructor(total: number, runs: readonly HiddenRun[], expanded: ReadonlySet<string>) {
     const segments: Segment[] = [];
     const kept: HiddenRun[] = [];
@@ -35,7 +35,7 @@ export class Outline {
       rowsUpTo(run.from);
       segments.push({ item, length: 1, row, run });
       item++;
-      if (expanded.has(run.compactionId)) rowsUpTo(Math.min(run.to + 1, total));
+      if (expanded.has(run.compressionId)) rowsUpTo(Math.min(run.to + 1, total));
       else row = Math.min(run.to + 1, total);
     }
     rowsUpTo(total);
@@ -48,7 +48,9 @@ export class Outline {
   at(index: number): Item | undefined {
     const segment = this.#segments[lastWhere(this.#segments, (one) => one.item <= index)];
     if (segment === undefined || index >= segment.item + segment.length) return undefined;
-    return segment.run === undefined ? { kind: "row", row: segment.row + index - segment.item } : { kind: "fold", run: segment.run };
+    return segment.run === undefined
+      ? { kind: "row", row: segment.row + index - segment.item }
+      : { kind: "fold", run: segment.run };
   }
 
   /** The item that shows a row, or the fold that hides it; -1 if there is no such row. */

@@ -55,7 +55,11 @@ export class Roving {
 
   #left(to: EventTarget | null): void {
     const article = articleOf(to);
-    if (this.#entered !== undefined && (article !== this.#entered || (to === article && !article.classList.contains("divider")))) this.#leave();
+    if (
+      this.#entered !== undefined &&
+      (article !== this.#entered || (to === article && !article.classList.contains("divider")))
+    )
+      this.#leave();
   }
 
   #enter(article: HTMLElement): void {
@@ -84,5 +88,10 @@ export function articleOf(target: EventTarget | null): HTMLElement | undefined {
 function isShown(element: HTMLElement): boolean {
   if (element.closest("[hidden]") !== null) return false;
   const folded = element.parentElement?.closest("details:not([open])") ?? null;
-  return folded === null || (element.matches("summary") && element.parentElement === folded && folded.parentElement?.closest("details:not([open])") === null);
+  return (
+    folded === null ||
+    (element.matches("summary") &&
+      element.parentElement === folded &&
+      folded.parentElement?.closest("details:not([open])") === null)
+  );
 }

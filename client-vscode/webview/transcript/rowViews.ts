@@ -49,8 +49,8 @@ export class RowViews {
   }
 
   fold(run: HiddenRun): FoldView {
-    const view = this.#folds.get(run.compactionId) ?? new FoldView(run, this.#context);
-    this.#folds.set(run.compactionId, view);
+    const view = this.#folds.get(run.compressionId) ?? new FoldView(run, this.#context);
+    this.#folds.set(run.compressionId, view);
     view.update(run);
     return view;
   }
@@ -100,5 +100,9 @@ function createView(row: Row, context: RowContext): RowView {
 
 function placeholder(text: string): HTMLElement {
   const id = uniqueId("row");
-  return element("article", { class: "row placeholder", tabindex: -1, "aria-busy": "true", "aria-labelledby": id }, element("h2", { id }, text));
+  return element(
+    "article",
+    { class: "row placeholder", tabindex: -1, "aria-busy": "true", "aria-labelledby": id },
+    element("h2", { id }, text),
+  );
 }

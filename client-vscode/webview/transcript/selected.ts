@@ -30,8 +30,12 @@ export class Selected {
   #reached(): readonly HTMLElement[] {
     const selection = document.getSelection();
     if (selection === null || selection.isCollapsed) return [];
-    const ends = [selection.anchorNode, selection.focusNode].map((node) => articleOf(node instanceof Element ? node : (node?.parentElement ?? null)));
+    const ends = [selection.anchorNode, selection.focusNode].map((node) =>
+      articleOf(node instanceof Element ? node : (node?.parentElement ?? null)),
+    );
     if (ends.every((end) => end === undefined || !this.#feed.contains(end))) return [];
-    return [...this.#feed.querySelectorAll<HTMLElement>("article.row")].filter((article) => selection.containsNode(article, true)).slice(0, MOST);
+    return [...this.#feed.querySelectorAll<HTMLElement>("article.row")]
+      .filter((article) => selection.containsNode(article, true))
+      .slice(0, MOST);
   }
 }

@@ -17,7 +17,9 @@ export function countText(count: number, locale: string): string {
 export function timeText(time: number, locale: string, now: number): string {
   const sameDay = new Date(time).toDateString() === new Date(now).toDateString();
   const clock = { hour: "2-digit", minute: "2-digit" } as const;
-  return format(locale, (used) => new Intl.DateTimeFormat(used, sameDay ? clock : { day: "numeric", month: "short", ...clock }).format(time));
+  return format(locale, (used) =>
+    new Intl.DateTimeFormat(used, sameDay ? clock : { day: "numeric", month: "short", ...clock }).format(time),
+  );
 }
 
 /** A duration: `6 s`, `2 min 5 s`, `1 h 3 min`. Under a second it is one: nobody reads milliseconds. */
@@ -32,7 +34,9 @@ export function durationText(ms: number, { t, locale }: Language): string {
 /** A share of 1 in whole percent: `94 %` or `94%`, as the locale writes it. Never 100 % for less than all of it. */
 export function shareText(share: number, locale: string): string {
   const shown = share < 1 ? Math.min(share, 0.99) : share;
-  return format(locale, (used) => new Intl.NumberFormat(used, { style: "percent", maximumFractionDigits: 0 }).format(shown));
+  return format(locale, (used) =>
+    new Intl.NumberFormat(used, { style: "percent", maximumFractionDigits: 0 }).format(shown),
+  );
 }
 
 /** One of two texts by a number; the number is the first placeholder. */

@@ -4,11 +4,11 @@
  */
 import type { PanelState, Row, ScrollAnchor } from "../../src/panel/contract.js";
 import { element } from "./element.js";
-import { Marks, rangeOfMatch } from "./findMarks.js";
 import type { Match, TranscriptHost } from "./host.js";
 import { LatestButton } from "./latestButton.js";
 import { RowList } from "./list.js";
 import { Navigator } from "./navigator.js";
+import { Reveal } from "./reveal.js";
 import { Roving } from "./roving.js";
 import { RowStore, type Delta } from "./rowStore.js";
 import type { RowContext } from "./rows/rowView.js";
@@ -35,7 +35,7 @@ export class Transcript {
   readonly #latest = new LatestButton(() => this.#goToEnd());
   readonly #ticker = new Ticker();
   readonly #streams: Streams;
-  readonly #marks = new Marks((match) => this.#rangeOf(match));
+  readonly #reveal: Reveal;
   readonly #scrollListeners = new Set<() => void>();
   #language: Language;
   #messageKeys = true;
@@ -43,26 +43,40 @@ export class Transcript {
   #promptExpected = false;
   /** Rows that were there when the end was last in sight. */
   #seenTotal = 0;
-  /** An item that is mounted because it is about to be shown or focused. */
-  #pinnedItem = -1;
 
   constructor(root: HTMLElement, host: TranscriptHost) {
     this.#host = host;
     this.#language = { t: host.t, locale: "en" };
     const sizer = element("div", { class: "transcript-rows" });
-    this.feed = element("div", { class: "transcript", role: "feed", "aria-label": host.t("Conversation"), "aria-busy": "false" }, sizer);
+    this.feed = element(
+      "div",
+      { class: "transcript", role: "feed", "aria-label": host.t("Conversation"), "aria-busy": "false" },
+      sizer,
+    );
     root.append(this.feed, this.#latest.element);
-    this.#streams = new Streams(this.#store, () => this.#views, () => this.#streamed());
+    this.#streams = new Streams(
+      this.#store,
+      () => this.#views,
+      () => this.#streamed(),
+    );
     this.#views = new RowViews(this.#context());
     this.#list = new RowList(this.#store, this.#views, host);
     this.#roving = new Roving(this.feed);
     this.#selected = new Selected(this.feed, () => this.#viewport.layout());
+    this.#reveal = new Reveal({
+      store: this.#store,
+      list: this.#list,
+      views: this.#views,
+      roving: this.#roving,
+      viewport: () => this.#viewport,
+      unfolded: () => this.#runsChanged(),
+    });
     this.#viewport = new Viewport(this.feed, sizer, this.#source());
     new Navigator(this.#navigation());
   }
 
   /**
-   * A snapshot: the newest rows of `total`, beginning at index `from`. Rows whose id and version are on the page keep their nodes. Without
+   * A sync: the newest rows of `total`, beginning at index `from`. Rows whose id and version are on the page keep their nodes. Without
    * an anchor the reader stays where he is, if that row is still there, else at the end.
    */
   reset(total: number, from: number, rows: readonly Row[], anchor?: ScrollAnchor): void {
@@ -84,9 +98,10 @@ export class Transcript {
     this.#store.set(total, from, rows);
     this.#list.rebuild();
     this.#rowsChanged(rows);
-    this.#keepFocus(focused);
+    this.#reveal.keepFocus(focused);
     this.#refreshPinned(rows);
-    const added = total > before ? rows.slice(Math.max(0, before - from)).findLast((row) => row.kind === "prompt") : undefined;
+    const added =
+      total > before ? rows.slice(Math.max(0, before - from)).findLast((row) => row.kind === "prompt") : undefined;
     if (added !== undefined && (this.#promptExpected || this.#viewport.following)) {
       this.#promptExpected = false;
       this.#viewport.putAtTop(added.id);
@@ -111,8 +126,7 @@ export class Transcript {
     this.feed.setAttribute("aria-busy", String(job.kind === "turn"));
     if (changed) this.#refreshAll();
     if (this.#list.setRuns(hidden)) {
-      this.#viewport.listChanged();
-      this.#refreshDividers();
+      this.#runsChanged();
     } else if (changed) {
       this.#viewport.layout();
     }
@@ -150,37 +164,27 @@ export class Transcript {
 
   /** Shows matches of the find bar, one of them as the current one. */
   highlightMatches(matches: readonly Match[], current?: Match): void {
-    this.#marks.show(matches, current);
+    this.#reveal.highlight(matches, current);
   }
 
   clearMatches(): void {
-    this.#marks.clear();
+    this.#reveal.clearMatches();
   }
 
   /** Brings a match into sight and shows it as the current one. Rows that are not here yet are asked for. */
   revealMatch(match: Match): void {
-    const index = this.#bringIn(match.row);
-    if (index === -1) return;
-    const article = this.#viewport.mounted(index);
-    const range = this.#rangeOf(match);
-    const box = typeof range?.getBoundingClientRect === "function" ? range.getBoundingClientRect() : undefined;
-    const top = article?.getBoundingClientRect().top ?? 0;
-    this.#viewport.reveal(index, box && { top: box.top - top, bottom: box.bottom - top });
-    this.#marks.setCurrent(match);
+    this.#reveal.match(match);
   }
 
   /** Brings a row into sight, unfolds what hides it, and gives it the focus. False if it is not loaded. */
   focusRow(rowId: string): boolean {
-    const row = this.#store.indexOf(rowId);
-    const index = row === undefined ? -1 : this.#bringIn(row);
-    if (index !== -1) this.#focusItem(index);
-    return index !== -1;
+    return this.#reveal.focusRow(rowId);
   }
 
   /** Gives the focus to the newest message. False if there is none. */
   focusNewest(): boolean {
     if (this.#list.length === 0) return false;
-    this.#focusItem(this.#list.length - 1);
+    this.#reveal.focusItem(this.#list.length - 1);
     return true;
   }
 
@@ -189,7 +193,7 @@ export class Transcript {
     this.#viewport.dispose();
     this.#views.dispose();
     this.#selected.dispose();
-    this.#marks.clear();
+    this.#reveal.clearMatches();
     this.feed.remove();
     this.#latest.element.remove();
   }
@@ -209,13 +213,12 @@ export class Transcript {
         const prompt = this.#store.byId(`p:${turnId}`);
         return prompt?.kind === "prompt" && prompt.pinId !== undefined;
       },
-      hiddenRun: (compactionId) => this.#list.run(compactionId),
-      setExpanded: (compactionId, expanded) => {
+      hiddenRun: (compressionId) => this.#list.run(compressionId),
+      setExpanded: (compressionId, expanded) => {
         // What was pressed stays where it is, the rows go in below or above it.
         this.#viewport.stopFollowing();
-        this.#list.setExpanded(compactionId, expanded);
-        this.#viewport.listChanged();
-        this.#refreshDividers();
+        this.#list.setExpanded(compressionId, expanded);
+        this.#runsChanged();
       },
       requestRender: (view) => this.#streams.waits(view),
     };
@@ -246,14 +249,14 @@ export class Transcript {
       get messageKeys() {
         return view().#messageKeys;
       },
-      focusItem: (index) => this.#focusItem(index),
+      focusItem: (index) => this.#reveal.focusItem(index),
       goToEnd: () => this.#goToEnd(),
     };
   }
 
   /** Items that stay mounted: with the focus, with a selection, streaming, or about to be shown. */
   *#pinned(): Generator<number> {
-    yield this.#pinnedItem;
+    yield this.#reveal.pinnedItem;
     yield this.#focusedItem();
     for (const article of this.#selected.articles()) yield Number(article.dataset["index"]);
     for (const id of this.#streams.growing) yield this.#list.indexOfKey(id);
@@ -272,9 +275,15 @@ export class Transcript {
     this.#latest.show(!atEnd, this.#store.total - this.#seenTotal, this.#language);
     if (mountedNew) {
       this.#views.trim();
-      this.#marks.refresh();
+      this.#reveal.refreshMarks();
     }
     for (const listener of this.#scrollListeners) listener();
+  }
+
+  /** Other rows are folded, and the rows of compressions say so. */
+  #runsChanged(): void {
+    this.#viewport.listChanged();
+    this.#refreshMounted((row) => row.kind === "divider");
   }
 
   #rowsChanged(rows: readonly Row[]): void {
@@ -282,58 +291,21 @@ export class Transcript {
     this.#viewport.listChanged();
   }
 
-  /** A placeholder that had the focus gives it to the row that came for it. */
-  #keepFocus(index: number): void {
-    if (index === -1 || this.#roving.focused !== undefined) return;
-    const article = this.#viewport.mounted(index);
-    if (article !== undefined) this.#roving.focus(article);
-  }
-
-  #focusItem(index: number): void {
-    this.#bringItemIn(index);
-    const article = this.#viewport.mounted(index);
-    if (article === undefined) return;
-    this.#roving.focus(article);
-    this.#viewport.reveal(index);
-    this.#pinnedItem = -1;
-  }
-
-  /** Unfolds, mounts and asks for a row; its item, -1 if there is none. */
-  #bringIn(row: number): number {
-    if (this.#list.unfoldRow(row)) {
-      this.#viewport.listChanged();
-      this.#refreshDividers();
-    }
-    const index = this.#list.outline.indexOfRow(row);
-    if (index !== -1) {
-      this.#bringItemIn(index);
-      this.#viewport.reveal(index);
-    }
-    return index;
-  }
-
-  #bringItemIn(index: number): void {
-    this.#pinnedItem = index;
-    this.#viewport.layout();
-  }
-
   #goToEnd(): void {
     this.#viewport.goTo("end");
   }
 
   #streamed(): void {
-    // Where nothing tells of new sizes, look.
+    // Where nothing notifies of new sizes, look.
     if (typeof ResizeObserver === "undefined") this.#viewport.layout();
   }
 
   /** Answers whose prompt was pinned or unpinned say so. */
   #refreshPinned(rows: readonly Row[]): void {
-    const answers = rows.flatMap((row) => (row.kind === "prompt" ? [this.#store.byId(`a:${row.turnId}`)] : [])).filter((row) => row !== undefined);
+    const answers = rows
+      .flatMap((row) => (row.kind === "prompt" ? [this.#store.byId(`a:${row.turnId}`)] : []))
+      .filter((row) => row !== undefined);
     this.#views.refresh(answers);
-  }
-
-  #refreshDividers(): void {
-    this.#refreshMounted((row) => row.kind === "divider");
   }
 
   #refreshAll(): void {
@@ -348,12 +320,5 @@ export class Transcript {
       const row = this.#list.rowAt(Number(article.dataset["index"]));
       if (row !== undefined && wanted(row)) this.#views.refresh([row]);
     }
-  }
-
-  #rangeOf(match: Match): Range | undefined {
-    const row = this.#store.at(match.row);
-    const article = this.#viewport.mounted(this.#list.outline.indexOfRow(match.row));
-    if (row?.id !== match.rowId || article === undefined || row.kind === "divider") return undefined;
-    return rangeOfMatch(article, row.text, match, this.#views.known(row.id)?.markdown);
   }
 }

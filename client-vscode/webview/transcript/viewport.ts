@@ -31,7 +31,7 @@ export interface ViewportSource {
 }
 
 /** Where the reader is. */
-export type Place = "end" | { readonly key: string; readonly offset: number };
+export type ScrollPosition = "end" | { readonly key: string; readonly offset: number };
 
 export class Viewport {
   readonly #scroller: HTMLElement;
@@ -40,9 +40,9 @@ export class Viewport {
   readonly #virtualizer: Virtualizer<HTMLElement, HTMLElement>;
   readonly #resizes: ResizeObserver | undefined;
   readonly #mounted = new Map<string, HTMLElement>();
-  #tellOffset: (offset: number, isScrolling: boolean) => void = () => undefined;
-  #tellRect: (rect: Rect) => void = () => undefined;
-  #place: Place = "end";
+  #notifyOffset: (offset: number, isScrolling: boolean) => void = () => undefined;
+  #notifyRect: (rect: Rect) => void = () => undefined;
+  #place: ScrollPosition = "end";
   #scrollTop = 0;
   /** The prompt that was sent last: there is room below it to stand at the top. */
   #topKey: string | undefined;
@@ -55,7 +55,8 @@ export class Viewport {
     this.#virtualizer = new Virtualizer(this.#options());
     this.#virtualizer.shouldAdjustScrollPositionOnItemSizeChange = () => false;
     this.#virtualizer._willUpdate();
-    this.#resizes = typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver((entries) => this.#resized(entries));
+    this.#resizes =
+      typeof ResizeObserver === "undefined" ? undefined : new ResizeObserver((entries) => this.#resized(entries));
     this.#resizes?.observe(scroller);
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     // Before the browser has scrolled: else the next text that streams in would take the reader back.
@@ -63,7 +64,7 @@ export class Viewport {
     scroller.addEventListener("keydown", (event) => UPWARDS.has(event.key) && this.stopFollowing());
   }
 
-  get place(): Place {
+  get place(): ScrollPosition {
     return this.#place;
   }
 
@@ -89,7 +90,7 @@ export class Viewport {
   }
 
   /** Goes to a place and stays there. */
-  goTo(place: Place): void {
+  goTo(place: ScrollPosition): void {
     this.#place = place;
     this.layout();
   }
@@ -157,12 +158,12 @@ export class Viewport {
       getItemKey: (index) => this.#source.keyAt(index),
       estimateSize: (index) => this.#source.estimate(index, this.#scroller.clientWidth),
       overscan: OVERSCAN,
-      observeElementRect: (_instance, tell) => {
-        this.#tellRect = tell;
-        tell({ width: this.#scroller.clientWidth, height: this.#height() });
+      observeElementRect: (_instance, notify) => {
+        this.#notifyRect = notify;
+        notify({ width: this.#scroller.clientWidth, height: this.#height() });
       },
-      observeElementOffset: (_instance, tell) => {
-        this.#tellOffset = tell;
+      observeElementOffset: (_instance, notify) => {
+        this.#notifyOffset = notify;
       },
       // Places are restored here, all of them in one way.
       scrollToFn: () => undefined,
@@ -171,7 +172,7 @@ export class Viewport {
 
   /** Mounts what is in sight or pinned and removes the rest. Whether anything was added. */
   #mountWanted(): boolean {
-    this.#tellOffset(this.#scrollTop, false);
+    this.#notifyOffset(this.#scrollTop, false);
     const wanted = new Set(this.#virtualizer.getVirtualIndexes());
     for (const index of this.#source.pinned()) if (index >= 0 && index < this.#source.length) wanted.add(index);
     const indexes = [...wanted].sort((one, other) => one - other);
@@ -243,7 +244,9 @@ export class Viewport {
     if (this.#place === "end") return end;
     const index = this.#source.indexOfKey(this.#place.key);
     const start = index === -1 ? undefined : this.#virtualizer.measurementsCache[index]?.start;
-    return start === undefined ? Math.min(this.#scrollTop, end) : Math.min(end, Math.max(0, start + this.#place.offset));
+    return start === undefined
+      ? Math.min(this.#scrollTop, end)
+      : Math.min(end, Math.max(0, start + this.#place.offset));
   }
 
   #scrolled(): void {
@@ -257,7 +260,7 @@ export class Viewport {
   }
 
   /** The first item in sight, and how far the window has gone past its top. */
-  #inSight(): Place {
+  #inSight(): ScrollPosition {
     const item = this.#virtualizer.getVirtualItemForOffset(this.#scrollTop);
     return item === undefined ? "end" : { key: String(item.key), offset: this.#scrollTop - item.start };
   }
@@ -265,7 +268,7 @@ export class Viewport {
   #resized(entries: readonly ResizeObserverEntry[]): void {
     for (const { target } of entries) {
       if (!(target instanceof HTMLElement) || !target.isConnected) continue;
-      if (target === this.#scroller) this.#tellRect({ width: target.clientWidth, height: this.#height() });
+      if (target === this.#scroller) this.#notifyRect({ width: target.clientWidth, height: this.#height() });
       else this.#measured(Number(target.dataset["index"]), target.offsetHeight);
     }
     this.layout();

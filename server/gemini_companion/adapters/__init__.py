@@ -1,1 +1,1 @@
-"""The outside world, behind the ports of `sessions.ports`."""
+"""Implementations of the ports in `sessions.ports` and `sessions.models.port`."""

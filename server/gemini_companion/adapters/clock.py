@@ -14,9 +14,9 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
     def monotonic(self) -> float:
-        """Seconds from an arbitrary point, never backwards."""
+        """Seconds from an arbitrary point; never goes backwards."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for so many seconds."""
         await asyncio.sleep(seconds)

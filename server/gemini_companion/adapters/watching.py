@@ -1,4 +1,4 @@
-"""Telling when one of a few files changes, appears or goes, without polling. The one module that imports watchfiles, and lazily."""
+"""Watching a few files for changes, without polling. The one module that imports watchfiles, and lazily."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _STEP_MS: Final = 20
 
 
 class FileWatch:
-    """A watch over files, whether they exist or not, from the moment this is constructed.
+    """A watch over files, existing or not, from the moment this is constructed.
 
-    Construct it before the files are first read, and no change is missed. What the system watches are the folders that hold the
-    files, or the nearest that exist, and nothing deeper: so a file may come, be replaced by another or go, and so may its folder.
-    A file that is a link is watched at its target too.
+    Constructed before the files are first read, it misses no change. The system watches the folders that hold the
+    files, or the nearest that exist, and nothing deeper: so a file may be created, replaced or deleted, and so may its
+    folder. A file that is a link is watched at its target too.
     """
 
     def __init__(self, paths: Iterable[Path], *, debounce_ms: int = 200) -> None:
@@ -35,17 +35,17 @@ class FileWatch:
         self._stamps = {path: _stamp(path) for path in self._paths}
 
     async def run(self, on_change: OnChange) -> None:
-        """Call `on_change` with the files that changed, one call at a time, until cancelled.
+        """Call `on_change` with the absolute paths that changed, one call at a time, until cancelled.
 
-        Changes within `debounce_ms` come in one call; those during a call come in the next. What `on_change` raises ends the
-        watch. Raises `CompanionError` if the system refuses to watch.
+        Changes within `debounce_ms` come in one call; those during a call come in the next. An exception of `on_change`
+        ends the watch. Raises `CompanionError` if the system refuses to watch.
         """
         if not self._paths:
             return
         watchfiles = await asyncio.to_thread(importlib.import_module, "watchfiles")
         failures = 0
         while True:
-            folders = await asyncio.to_thread(self._folders)
+            folders = await asyncio.to_thread(self.folders)
             try:
                 await self._watch(watchfiles, folders, on_change)
                 failures = 0
@@ -55,7 +55,7 @@ class FileWatch:
                     raise _refused(gone) from gone
 
     async def _watch(self, watchfiles: Any, folders: _Folders, on_change: OnChange) -> None:
-        """Report until these are no longer the right folders to watch, or one of them may be another of the same name."""
+        """Report changes until other folders must be watched, or a watched one may have been replaced."""
         names = await asyncio.to_thread(self._names)
 
         def concerns_us(_: object, name: str) -> bool:
@@ -72,12 +72,12 @@ class FileWatch:
         async with aclosing(events):
             coming = asyncio.create_task(_next(events))
             try:
-                # After its first step the system watches. What changed before is found by the stamps, what changes now by events.
+                # After this step the system watches. Earlier changes are found by the stamps, later ones by events.
                 await asyncio.sleep(0)
                 named: set[Path | None] = set()
                 while True:
                     await self._report(named, on_change)
-                    if None in named or await asyncio.to_thread(self._folders) != folders:
+                    if None in named or await asyncio.to_thread(self.folders) != folders:
                         return
                     named = {names[name] for _, name in await coming}
                     coming = asyncio.create_task(_next(events))
@@ -91,24 +91,26 @@ class FileWatch:
         if changed:
             await on_change(changed)
 
-    def _folders(self) -> _Folders:
-        """The folders to watch: for each file the one that holds it, and the one that holds that and tells what becomes of it."""
-        places = self._places()
-        return frozenset(str(_nearest(folder)) for place in places for folder in (place.parent, place.parent.parent))
+    def folders(self) -> _Folders:
+        """The folders to watch: for each file its folder, and the one above, which shows when that is replaced."""
+        locations = self._locations()
+        return frozenset(
+            str(_nearest(folder)) for location in locations for folder in (location.parent, location.parent.parent)
+        )
 
     def _names(self) -> dict[str, Path | None]:
-        """The names whose events count: places of files, with the file they stand for, and all folders above them."""
-        places = self._places()
-        above: dict[str, Path | None] = {str(folder): None for place in places for folder in place.parents}
-        return above | {str(place): path for place, path in places.items()}
+        """The paths whose events count: locations of files, with the file, and all folders above, with `None`."""
+        locations = self._locations()
+        above: dict[str, Path | None] = {str(folder): None for location in locations for folder in location.parents}
+        return above | {str(location): path for location, path in locations.items()}
 
-    def _places(self) -> dict[Path, Path]:
-        """Where each file is to be looked for: under its own name and at the end of its links."""
-        return {place: path for path in self._paths for place in (_target(path), path)}
+    def _locations(self) -> dict[Path, Path]:
+        """Where to look for each file: under its own name and at the end of its links."""
+        return {location: path for path in self._paths for location in (_target(path), path)}
 
 
 class _FolderGone(Exception):
-    """A folder went between being found and being watched."""
+    """A folder was deleted between being found and being watched."""
 
 
 async def _next(events: AsyncIterator[_Batch]) -> _Batch:
@@ -116,7 +118,11 @@ async def _next(events: AsyncIterator[_Batch]) -> _Batch:
         return await anext(events)
     except FileNotFoundError as fault:
         raise _FolderGone(str(fault)) from fault
-    except (OSError, RuntimeError, ValueError) as fault:  # watchfiles' own errors are RuntimeErrors; names may be no text
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as fault:  # watchfiles' own errors are RuntimeErrors; names may be no text
         raise _refused(fault) from fault
 
 
@@ -130,13 +136,13 @@ async def _end(task: asyncio.Task[Any]) -> None:
         except asyncio.CancelledError as request:
             cancelled = request
     if not task.cancelled():
-        task.exception()  # it was asked; nobody needs to hear of it
+        task.exception()  # marks it as retrieved
     if cancelled:
         raise cancelled
 
 
 def _target(path: Path) -> Path:
-    """Where the path's links lead; the path itself if it is none that the system could have."""
+    """The end of the path's links; the path itself if it is not valid."""
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError):
@@ -149,7 +155,7 @@ def _nearest(folder: Path) -> Path:
 
 
 def _stamp(path: Path) -> _Stamp:
-    """What changes when the file does; `None` if there is none."""
+    """Inode, size and modification time, which change with the file; `None` if it does not exist."""
     try:
         found = path.stat()
     except (OSError, ValueError):

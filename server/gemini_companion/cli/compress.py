@@ -6,40 +6,39 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from gemini_companion.cli.files import check_writable, read_session, read_text, write_whole
 from gemini_companion.cli.progress import PhaseLine
+from gemini_companion.engine.compression.types import FAULTS
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.compressing import compress, compress_automatically
-from gemini_companion.sessions.importing import entries_of
+from gemini_companion.sessions.compression.service import compress, compress_at_safe_point
+from gemini_companion.sessions.interchange.importing import entries_of
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.load import SettingsLoader
 
-_FAILURES: Final = ("COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR")
-
 
 async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> int:
-    """Compress, print, write. Returns the exit code."""
+    """Compress the history in `options.file`, print the result, write the new history. Returns the exit code."""
     from gemini_companion.adapters.storage.memory import MemoryStore
     from gemini_companion.wiring import build_services, data_directory, home_directory
 
     imported = read_session(options.file)
     system = read_text(options.system) if options.system else imported.system_instruction
     if options.output:
-        check_writable(options.output)  # before a model is paid for what could not be kept
+        check_writable(options.output)  # before a model is paid for a result that could not be written
     loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
     settings = _settings(loaded.settings, options)
     store = MemoryStore(str(data_directory(env) / "files" / f"compress-{time.time_ns()}"))
     services = build_services(env, store=store, settings=lambda: settings, with_environment=False)
     app = Application(services)
     progress = PhaseLine(quiet=options.json)
-    for warning in (*imported.warnings, *(problem.told for problem in loaded.problems)):
+    for warning in (*imported.warnings, *(problem.message_with_hint for problem in loaded.problems)):
         progress.say(warning)
     client = Client("command-line", progress, name="command line")
     app.attach(client)
@@ -47,10 +46,15 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
         entries = imported.entries or entries_of(imported.contents, services)
         session = await app.create(client, model=options.model or "", system_instruction=system, entries=entries)
         choice = session.choice()
-        if choice.asked != choice.name and choice.client.provider == "offline":
-            progress.say(f"The built-in offline model stands in for {choice.asked}: {choice.reason}. Set GEMINI_API_KEY to use Gemini.")
+        if choice.is_fallback:
+            progress.say(
+                f"The built-in offline model stands in for {choice.asked}: {choice.reason}. Set GEMINI_API_KEY to use"
+                " Gemini."
+            )
         if options.auto:
-            result = await compress_automatically(session, choice) or _not_due(session.reading(choice).tokens, session.trigger_at(choice))
+            result = await compress_at_safe_point(session, choice) or _not_due(
+                session.token_count(choice).tokens, session.trigger_at(choice)
+            )
         else:
             result = await compress(session, client=client.client_id, instructions=options.instructions)
         after = session.history.contents()
@@ -60,8 +64,10 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     changed = result.status in ("COMPRESSED", "CONTENT_TRUNCATED")
     _print(result, after if changed else None, as_json=options.json)
     if options.output:
-        write_whole(options.output, _document(after, system, imported.system_instruction is not None or bool(options.system)))
-    return 1 if result.status in _FAILURES else 0
+        write_whole(
+            options.output, _document(after, system, imported.system_instruction is not None or bool(options.system))
+        )
+    return 1 if result.status in FAULTS else 0
 
 
 def _settings(settings: Settings, options: argparse.Namespace) -> Settings:
@@ -110,7 +116,10 @@ def _print(result: CompressionResult, history: Sequence[Content] | None, *, as_j
     else:
         print(f"  tokens    {before:,} → {after:,}  ({100 - 100 * after / max(1, before):.0f} % less, {source})")
         if result.kept_contents is not None:
-            print(f"  kept      {_counted(result.kept_contents, 'content')} word for word, from index {result.split_at} of the old history")
+            print(
+                f"  kept      {_counted(result.kept_contents, 'content')} word for word, from index {result.split_at}"
+                " of the old history"
+            )
     print(f"  took      {result.duration_ms:,} ms, {_counted(result.model_calls, 'model call')}")
 
 

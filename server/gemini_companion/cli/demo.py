@@ -1,4 +1,4 @@
-"""`gemini-companion demo`: the whole product in a minute, over the protocol, as an editor would see it."""
+"""`gemini-companion demo`: the whole product in a minute, over the protocol, as an editor uses it."""
 
 from __future__ import annotations
 
@@ -24,33 +24,41 @@ _WORKSPACE_FILES: Final = 3
 
 
 async def demo(env: Mapping[str, str], *, workspace: str | None, as_json: bool) -> int:
-    """Run the story. Returns the exit code. Sessions go to a folder of their own that is gone afterwards."""
+    """Run the demo. Returns the exit code. Sessions go to a temporary folder that is deleted afterwards.
+
+    `workspace` is a folder to use instead of the small one that is made; `as_json` prints one object per step. Raises
+    `InvalidInput` if the workspace is no folder.
+    """
     with tempfile.TemporaryDirectory(prefix="gemini-companion-demo-") as scratch:
         if workspace is None:
             folder = make_workspace(Path(scratch) / "orbit")
         else:
             folder = Path(workspace).resolve()
             if not folder.is_dir():
-                raise InvalidInput(f"{workspace} is no folder.", hint="Name a folder with some source files, or leave --workspace out.")
-        story = _Story(folder, as_json=as_json)
-        return await story.tell({**env, "COMPANION_DATA_DIR": str(Path(scratch) / "data")})
+                raise InvalidInput(
+                    f"{workspace} is no folder.", hint="Name a folder with some source files, or leave --workspace out."
+                )
+        run = _DemoRun(folder, as_json=as_json)
+        return await run.execute({**env, "COMPANION_DATA_DIR": str(Path(scratch) / "data")})
 
 
-class _Story:
+class _DemoRun:
     def __init__(self, folder: Path, *, as_json: bool) -> None:
         self._folder = folder
         self._json = as_json
-        self._client = LspClient(self._hear)
+        self._client = LspClient(self._on_notification)
         self._receipts: list[dict[str, Any]] = []
         self._phase = ""
         self._column = 0
         self._width = max(60, min(110, shutil.get_terminal_size((100, 20)).columns))
 
-    async def tell(self, env: Mapping[str, str]) -> int:
+    async def execute(self, env: Mapping[str, str]) -> int:
         uri = self._folder.as_uri()
         started = time.monotonic()
         answer = await self._client.start(
-            env, workspaceFolders=[{"uri": uri, "name": self._folder.name}], initializationOptions={"trusted": True, "clientName": "demo"}
+            env,
+            workspaceFolders=[{"uri": uri, "name": self._folder.name}],
+            initializationOptions={"trusted": True, "clientName": "demo"},
         )
         try:
             await self._act(answer, started)
@@ -62,13 +70,22 @@ class _Story:
         ask = self._client.request
         models = await ask("gemini/models")
         self._chapter("1", "An editor starts the daemon")
-        self._step("started", ms=round((time.monotonic() - started) * 1000), server=answer["serverInfo"], provider=models["provider"])
+        self._step(
+            "started",
+            ms=round((time.monotonic() - started) * 1000),
+            server=answer["serverInfo"],
+            provider=models["provider"],
+        )
         self._say(f"A real server runs as a child process and speaks LSP over stdio. Workspace: {self._folder}")
         self._say(f"Model: {models['current']} ({models['reason']}). {models['hint']}")
 
         files = self._open_files()
         self._chapter("2", "A chat that sees the editor")
-        self._say("Open files: " + ", ".join(path.name for path in files) + ". The prompt's receipt says what of them went along.")
+        self._say(
+            "Open files: "
+            + ", ".join(path.name for path in files)
+            + ". The prompt's receipt says what of them went along."
+        )
         for question in QUESTIONS:
             await self._chat(question)
         await self._paste_logs()
@@ -90,9 +107,16 @@ class _Story:
             return
         self._snapshot(result["snapshot"])
         history = await ask("gemini/session/history", {"view": "model"})
-        self._say(f"The model now gets {len(history['contents'])} contents: " + ", ".join(item["kind"] for item in history["contents"]) + ".")
+        self._say(
+            f"The model now gets {len(history['contents'])} contents: "
+            + ", ".join(item["kind"] for item in history["contents"])
+            + "."
+        )
         transcript = await ask("gemini/session/history", {"view": "transcript"})
-        self._say(f"The transcript still has all {len(transcript['contents'])}: a compression is a view of the log, nothing is deleted.")
+        self._say(
+            f"The transcript still has all {len(transcript['contents'])}: a compression is a view of the log, nothing"
+            " is deleted."
+        )
         after = await ask("gemini/context")
         self._meter(after)
         status = await ask("gemini/compressionStatus")
@@ -102,7 +126,10 @@ class _Story:
         self._chapter("5", "And on: the editor's state goes out in full again")
         await self._chat("Which rule did I give you about retries, and in which file is the retry code?")
         receipt = self._receipts[-1] if self._receipts else {}
-        self._say(f"Receipt: {receipt.get('kind', 'nothing')} context, " + ", ".join(Path(file).name for file in receipt.get("files", [])))
+        self._say(
+            f"Receipt: {receipt.get('kind', 'nothing')} context, "
+            + ", ".join(Path(file).name for file in receipt.get("files", []))
+        )
 
         self._chapter("6", "Undo")
         undone = await ask("gemini/compression/undo")
@@ -111,16 +138,19 @@ class _Story:
         restored = await ask("gemini/session/history", {"view": "model"})
         self._meter(await ask("gemini/context"))
         kinds = [item["kind"] for item in restored["contents"]]
-        self._say(f"The model gets {len(kinds)} contents again, word for word, and the question asked since is still there.")
+        self._say(
+            f"The model gets {len(kinds)} contents again, word for word, and the question asked since is still there."
+        )
         stats = await ask("gemini/stats")
         self._step("summary", stats=stats, before=before["tokenCount"], after=after["tokenCount"])
         self._chapter("✓", "That was it")
         self._say(
-            f"{stats['turns']} turns; {before['tokenCount']:,} tokens compressed to {after['tokenCount']:,} and undone again. "
-            "`gemini-companion serve` is what your editor starts; the README has its few lines of configuration."
+            f"{stats['turns']} turns; {before['tokenCount']:,} tokens compressed to {after['tokenCount']:,} and undone"
+            " again. `gemini-companion serve` is what your editor starts; `gemini-companion editor` prints its"
+            " configuration."
         )
 
-    # --- what an editor does -----------------------------------------------------------------------------------------------------
+    # --- what the editor's side does
 
     def _open_files(self) -> list[Path]:
         files = (
@@ -135,7 +165,8 @@ class _Story:
             lines = min(14, files[0].read_text("utf-8", errors="replace").count("\n"))
             selection = {"start": {"line": 0, "character": 0}, "end": {"line": lines, "character": 0}}
             shown = [
-                {"uri": path.as_uri(), "lastFocusedAt": len(files) - index, "isActive": index == 0} | ({"selection": selection} if index == 0 else {})
+                {"uri": path.as_uri(), "lastFocusedAt": len(files) - index, "isActive": index == 0}
+                | ({"selection": selection} if index == 0 else {})
                 for index, path in enumerate(files)
             ]
             self._client.notify("gemini/ideContext/didChange", {"openFiles": shown, "isTrusted": True})
@@ -145,13 +176,19 @@ class _Story:
         self._prompt(shown or prompt)
         result = await self._client.request("gemini/chat", {"prompt": prompt})
         self._end_line()
-        self._step("answered", prompt=shown or prompt, model=result["model"], finishReason=result["finishReason"], usage=result["usage"])
+        self._step(
+            "answered",
+            prompt=shown or prompt,
+            model=result["model"],
+            finishReason=result["finishReason"],
+            usage=result["usage"],
+        )
 
     async def _paste_logs(self) -> None:
-        """Something long, as happens in every real session."""
+        """Send a long prompt, as in every real session."""
         await self._chat(LOG_OUTPUT, f"(pastes {LOG_OUTPUT.count(chr(10)):,} lines of a test log and asks what failed)")
 
-    def _hear(self, method: str, params: Any) -> None:
+    def _on_notification(self, method: str, params: Any) -> None:
         if method != "gemini/event":
             return
         event = params["event"]
@@ -161,12 +198,12 @@ class _Story:
             case "ideContextSent":
                 self._receipts.append(event)
                 self._receipt(event)
-            case "compactionProgress":
+            case "compressionProgress":
                 self._progress(event)
             case _:
                 pass
 
-    # --- what a person sees ------------------------------------------------------------------------------------------------------
+    # --- output
 
     def _step(self, step: str, **fields: Any) -> None:
         if self._json:
@@ -208,11 +245,16 @@ class _Story:
             return
         names = ", ".join(Path(file).name for file in event["files"])
         withheld = "".join(f"; withheld {item['name']} ({item['reason']})" for item in event["withheld"])
-        sys.stdout.write(_dim(f"[sent {event['kind']} editor context: {names}; {event['selectionChars']} selected characters{withheld}] "))
+        sys.stdout.write(
+            _dim(
+                f"[sent {event['kind']} editor context: {names}; {event['selectionChars']} selected"
+                f" characters{withheld}] "
+            )
+        )
 
     def _progress(self, event: dict[str, Any]) -> None:
         if self._json:
-            self._step("compactionProgress", phase=event["phase"], elapsedMs=event["elapsedMs"])
+            self._step("compressionProgress", phase=event["phase"], elapsedMs=event["elapsedMs"])
             return
         line = f"   {event['elapsedMs']:>5} ms  {event['phase']}"
         if event["phase"] != self._phase:
@@ -227,7 +269,10 @@ class _Story:
         used, limit = context["tokenCount"], context["tokenLimit"]
         mark = used + context["tokensUntilCompression"] if context["tokensUntilCompression"] is not None else limit
         filled = max(1, round(METER_WIDTH * min(1.0, used / max(1, mark))))
-        print(f"   [{'█' * filled}{'·' * (METER_WIDTH - filled)}] {used:,} of {limit:,} tokens; compresses by itself at {mark:,}")
+        print(
+            f"   [{'█' * filled}{'·' * (METER_WIDTH - filled)}] {used:,} of {limit:,} tokens; compresses by itself at"
+            f" {mark:,}"
+        )
         for name, tokens in context["byPart"].items():
             if tokens:
                 share = round(METER_WIDTH * tokens / max(1, used))

@@ -1,4 +1,4 @@
-"""The small workspace that the demo talks about."""
+"""The small workspace that the demo uses."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Refused(Exception):
 
 
 def make_workspace(folder: Path) -> Path:
-    """Write the workspace: three modules, a secret that must not leave, and an ignore file."""
+    """Write the workspace: three modules, a secret file, and an ignore file. Returns `folder`, which must not exist."""
     package = folder / "orbit"
     package.mkdir(parents=True)
     files = {
@@ -94,4 +94,6 @@ def _log_line(number: int) -> str:
 
 
 _LOG: Final = "\n".join(_log_line(number) for number in range(1, 401))
-LOG_OUTPUT: Final = f"Here is the log of `pytest -q tests/test_client.py`. Which test failed?\n{_LOG}\n1 failed, 399 passed\n"
+LOG_OUTPUT: Final = (
+    f"Here is the log of `pytest -q tests/test_client.py`. Which test failed?\n{_LOG}\n1 failed, 399 passed\n"
+)

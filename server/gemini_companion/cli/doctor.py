@@ -1,4 +1,4 @@
-"""`gemini-companion doctor`: what works here, what does not, and what to do about it."""
+"""`gemini-companion doctor`: what works here, what does not, and how to fix it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ import msgspec
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import user_text
-from gemini_companion.sessions.ports import ModelRequest
+from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.settings.load import SettingsLoader
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed"]
 
 CHECK_SECONDS = 20.0
+"""Longest wait for the model's service."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One finding: a verdict, a sentence, and what to do."""
+    """The result of one check: a verdict, a sentence, and what to do."""
 
     name: str
     verdict: Verdict
@@ -48,7 +49,11 @@ async def doctor(env: Mapping[str, str], *, as_json: bool) -> int:
 
 
 def _python() -> Check:
-    return Check(name="python", verdict="ok", detail=f"Python {platform.python_version()} on {platform.system()} ({sys.executable})")
+    return Check(
+        name="python",
+        verdict="ok",
+        detail=f"Python {platform.python_version()} on {platform.system()} ({sys.executable})",
+    )
 
 
 def _settings(env: Mapping[str, str]) -> list[Check]:
@@ -57,9 +62,14 @@ def _settings(env: Mapping[str, str]) -> list[Check]:
     loader = SettingsLoader(home_directory(env), (os.getcwd(),), env)
     loaded = loader.reload(trusted=False)
     if loaded.problems:
-        return [Check(name="settings", verdict="failed", detail=problem.message, hint=problem.hint) for problem in loaded.problems]
+        return [
+            Check(name="settings", verdict="failed", detail=problem.message, hint=problem.hint)
+            for problem in loaded.problems
+        ]
     found = [str(path) for path in loader.files if path.is_file()]
-    return [Check(name="settings", verdict="ok", detail=", ".join(found) or "no settings file; the defaults are in force")]
+    return [
+        Check(name="settings", verdict="ok", detail=", ".join(found) or "no settings file; the defaults are in force")
+    ]
 
 
 async def _storage(env: Mapping[str, str]) -> Check:
@@ -75,7 +85,11 @@ async def _storage(env: Mapping[str, str]) -> Check:
         return Check(name="storage", verdict="failed", detail=fault.message, hint=fault.hint)
     finally:
         await store.close()
-    return Check(name="storage", verdict="ok", detail=f"{directory} ({'has' if page.sessions else 'no'} sessions for this folder)")
+    return Check(
+        name="storage",
+        verdict="ok",
+        detail=f"{directory} ({'has' if page.sessions else 'no'} sessions for this folder)",
+    )
 
 
 async def _model(env: Mapping[str, str]) -> Check:
@@ -85,17 +99,27 @@ async def _model(env: Mapping[str, str]) -> Check:
     models = build_models(env)
     choice = models.choose(settings)
     try:
-        if choice.client.provider == "offline":
-            wanted = "" if choice.asked == choice.name else f"; {choice.asked} was asked for, but {choice.reason}"
-            hint = "" if choice.asked == choice.name else "Set GEMINI_API_KEY (or GOOGLE_API_KEY) to talk to Gemini."
-            return Check(name="model", verdict="warning" if hint else "ok", detail=f"the built-in offline model answers{wanted}", hint=hint)
+        if not choice.provider.capabilities.counts_remotely:
+            wanted = f"; {choice.asked} was asked for, but {choice.reason}" if choice.is_fallback else ""
+            hint = choice.remedy
+            return Check(
+                name="model",
+                verdict="warning" if hint else "ok",
+                detail=f"the built-in offline model answers{wanted}",
+                hint=hint,
+            )
         request = ModelRequest(model=choice.name, contents=(user_text("hi"),))
         async with asyncio.timeout(CHECK_SECONDS):
-            await choice.client.count_tokens(request)
+            await choice.provider.count_tokens(request)
         return Check(name="model", verdict="ok", detail=f"{choice.name} answers ({choice.reason})")
     except CompanionError as fault:
         return Check(name="model", verdict="failed", detail=fault.message, hint=fault.hint)
     except TimeoutError:
-        return Check(name="model", verdict="failed", detail=f"{choice.name} did not answer within {CHECK_SECONDS:.0f} s.", hint="Check the network.")
+        return Check(
+            name="model",
+            verdict="failed",
+            detail=f"{choice.name} did not answer within {CHECK_SECONDS:.0f} s.",
+            hint="Check the network.",
+        )
     finally:
         await models.close()

@@ -1,4 +1,4 @@
-"""Reading and writing the files that the command line is given."""
+"""Reading and writing files named on the command line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gemini_companion.engine.errors import CompanionError, InvalidInput
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
 
 FILE_LIMIT: Final = 256 * 1024 * 1024
+"""Bytes of an input file at most."""
 
 
 def read_session(name: str) -> ImportedSession:
@@ -44,7 +45,7 @@ def read_text(name: str) -> str:
 
 
 def check_writable(name: str) -> None:
-    """See that a file can be written there, as far as that shows before. Raises `CompanionError`."""
+    """Check that a file can be written there, as far as that is known before. Raises `CompanionError`."""
     path = Path(name)
     if path.is_dir() or not path.parent.is_dir():
         why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
@@ -52,7 +53,7 @@ def check_writable(name: str) -> None:
 
 
 def write_whole(name: str, data: bytes) -> None:
-    """Write a file whole or not at all. Raises `CompanionError`."""
+    """Write a file completely or not at all. Raises `CompanionError`."""
     path = Path(name)
     partial = path.with_name(f".{path.name}.partial")
     try:

@@ -1,4 +1,4 @@
-"""A small LSP client: starts a daemon as a child and speaks to it, as an editor does."""
+"""A small LSP client: starts a daemon as a child process and connects to it, as an editor does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ class DaemonError(CompanionError):
 
 
 class LspClient:
-    """One connection over the standard streams of a child process. `on_notification` gets method and params as they come."""
+    """One connection over the standard streams of a child process.
+
+    `on_notification` is called with method and params, in the order in which notifications arrive.
+    """
 
     def __init__(self, on_notification: Callable[[str, Any], None]) -> None:
         self._on_notification = on_notification
@@ -35,7 +38,7 @@ class LspClient:
         self._reader: asyncio.Task[None] | None = None
 
     async def start(self, env: Mapping[str, str], **params: Any) -> dict[str, Any]:
-        """Start the daemon and initialize it. Returns what it answers."""
+        """Start the daemon and initialize it with `params`. Returns the result of `initialize`."""
         command = [sys.executable, "-m", "gemini_companion", "serve"]
         pipe = asyncio.subprocess.PIPE
         self._process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=dict(env))
@@ -46,7 +49,10 @@ class LspClient:
         return cast("dict[str, Any]", answer)
 
     async def request(self, method: str, params: Any = None) -> Any:
-        """Ask and wait for the result. Raises `DaemonError`. A cancel of the waiting task cancels the request."""
+        """Send a request and wait for its result. Cancelling the waiting task cancels the request.
+
+        Raises `DaemonError` for an error answer, `CompanionError` if the daemon ends.
+        """
         request_id = next(self._ids)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = future
@@ -60,11 +66,11 @@ class LspClient:
             self._waiting.pop(request_id, None)
 
     def notify(self, method: str, params: Any) -> None:
-        """Tell something."""
+        """Send a notification."""
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def stop(self) -> None:
-        """Shut the daemon down."""
+        """Shut the daemon down; kill it if that takes more than 10 seconds."""
         if self._process is None:
             return
         if self._process.returncode is None:
@@ -92,7 +98,9 @@ class LspClient:
         finally:
             for future in self._waiting.values():
                 if not future.done():
-                    future.set_exception(CompanionError("The daemon ended unexpectedly.", hint="Run gemini-companion doctor."))
+                    future.set_exception(
+                        CompanionError("The daemon ended unexpectedly.", hint="Run gemini-companion doctor.")
+                    )
 
     def _take(self, message: dict[str, Any]) -> None:
         if "method" in message:

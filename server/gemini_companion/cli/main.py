@@ -6,24 +6,32 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gemini_companion import __version__
-from gemini_companion.engine.errors import CheckpointNotFound, CompanionError, InvalidInput, InvalidSettings, SessionNotFound, Unauthenticated
+from gemini_companion.cli.editor import CONFIGURATIONS
+from gemini_companion.cli.interruptible import run_interruptibly
+from gemini_companion.engine.errors import (
+    CompanionError,
+    CompressionNotFound,
+    InvalidInput,
+    InvalidSettings,
+    SessionNotFound,
+    Unauthenticated,
+)
 
 FAILED: Final = 1
 USAGE: Final = 2
 NO_CREDENTIALS: Final = 3
 INTERRUPTED: Final = 130
 
-_UNREADABLE: Final = (InvalidInput, InvalidSettings, SessionNotFound, CheckpointNotFound)
+_UNREADABLE: Final = (InvalidInput, InvalidSettings, SessionNotFound, CompressionNotFound)
 
 
 def run(arguments: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run one command. Returns the exit code; every fault is a sentence on stderr, never a traceback."""
+    """Run one command. Returns the exit code; every fault is printed to stderr as a sentence, without a traceback."""
     try:
         options = _parser().parse_args(arguments)
     except SystemExit as exit_:
@@ -34,8 +42,14 @@ def run(arguments: Sequence[str], env: Mapping[str, str]) -> int:
         _complain("Interrupted.")
         return INTERRUPTED
     except CompanionError as fault:
-        _complain(fault.told)
-        return NO_CREDENTIALS if isinstance(fault, Unauthenticated) else USAGE if isinstance(fault, _UNREADABLE) else FAILED
+        _complain(fault.message_with_hint)
+        return (
+            NO_CREDENTIALS
+            if isinstance(fault, Unauthenticated)
+            else USAGE
+            if isinstance(fault, _UNREADABLE)
+            else FAILED
+        )
     except BrokenPipeError:
         return FAILED
 
@@ -49,11 +63,11 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
         case "demo":
             from gemini_companion.cli.demo import demo
 
-            return asyncio.run(demo(env, workspace=options.workspace, as_json=options.json))
+            return run_interruptibly(demo(env, workspace=options.workspace, as_json=options.json))
         case "compress":
             from gemini_companion.cli.compress import compress_file
 
-            return asyncio.run(compress_file(env, options))
+            return run_interruptibly(compress_file(env, options))
         case "tokens":
             from gemini_companion.cli.tokens import count_file
 
@@ -61,15 +75,19 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
         case "sessions":
             from gemini_companion.cli.sessions import sessions
 
-            return asyncio.run(sessions(env, options))
+            return run_interruptibly(sessions(env, options))
+        case "editor":
+            from gemini_companion.cli.editor import show_configuration
+
+            return show_configuration(options.name, as_path=options.path)
         case _:
             from gemini_companion.cli.doctor import doctor
 
-            return asyncio.run(doctor(env, as_json=options.json))
+            return run_interruptibly(doctor(env, as_json=options.json))
 
 
 def _complain(message: str) -> None:
-    from gemini_companion.cli.terminal import harmless  # not on the way of `serve`
+    from gemini_companion.cli.terminal import harmless  # not needed by `serve`
 
     print(f"gemini-companion: {harmless(message)}", file=sys.stderr)
 
@@ -89,7 +107,9 @@ def _count(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="gemini-companion", description="A Gemini chat for every editor that never forgets.")
+    parser = argparse.ArgumentParser(
+        prog="gemini-companion", description="A Gemini chat for every editor that never forgets."
+    )
     parser.add_argument("--version", action="version", version=f"gemini-companion {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
@@ -103,7 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--json", action="store_true", help="one JSON object per step")
 
     compress = commands.add_parser("compress", help="compress the history in a file")
-    compress.add_argument("file", metavar="FILE", help="{history, systemInstruction?}, a list of contents, a Gemini CLI session, or -")
+    compress.add_argument(
+        "file", metavar="FILE", help="{history, systemInstruction?}, a list of contents, a Gemini CLI session, or -"
+    )
     compress.add_argument("--json", action="store_true", help="print one JSON object: the result and the new history")
     compress.add_argument("--output", metavar="FILE", help="write the new history there")
     compress.add_argument("--model", metavar="MODEL", help="the conversation's model")
@@ -132,6 +154,12 @@ def _parser() -> argparse.ArgumentParser:
     import_.add_argument("file", metavar="FILE")
     delete = actions.add_parser("delete", help="forget a session")
     delete.add_argument("id")
+
+    editor = commands.add_parser("editor", help="print an editor's configuration, or the names of the editors")
+    editor.add_argument(
+        "name", nargs="?", metavar="NAME", choices=sorted(CONFIGURATIONS), help=", ".join(CONFIGURATIONS)
+    )
+    editor.add_argument("--path", action="store_true", help="print where the file is instead")
 
     doctor = commands.add_parser("doctor", help="check the installation, the settings and the key")
     doctor.add_argument("--json", action="store_true")

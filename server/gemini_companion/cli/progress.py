@@ -1,26 +1,15 @@
-"""Progress of a compression on a terminal, as lines elsewhere."""
+"""Progress of a compression: one changing line on a terminal, a line per phase elsewhere."""
 
 from __future__ import annotations
 
 import sys
-from typing import Final
 
-from gemini_companion.sessions.events import CompactionProgress, Event
+from gemini_companion.sessions.events import PHASE_TEXTS, CompressionProgress, Event
 from gemini_companion.sessions.results import CompressionStatusReport
-
-PHASES: Final = {
-    "hook": "asking hooks",
-    "truncating": "shortening tool outputs",
-    "summarising": "summarising",
-    "verifying": "checking the summary",
-    "repairing": "asking again",
-    "counting": "counting tokens",
-    "installing": "installing",
-}
 
 
 class PhaseLine:
-    """A client of the session that shows its phases on stderr; silent if `quiet`."""
+    """A `ClientSink` that shows a compression's phases on stderr; silent if `quiet`."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -28,22 +17,22 @@ class PhaseLine:
         self._shown = False
 
     def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
-        """Show a phase."""
-        if isinstance(event, CompactionProgress):
+        """Show the phase, if the event has one."""
+        if isinstance(event, CompressionProgress):
             blocks = f" {event.block} of {event.blocks}" if event.block else ""
-            self._show(f"{PHASES[event.phase]}{blocks} ({event.elapsed_ms / 1000:.1f} s)")
+            self._show(f"{PHASE_TEXTS[event.phase]}{blocks} ({event.elapsed_ms / 1000:.1f} s)")
 
     def status(self, report: CompressionStatusReport) -> None:
-        """Nothing to show."""
+        """Do nothing: the phases are enough."""
 
     def say(self, message: str) -> None:
-        """A line of its own."""
+        """Print a message on a line of its own."""
         if not self._quiet:
             self.done()
             print(message, file=sys.stderr)
 
     def done(self) -> None:
-        """Take the line away."""
+        """Remove the line of the current phase."""
         if self._shown:
             self._shown = False
             sys.stderr.write("\r\x1b[K")

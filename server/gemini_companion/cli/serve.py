@@ -1,4 +1,4 @@
-"""`gemini-companion serve` with options."""
+"""`gemini-companion serve` with logging options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from gemini_companion.wiring import serve_stdio
 
 
 def serve(env: Mapping[str, str], *, log_file: str | None, log_level: str) -> int:
-    """Serve one editor; the log goes to a file or to stderr, never to stdout."""
+    """Serve one editor over stdin and stdout; the log goes to a file or to stderr. Returns the exit code.
+
+    Raises `InvalidInput` if the log file cannot be written.
+    """
     level = getattr(logging, log_level.upper())
     layout = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     try:

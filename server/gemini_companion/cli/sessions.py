@@ -1,4 +1,4 @@
-"""`gemini-companion sessions`: what is stored for the project of the current folder."""
+"""`gemini-companion sessions`: the stored sessions of the current folder's project."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.events import Event
-from gemini_companion.sessions.history_pages import history_page
 from gemini_companion.sessions.results import CompressionStatusReport, HistoryItem, SessionInfo, item_content
+from gemini_companion.sessions.transcript.pages import history_page
 from gemini_companion.settings.load import SettingsLoader
 
 
-class _Deaf:
-    """A client that needs no news."""
+class _NullSink:
+    """A `ClientSink` that ignores everything."""
 
     def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def status(self, report: CompressionStatusReport) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
-    """Run one action. Returns the exit code."""
+    """Run the action in `options.action`. Returns the exit code. Raises `CompanionError`."""
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.storage.store import open_store, project_key
     from gemini_companion.wiring import build_services, data_directory, home_directory
@@ -41,20 +41,30 @@ async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
     folder = os.getcwd()
     loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
     for problem in loaded.problems:
-        print(problem.told, file=sys.stderr)
+        print(problem.message_with_hint, file=sys.stderr)
     settings = loaded.settings
-    store = open_store(data_directory(env), project_key([folder]), clock=SystemClock(), notify=lambda said: print(said, file=sys.stderr))
+    store = open_store(
+        data_directory(env),
+        project_key([folder]),
+        clock=SystemClock(),
+        notify=lambda message: print(message, file=sys.stderr),
+    )
     app = Application(build_services(env, store=store, settings=lambda: settings, with_environment=False))
-    client = Client("command-line", _Deaf(), name="command line")
+    client = Client("command-line", _NullSink(), name="command line")
     client.folders = (folder,)
     app.attach(client)
     try:
         return await _act(app, client, options)
     except SessionNotFound as fault:
-        hint = "`gemini-companion sessions list` names those of this folder; a session belongs to the folder that it was begun in."
+        hint = (
+            "`gemini-companion sessions list` names those of this folder; a session belongs to the folder that it was"
+            " begun in."
+        )
         raise SessionNotFound(fault.message, hint=hint) from None
     except SessionBusy as fault:
-        raise SessionBusy(fault.message, hint="Close the editor that uses it, or start a new chat there, then try again.") from None
+        raise SessionBusy(
+            fault.message, hint="Close the editor that uses it, or start a new chat there, then try again."
+        ) from None
     finally:
         await app.close()
 
@@ -91,16 +101,23 @@ async def _list(app: Application, options: argparse.Namespace) -> None:
         sys.stdout.write(msgspec.json.encode({"sessions": found}).decode() + "\n")
         return
     if not found:
-        print("No session of this folder's project holds these words." if options.query else "No sessions in this folder's project yet.")
+        print(
+            "No session of this folder's project holds these words."
+            if options.query
+            else "No sessions in this folder's project yet."
+        )
     for info in found:
         when = datetime.datetime.fromtimestamp(info.updated_at / 1000).strftime("%Y-%m-%d %H:%M")
         held = f"  (held by process {info.held_by})" if info.held_by else ""
         turns = f"{info.turns:>4} turn " if info.turns == 1 else f"{info.turns:>4} turns"
-        print(f"{info.session_id}  {when}  {turns}  {info.token_count:>9,} tokens  {on_one_line(info.title) or 'untitled'}{held}")
+        print(
+            f"{info.session_id}  {when}  {turns}  {info.token_count:>9,} tokens "
+            f" {on_one_line(info.title) or 'untitled'}{held}"
+        )
 
 
 async def _show(app: Application, client: Client, options: argparse.Namespace) -> None:
-    session = await app.reading(client, options.id)
+    session = await app.load(client, options.id)
     page = await history_page(session, "transcript", cursor=None, limit=None)
     if options.json:
         sys.stdout.write(msgspec.json.encode(page).decode() + "\n")

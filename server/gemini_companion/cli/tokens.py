@@ -1,4 +1,4 @@
-"""`gemini-companion tokens`: the ledger's count for a file."""
+"""`gemini-companion tokens`: the token estimate for a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gemini_companion.engine.tokens.ledger import RequestParts, TokenLedger
 
 
 def count_file(name: str, *, as_json: bool) -> int:
-    """Print `{total, byPart, source}` for the file's history and system instruction, and nothing of ours."""
+    """Print `{total, byPart, source}` for the file's history and system instruction alone. Returns the exit code."""
     imported = read_session(name)
     ledger = TokenLedger()
     system = round(ledger.count_text(imported.system_instruction or ""))

@@ -6,13 +6,13 @@ CompanionError
 ├── SessionNotFound         no such session
 ├── SessionBusy             another process holds the session
 ├── StaleVersion            the span was changed meanwhile
-├── CheckpointNotFound      no such compaction
+├── CompressionNotFound     no such compression or preview
 ├── Overloaded              a bounded queue is full
 ├── InvalidSettings         a settings file is broken
 ├── UntrustedWorkspace      the workspace is not trusted and the method needs it
 ├── StorageFault            the session store cannot be read or written
 ├── Cancelled               a person or a client stopped the job
-├── InternalFault           a defect of ours; the log has the details
+├── InternalFault           a defect of the daemon; the log has the details
 └── ModelFault
     ├── ModelUnavailable    the model's service failed after its retries
     ├── Unauthenticated     no key, or one that was refused
@@ -30,12 +30,15 @@ from __future__ import annotations
 class CompanionError(Exception):
     """The root of the tree: what happened, what to do next, and whether trying again can help.
 
-    `message` and `hint` are sentences for people; `retry_after_ms` is milliseconds, `None` when nobody said how long.
+    `message` and `hint` are sentences for people; `retry_after_ms` is milliseconds, `None` when it is not known.
     """
 
     retryable_by_default = False
+    """What `retryable` is where a caller does not give it."""
 
-    def __init__(self, message: str, *, hint: str = "", retryable: bool | None = None, retry_after_ms: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", retryable: bool | None = None, retry_after_ms: int | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -43,7 +46,7 @@ class CompanionError(Exception):
         self.retry_after_ms = retry_after_ms
 
     @property
-    def told(self) -> str:
+    def message_with_hint(self) -> str:
         """What happened and what to do next, as a person reads it."""
         end = "" if self.message.rstrip().endswith((".", "!", "?", "。")) else "."
         return f"{self.message.rstrip()}{end} {self.hint}".strip()
@@ -66,11 +69,11 @@ class SessionBusy(CompanionError):
 
 
 class StaleVersion(CompanionError):
-    """The span that a compaction was computed for was changed meanwhile."""
+    """The span that a compression was computed for was changed meanwhile."""
 
 
-class CheckpointNotFound(CompanionError):
-    """No compaction or preview has this id, or there is none to undo."""
+class CompressionNotFound(CompanionError):
+    """No compression or preview has this id, or there is none to undo."""
 
 
 class Overloaded(CompanionError):
@@ -96,10 +99,13 @@ class Cancelled(CompanionError):
 
 
 class InternalFault(CompanionError):
-    """A defect of ours, told to clients without its details."""
+    """A defect of the daemon, reported to clients without its details."""
 
     def __init__(self) -> None:
-        super().__init__("Something went wrong inside Gemini Companion.", hint="The server's log says where; please report it with that.")
+        super().__init__(
+            "Something went wrong inside Gemini Companion.",
+            hint="The server's log says where; please report it with that.",
+        )
 
 
 class ModelFault(CompanionError):

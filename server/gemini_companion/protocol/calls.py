@@ -1,4 +1,6 @@
-"""The requests in flight of one client: each runs in a task and gets exactly one answer, also when it is cancelled or its handler fails."""
+"""The requests in flight of one client: each runs in a task and gets exactly one answer, also when it is cancelled or
+its handler fails.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from pygls.exceptions import JsonRpcException
-
 from gemini_companion.protocol.codec import encode_body
-from gemini_companion.protocol.errors import cancelled, to_wire
+from gemini_companion.protocol.errors import RpcError, cancelled, to_wire
 from gemini_companion.protocol.methods import Scope
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Call:
 
 
 class Calls:
-    """What a client has asked and was not yet answered."""
+    """The requests of one client that are not answered yet. `send` takes the body of an answer and returns at once."""
 
     def __init__(self, send: Callable[[bytes], None]) -> None:
         self._send = send
@@ -74,12 +74,16 @@ class Calls:
             self._gate = call.task
 
     def cancel(self, call_id: MessageId) -> None:
-        """Stop a call. A handler that catches this and returns a value in time has that value sent; one that does not is answered for."""
+        """Stop a call. A handler that catches this and returns a value in time has that value sent; one that does not
+        is answered for.
+        """
         call = self._by_id.get(call_id)
         if call is None or call.task is None or call.deadline is not None:
             return
         call.task.cancel()
-        call.deadline = asyncio.get_running_loop().call_later(CANCEL_GRACE, self._answer, call, error_body(call_id, cancelled()))
+        call.deadline = asyncio.get_running_loop().call_later(
+            CANCEL_GRACE, self._answer, call, error_body(call_id, cancelled())
+        )
 
     def cancel_progress(self, token: MessageId) -> None:
         """Stop the calls that took this `workDoneToken`."""
@@ -126,6 +130,8 @@ class Calls:
         self._send(body)
 
 
-def error_body(call_id: MessageId | None, error: JsonRpcException) -> bytes:
+def error_body(call_id: MessageId | None, error: RpcError) -> bytes:
     """An error reply; without an id it carries `"id": null`, as JSON-RPC asks."""
-    return encode_body({"jsonrpc": "2.0", "id": call_id, "error": {"code": error.code, "message": error.message, "data": error.data}})
+    return encode_body(
+        {"jsonrpc": "2.0", "id": call_id, "error": {"code": error.code, "message": error.message, "data": error.data}}
+    )

@@ -1,6 +1,7 @@
-"""JSON in and out: bodies to builtins, builtins to Structs, and back. Strict, bounded, and never surprised by text that is no Unicode.
+"""JSON in and out: bodies to builtins, builtins to Structs, and back. Strict, bounded, and never surprised by text that
+is no Unicode.
 
-Python can hold lone surrogates (half an emoji) in a string and UTF-8 cannot, so both doors replace them by U+FFFD.
+Python can hold lone surrogates (half an emoji) in a string and UTF-8 cannot, so both directions replace them by U+FFFD.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.protocol.errors import INVALID_REQUEST, PARSE_ERROR, refusal
+from gemini_companion.protocol.errors import INVALID_REQUEST, PARSE_ERROR, protocol_error
 
 T = TypeVar("T")
 
@@ -23,9 +24,12 @@ _EXACT_INTEGERS: Final = 2.0**53
 _LONGEST_REASON: Final = 300
 
 _ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<low>\\u[dD][c-fC-F][0-9a-fA-F]{2})?|(?P<lone>u[dD][c-fC-F][0-9a-fA-F]{2})|(?P<other>.))", re.DOTALL
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}(?P<low>\\u[dD][c-fC-F][0-9a-fA-F]{2})?|(?P<lone>u[dD][c-fC-F][0-9a-fA-F]{2})|(?P<other>.))",
+    re.DOTALL,
 )
-"""One escape sequence of a JSON string: a high surrogate with or without its other half, a low one alone, or anything else."""
+"""One escape sequence of a JSON string: a high surrogate with or without its other half, a low one alone, or anything
+else.
+"""
 
 _MISSING = re.compile(r"Object missing required field `([^`]*)`")
 
@@ -34,17 +38,19 @@ _encoder = msgspec.json.Encoder()
 
 
 def decode_body(body: bytes) -> Any:
-    """The JSON value of one message's body. Raises `JsonRpcException`: -32700 if it is no UTF-8 or no JSON, -32600 if nested beyond reason."""
+    """The JSON value of one message's body. Raises `RpcError`: -32700 if it is no UTF-8 or no JSON, -32600 if
+    nested beyond reason.
+    """
     try:
         return _decoder.decode(body)
     except UnicodeDecodeError as error:
-        raise refusal(PARSE_ERROR, "The message is not UTF-8.") from error
+        raise protocol_error(PARSE_ERROR, "The message is not UTF-8.") from error
     except RecursionError:
-        raise refusal(INVALID_REQUEST, f"The message is nested deeper than {MAX_DEPTH} levels.") from None
+        raise protocol_error(INVALID_REQUEST, f"The message is nested deeper than {MAX_DEPTH} levels.") from None
     except msgspec.DecodeError as error:
         repaired = _ESCAPE.sub(_without_half_a_pair, body)
         if repaired == body:
-            raise refusal(PARSE_ERROR, f"The message is not JSON: {_shortened(str(error))}.") from None
+            raise protocol_error(PARSE_ERROR, f"The message is not JSON: {_shortened(str(error))}.") from None
         return decode_body(repaired)
 
 
@@ -61,9 +67,11 @@ def is_too_deep(body: bytes, message: object) -> bool:
 
 
 def decode_params(kind: type[T], raw: object) -> T:
-    """The params of a method, from what was sent. None at all counts as `{}`, and so does `[]`, which is what Lua makes of an empty table.
+    """The params of a method, from what was sent. None at all counts as `{}`, and so does `[]`, which is what Lua makes
+    of an empty table.
 
-    Unknown fields are ignored. Raises `InvalidInput`, whose message and `path` name the place in the wire's own spelling.
+    Unknown fields are ignored. Raises `InvalidInput`, whose message and `path` name the place in the wire's own
+    spelling.
     """
     if raw is None or raw == []:
         raw = {}
@@ -73,7 +81,9 @@ def decode_params(kind: type[T], raw: object) -> T:
 
 
 def decode(kind: type[T], raw: object, *, root: str = "$") -> T:
-    """A value of `kind` from builtins. `root` stands for `$` in the path of the `InvalidInput` that is raised for anything else."""
+    """A value of `kind` from builtins. `root` stands for `$` in the path of the `InvalidInput` that is raised for
+    anything else.
+    """
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:

@@ -1,4 +1,6 @@
-"""`workspace/executeCommand`: the same handlers for editors without our plugin, with the outcome as a message for people."""
+"""`workspace/executeCommand`: the same handlers for editors without our extension, with the outcome as a message for
+people.
+"""
 
 from __future__ import annotations
 
@@ -7,110 +9,62 @@ from functools import partial
 from typing import Any, Final
 
 from gemini_companion.engine.errors import Cancelled, CompanionError, InvalidInput
-from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.protocol.connection import Connection
-from gemini_companion.protocol.handlers import chat, sessions
-from gemini_companion.protocol.handlers.editor import span_of
+from gemini_companion.protocol.editor_state import span_of
 from gemini_companion.protocol.host import Host
-from gemini_companion.protocol.methods import Request
+from gemini_companion.protocol.messages import ERROR, INFO, sentence_for, show_message
+from gemini_companion.protocol.methods import Request, request
 from gemini_companion.protocol.paths import path_of
-from gemini_companion.protocol.server import CompanionServer
-from gemini_companion.protocol.types import (
-    ChatParams,
-    CompressParams,
-    NewSessionParams,
-    PinSelectionParams,
-    SessionParams,
-    UndoParams,
-)
-from gemini_companion.sessions.results import ChatResult, CompressionStatusReport, ContextReport, Pin, SessionInfo
-
-_ERROR: Final = 1
-_INFO: Final = 3
-_SHOWN_CHARACTERS: Final = 1_000
+from gemini_companion.protocol.routes import Routes
+from gemini_companion.protocol.table import REQUESTS
+from gemini_companion.protocol.types import PinSelectionParams
+from gemini_companion.sessions import pins
+from gemini_companion.sessions.results import Pin
 
 
-async def pin_selection(host: Host, connection: Connection, params: PinSelectionParams) -> Pin:
+async def pin_selection(host: Host, params: PinSelectionParams) -> Pin:
     """Pin the text of a range of an open document."""
-    client = host.client(connection)
     path = path_of(params.uri)
-    text = client.editor.text(path, span_of(params.range)).strip() if path else ""
+    text = host.client.editor.text(path, span_of(params.range)).strip() if path else ""
     if not text:
-        raise InvalidInput("There is no text in this range of an open document.", path="$.range", hint="Select some text first.")
-    session = await host.app.writing(client, params.session_id)
-    return await sessions.pin_text(session, text)
+        raise InvalidInput(
+            "There is no text in this range of an open document.", path="$.range", hint="Select some text first."
+        )
+    return await pins.pin(await host.hold(params.session_id), text=text)
 
+
+_BY_NAME: Final = {method.name: method for method in REQUESTS}
 
 COMMANDS: Final[dict[str, Request[Any, Any]]] = {
-    "gemini.chat": Request("gemini/chat", ChatParams, ChatResult, chat.chat, doc="Send a prompt."),
-    "gemini.compress": Request("gemini/compress", CompressParams, CompressionResult, chat.compress, doc="Compress the history."),
-    "gemini.compressionStatus": Request(
-        "gemini/compressionStatus", SessionParams, CompressionStatusReport, chat.compression_status, doc="Where compression stands."
-    ),
-    "gemini.undoCompression": Request("gemini/compression/undo", UndoParams, CompressionResult, chat.undo_, doc="Take the last compaction back."),
-    "gemini.newSession": Request("gemini/session/new", NewSessionParams, SessionInfo, sessions.new, doc="Start a session.", scope="ordered"),
-    "gemini.pinSelection": Request("gemini/pin", PinSelectionParams, Pin, pin_selection, doc="Pin the selected text."),
-    "gemini.showContext": Request("gemini/context", SessionParams, ContextReport, sessions.context, doc="The token ledger."),
+    "gemini.chat": _BY_NAME["gemini/chat"],
+    "gemini.compress": _BY_NAME["gemini/compress"],
+    "gemini.compressionStatus": _BY_NAME["gemini/compressionStatus"],
+    "gemini.undoCompression": _BY_NAME["gemini/compression/undo"],
+    "gemini.newSession": _BY_NAME["gemini/session/new"],
+    "gemini.pinSelection": request("gemini/pin", pin_selection, doc="Pin the selected text."),
+    "gemini.showContext": _BY_NAME["gemini/context"],
 }
 
 
-def bind_commands(server: CompanionServer, host: Host) -> None:
+def bind_commands(routes: Routes, host: Host) -> None:
     """Offer every command."""
     for name, method in COMMANDS.items():
-        server.bind_command(name, method, _told(partial(method.handler, host)))
+        routes.bind_command(name, method, _with_message(partial(method.handler, host), host.connection))
 
 
-def _told(call: Callable[[Connection, Any], Awaitable[Any]]) -> Callable[[Connection, Any], Awaitable[Any]]:
+def _with_message(call: Callable[[Any], Awaitable[Any]], connection: Connection) -> Callable[[Any], Awaitable[Any]]:
     """The same call, its outcome shown to the person as well."""
 
-    async def told(connection: Connection, params: Any) -> Any:
+    async def run(params: Any) -> Any:
         try:
-            result = await call(connection, params)
+            result = await call(params)
         except Cancelled as fault:  # the person did that
-            _show(connection, _INFO, fault.message)
+            show_message(connection, INFO, fault.message)
             raise
         except CompanionError as fault:
-            _show(connection, _ERROR, fault.told)
+            show_message(connection, ERROR, fault.message_with_hint)
             raise
-        _show(connection, _INFO, sentence_for(result))
+        show_message(connection, INFO, sentence_for(result))
         return result
 
-    return told
-
-
-def _show(connection: Connection, kind: int, message: str) -> None:
-    if len(message) > _SHOWN_CHARACTERS:
-        connection.send_notification("window/logMessage", {"type": kind, "message": message})
-        message = f"{message[:_SHOWN_CHARACTERS].rstrip()} … (the rest is in the editor's log of this server)"
-    if message:
-        connection.send_notification("window/showMessage", {"type": kind, "message": message})
-
-
-def sentence_for(result: object) -> str:
-    """An outcome in a sentence for people."""
-    match result:
-        case ChatResult(stopped=None, text=text):
-            return text
-        case ChatResult(stopped="contextWindowWillOverflow"):
-            return "The prompt does not fit into what is left of the model's window; nothing was sent. Compress the chat or shorten the prompt."
-        case ChatResult(stopped="maxTurns"):
-            return "This chat has used up its prompts (model.maxSessionTurns); nothing was sent. Start a new chat or raise the limit."
-        case ChatResult(stopped=stopped):
-            return f"The turn was ended early ({stopped})."
-        case CompressionResult(message=message):
-            return message
-        case CompressionStatusReport(state=state, token_count=count, token_limit=limit, tokens_until_compression=left):
-            more = f"after {left:,} more" if left else "with the next prompt"
-            until = "automatic compression is off" if left is None else f"it starts by itself {more}"
-            return f"Compression is {state}: {count:,} of {limit:,} tokens used; {until}."
-        case SessionInfo():
-            return "A new chat has begun."
-        case Pin(text=text):
-            return f"Pinned: {text[:100]}"
-        case ContextReport(token_count=count, token_limit=limit, by_part=parts):
-            return (
-                f"{count:,} of {limit:,} tokens: system {parts.system_instruction + parts.tools:,}, environment {parts.environment:,}, "
-                f"editor {parts.ide_context:,}, snapshot {parts.snapshot:,}, messages {parts.messages:,}, tool outputs {parts.tool_outputs:,}."
-            )
-        case _:
-            return ""
+    return run

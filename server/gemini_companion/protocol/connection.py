@@ -1,24 +1,21 @@
-"""One client of the server, as the handlers see it: who it is, what it can do, and how to speak to it."""
+"""One client of the server, as the handlers see it: its name, its capabilities, and the way to send it something."""
 
-# ruff: noqa: ASYNC109 (a bound is part of the question here: it also tells the client that nobody waits any more)
+# ruff: noqa: ASYNC109 (the bound is part of the request here: at its end the client is sent a cancel)
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, overload
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, TypeVar, cast, overload
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.protocol.codec import decode
-
-if TYPE_CHECKING:
-    from gemini_companion.protocol.documents import Documents
-    from gemini_companion.protocol.server import CompanionProtocol
+from gemini_companion.protocol.workspace import Workspace
 
 R = TypeVar("R")
 
 CLIENT_TIMEOUT: Final = 60.0
-"""Seconds to wait for a client's answer when nobody said how long."""
+"""Seconds to wait for a client's answer when the caller names no bound."""
 
 
 class ClientFault(Exception):
@@ -29,28 +26,45 @@ class ClientFault(Exception):
         self.code = code
 
 
+class Wire(Protocol):
+    """What a connection needs of whatever carries its messages."""
+
+    def send(self, message: object) -> None:
+        """Queue one message: a mapping whose values may be Structs. Never waits."""
+        ...
+
+    @property
+    def is_closed(self) -> bool:
+        """True once the client has left."""
+        ...
+
+    @property
+    def documents(self) -> Workspace:
+        """The client's workspace. Raises `RuntimeError` before `initialize`."""
+        ...
+
+
 class Connection:
     """A client, from `initialize` until it leaves. Equal only to itself, so it can be a key."""
 
-    def __init__(self, protocol: CompanionProtocol) -> None:
-        self._protocol = protocol
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
         self._last_request = 0
         self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._progress: dict[int | str, Callable[[], None]] = {}
         self.name = "client"
         """What the client calls itself; for logs and messages."""
         self.capabilities: Mapping[str, Any] = {}
         """`InitializeParams.capabilities` as it was sent."""
 
     @property
-    def documents(self) -> Documents:
+    def documents(self) -> Workspace:
         """The open documents and the workspace folders. Raises `RuntimeError` before `initialize`."""
-        return self._protocol.documents
+        return self._wire.documents
 
     @property
     def is_open(self) -> bool:
         """False once the client has left: what is sent then goes nowhere."""
-        return not self._protocol.is_closed
+        return not self._wire.is_closed
 
     def supports(self, capability: str) -> bool:
         """Whether the client announced `capability`, as in `window.workDoneProgress`. An object counts as a yes."""
@@ -60,21 +74,24 @@ class Connection:
         return isinstance(value, dict) or value is True
 
     def send_notification(self, method: str, params: object = None) -> None:
-        """Tell the client something. `params` is a Struct or builtins. Never waits; what was sent first arrives first."""
+        """Send a notification. `params` is a Struct or builtins. Never waits; what was sent first arrives first."""
         message: dict[str, object] = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = params
-        self._protocol.send(message)
+        self._wire.send(message)
 
     @overload
     async def send_request(self, method: str, params: object, result: type[R], *, timeout: float = ...) -> R: ...
     @overload
     async def send_request(self, method: str, params: object, result: None = None, *, timeout: float = ...) -> Any: ...
-    async def send_request(self, method: str, params: object, result: type[R] | None = None, *, timeout: float = CLIENT_TIMEOUT) -> R | Any:
-        """Ask the client something and wait at most `timeout` seconds; the answer is decoded as `result`, or left as builtins without one.
+    async def send_request(
+        self, method: str, params: object, result: type[R] | None = None, *, timeout: float = CLIENT_TIMEOUT
+    ) -> R | Any:
+        """Send a request and wait at most `timeout` seconds; the answer is decoded as `result`, or left as builtins
+        without one.
 
-        Raises `TimeoutError`, or `ClientFault` if the client refused, answered something else than a `result`, or left. Whoever stops
-        waiting, by the timeout or a cancel, also cancels the request on the client's side.
+        Raises `TimeoutError`, or `ClientFault` if the client refused, answered something else than a `result`, or left.
+        When the wait ends by the timeout or a cancel, the request is cancelled on the client's side as well.
         """
         if not self.is_open:
             raise ClientFault("The client has left.")
@@ -85,7 +102,7 @@ class Connection:
         message: dict[str, object] = {"jsonrpc": "2.0", "id": request_id, "method": method}
         if params is not None:
             message["params"] = params
-        self._protocol.send(message)
+        self._wire.send(message)
         try:
             async with asyncio.timeout(timeout):
                 raw = await answer
@@ -101,15 +118,8 @@ class Connection:
         except InvalidInput as error:
             raise ClientFault(f"The client's answer to {method} is not understood: {error.message}") from error
 
-    def on_progress_cancel(self, token: int | str, cancel: Callable[[], None] | None) -> None:
-        """Call `cancel` when the person cancels the progress with this server-made token; `None` forgets it."""
-        if cancel is None:
-            self._progress.pop(token, None)
-        else:
-            self._progress[token] = cancel
-
     def receive_answer(self, request_id: int, message: Mapping[str, Any]) -> bool:
-        """Take a response; false if nobody waits for it. For the protocol."""
+        """Take a response; false if nobody waits for it. For the dispatcher."""
         answer = self._waiting.get(request_id)
         if answer is None or answer.done():
             return False
@@ -120,13 +130,8 @@ class Connection:
             answer.set_exception(_client_fault(error))
         return True
 
-    def receive_progress_cancel(self, token: int | str) -> None:
-        """The person cancelled a progress. For the protocol."""
-        if cancel := self._progress.get(token):
-            cancel()
-
     def abandon(self) -> None:
-        """The client has left: nobody answers any more. For the protocol."""
+        """The client has left: nobody answers any more. For the dispatcher."""
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(ClientFault("The client has left."))

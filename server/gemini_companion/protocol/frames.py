@@ -1,7 +1,7 @@
 """LSP's base protocol: bytes to message bodies and back. Pure, so that it can be fuzzed; whatever comes in, it goes on.
 
-A body that is too large is announced and then skipped. After bytes that are no header the parser looks for the next `Content-Length`
-and goes on from there, so that one broken message costs itself and not the connection.
+A body that is too large is announced and then skipped. After bytes that are no header the parser looks for the next
+`Content-Length` and goes on from there, so that one broken message costs itself and not the connection.
 """
 
 from __future__ import annotations

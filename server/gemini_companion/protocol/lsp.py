@@ -1,7 +1,7 @@
-"""The part of LSP that we speak, as strict Structs: life cycle, open documents, commands.
+"""The part of LSP that is supported, as strict Structs: life cycle, open documents, commands.
 
-lsprotocol has all of these, but its converter coerces (a `null` text becomes the text "None") and refuses a whole `initialize` for one
-unknown enumeration value in capabilities that nobody reads.
+lsprotocol has all of these, but its converter coerces (a `null` text becomes the text "None") and refuses a whole
+`initialize` for one unknown enumeration value in capabilities that nobody reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ class _Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
 
 
 class Position(_Wire, frozen=True, kw_only=True):
-    """A place in a text: a line and a character, both from 0; characters count code units of the negotiated encoding."""
+    """A place in a text: a line and a character, both from 0; characters count code units of the negotiated
+    encoding.
+    """
 
     line: Unsigned
     character: Unsigned
@@ -108,7 +110,7 @@ class ClientInfo(_Wire, frozen=True, kw_only=True):
 
 
 class InitializeParams(_Wire, frozen=True, kw_only=True):
-    """What a client says first. `capabilities` and `initialization_options` are left as they are."""
+    """What a client sends first. `capabilities` and `initialization_options` are left as they are."""
 
     capabilities: dict[str, Any] = {}
     process_id: int | None = None
@@ -145,4 +147,4 @@ DOCUMENT_NOTIFICATIONS: dict[str, type[msgspec.Struct]] = {
     DID_FOCUS: DocumentParams,
     DID_CHANGE_FOLDERS: DidChangeFoldersParams,
 }
-"""What the server itself listens to, with the params that `CompanionServer.bind_notification` hands on after that."""
+"""What changes the workspace, with the params that `Routes.bind_notification` hands on after that."""

@@ -1,29 +1,28 @@
-"""What a method is: the types of the method table, which dispatch, the schemas, the TypeScript types and the docs all read."""
+"""What a method is: the types of the method table, which dispatch, the schemas, the TypeScript types and the docs all
+read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError
 
-if TYPE_CHECKING:
-    from gemini_companion.protocol.connection import Connection
-
 P = TypeVar("P", bound=msgspec.Struct)
 R = TypeVar("R")
 
 Scope: TypeAlias = Literal["unordered", "ordered"]
-"""`unordered` requests run side by side. What a connection asks after an `ordered` one starts when that one has ended, as for the methods
-that change which session is the client's current one."""
+"""`unordered` requests run side by side. What a connection asks after an `ordered` one starts when that one has ended,
+as for the methods that change which session is the client's current one."""
 
-RequestHandler: TypeAlias = "Callable[[Any, Connection, P], Awaitable[R]]"
-"""Called with the application, the connection that asks, and the decoded params."""
+RequestHandler: TypeAlias = Callable[[Any, P], Awaitable[R]]
+"""Called with the host of the connection that asks (`protocol.host.Host`) and the decoded params."""
 
-NotificationHandler: TypeAlias = "Callable[[Any, Connection, P], None]"
+NotificationHandler: TypeAlias = Callable[[Any, P], None]
 """The same for a notification. Not async: it has taken effect before the next message is looked at."""
 
 
@@ -72,6 +71,25 @@ class ServerRequest(Generic[P, R]):
     params: type[P]
     result: type[R] | None
     doc: str = field(kw_only=True)
+
+
+def request(
+    name: str,
+    handler: RequestHandler[P, R],
+    *,
+    doc: str,
+    errors: tuple[type[CompanionError], ...] = (),
+    scope: Scope = "unordered",
+) -> Request[P, R]:
+    """A request whose types are those of its handler, which annotates `params` and what it returns."""
+    hints = get_type_hints(handler)
+    result = None if hints["return"] is type(None) else hints["return"]
+    return Request(name, hints["params"], result, handler, doc=doc, errors=errors, scope=scope)
+
+
+def notification(name: str, handler: NotificationHandler[P], *, doc: str) -> Notification[P]:
+    """A notification whose type is that of its handler, which annotates `params`."""
+    return Notification(name, get_type_hints(handler)["params"], handler, doc=doc)
 
 
 Method: TypeAlias = Request[Any, Any] | Notification[Any] | ServerNotification[Any] | ServerRequest[Any, Any]

@@ -1,4 +1,4 @@
-"""What a client may say of itself in `initialize`."""
+"""What a client may state about itself in `initialize`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ class InitializationOptions(msgspec.Struct, frozen=True, kw_only=True, rename="c
     trusted: bool | None = None
     """Whether the user trusts the workspace."""
     opt_out_events: tuple[str, ...] = ()
-    """Event types that are not sent to this client; `compressionStatus` stands for its notification, `*` for all of them."""
+    """Event types that are not sent to this client; `compressionStatus` stands for its notification, `*` for all of
+    them.
+    """
     supports: tuple[str, ...] = ()
     """Requests that it answers: `confirmTool`, `openDiff`."""
     client_name: str | None = None

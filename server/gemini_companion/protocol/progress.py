@@ -1,16 +1,12 @@
-"""Work-done progress: a bar in the editor, under a token that the client gave with its request or that we ask it to make."""
+"""Work-done progress: a bar in the editor, under a token that the client gave with its request."""
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Final
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
 
-from gemini_companion.protocol.connection import ClientFault, Connection
-
-CREATE_TIMEOUT: Final = 5.0
-"""Seconds that a client has to make a progress bar; without one the work goes on all the same."""
+from gemini_companion.protocol.connection import Connection
 
 
 class WorkDone:
@@ -21,14 +17,16 @@ class WorkDone:
         self._token = token
         self._shown = False
 
-    def begin(self, title: str, *, message: str | None = None, percentage: int | None = None, cancellable: bool = True) -> None:
+    def begin(
+        self, title: str, *, message: str | None = None, percentage: int | None = None, cancellable: bool = True
+    ) -> None:
         """Show the bar. Without a percentage (0 to 100) here it stays one without end."""
         if self._token is not None and not self._shown:
             self._shown = True
             self._send("begin", title=title, message=message, percentage=percentage, cancellable=cancellable)
 
     def report(self, message: str | None = None, percentage: int | None = None) -> None:
-        """Say how far it is."""
+        """Show how far it is: a phase in words, a percentage from 0 to 100."""
         if self._shown:
             self._send("report", message=message, percentage=percentage)
 
@@ -56,33 +54,3 @@ def client_progress(connection: Connection, token: int | str | None, title: str)
         yield work
     finally:
         work.end()
-
-
-@asynccontextmanager
-async def server_progress(connection: Connection, title: str, *, cancel: Callable[[], None] | None = None) -> AsyncGenerator[WorkDone]:
-    """A bar for work that no request asked for; `cancel` is called when the person cancels it.
-
-    Silent if the client cannot show one, refuses, or takes longer than `CREATE_TIMEOUT` to answer.
-    """
-    token = await _create_token(connection)
-    work = WorkDone(connection, token)
-    if token is not None:
-        connection.on_progress_cancel(token, cancel)
-    work.begin(title, cancellable=cancel is not None)
-    try:
-        yield work
-    finally:
-        if token is not None:
-            connection.on_progress_cancel(token, None)
-        work.end()
-
-
-async def _create_token(connection: Connection) -> str | None:
-    if not connection.supports("window.workDoneProgress"):
-        return None
-    token = str(uuid.uuid4())
-    try:
-        await connection.send_request("window/workDoneProgress/create", {"token": token}, timeout=CREATE_TIMEOUT)
-    except (TimeoutError, ClientFault):
-        return None
-    return token

@@ -7,7 +7,7 @@ from typing import Any, Final
 from gemini_companion.engine.errors import (
     Blocked,
     Cancelled,
-    CheckpointNotFound,
+    CompressionNotFound,
     ContextOverflow,
     InvalidInput,
     ModelUnavailable,
@@ -18,126 +18,103 @@ from gemini_companion.engine.errors import (
     StorageFault,
     Unauthenticated,
 )
-from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.protocol import lsp
-from gemini_companion.protocol.handlers import chat, editor, sessions
-from gemini_companion.protocol.host import EVENT, STATUS_CHANGED
-from gemini_companion.protocol.methods import Empty, Method, Notification, Request, ServerNotification, ServerRequest
+from gemini_companion.protocol.handlers import chat, compression, editor, sessions
+from gemini_companion.protocol.methods import (
+    Method,
+    Notification,
+    Request,
+    ServerNotification,
+    ServerRequest,
+    notification,
+    request,
+)
+from gemini_companion.protocol.sink import EVENT, STATUS_CHANGED
 from gemini_companion.protocol.types import (
-    ApplyParams,
-    CancelParams,
-    ChatParams,
-    CompressParams,
     ConfirmToolParams,
     ConfirmToolResult,
     EventParams,
-    ExportParams,
-    FilesParams,
-    ForkParams,
-    HistoryParams,
-    IdeContextParams,
-    ImportParams,
-    ListSessionsParams,
-    NewSessionParams,
     OpenDiffParams,
     OpenDiffResult,
-    OpenSessionParams,
-    PinParams,
-    RateParams,
-    RenameParams,
-    ReplayParams,
-    SessionIdParams,
-    SessionParams,
-    SubscribeParams,
-    UndoParams,
-    UnpinParams,
 )
-from gemini_companion.sessions.results import (
-    CancelResult,
-    ChatResult,
-    CompactionList,
-    CompressionStatusReport,
-    ContextPreview,
-    ContextReport,
-    EventPage,
-    Exported,
-    HistoryPage,
-    ModelReport,
-    Pin,
-    PinList,
-    SessionInfo,
-    SessionList,
-    Stats,
-    WorkspaceFileList,
-)
+from gemini_companion.sessions.results import CompressionStatusReport
 
 _READS: Final = (SessionNotFound, StorageFault)
 _WRITES: Final = (SessionNotFound, SessionBusy, StorageFault)
 _ASKS: Final = (*_WRITES, ModelUnavailable, Unauthenticated, Cancelled)
 
 REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
-    Request("gemini/session/new", NewSessionParams, SessionInfo, sessions.new, scope="ordered", errors=(StorageFault,),
+    request("gemini/session/new", sessions.new, scope="ordered", errors=(StorageFault,),
             doc="Start a session; it becomes the client's current one."),
-    Request("gemini/session/list", ListSessionsParams, SessionList, sessions.list_, errors=(StorageFault, InvalidInput),
+    request("gemini/session/list", sessions.list_, errors=(StorageFault, InvalidInput),
             doc="List this project's sessions, newest first, or search them."),
-    Request("gemini/session/open", OpenSessionParams, SessionInfo, sessions.open_, scope="ordered", errors=_READS,
+    request("gemini/session/open", sessions.open_, scope="ordered", errors=_READS,
             doc="Make a session the client's current one. Held for writing, unless another process has it."),
-    Request("gemini/session/subscribe", SubscribeParams, None, sessions.subscribe, errors=_READS,
-            doc="Hear a session's events, or no more."),
-    Request("gemini/session/fork", ForkParams, SessionInfo, sessions.fork, scope="ordered", errors=(*_READS, InvalidInput),
+    request("gemini/session/subscribe", sessions.subscribe, errors=_READS,
+            doc="Subscribe to a session's events, or unsubscribe."),
+    request("gemini/session/fork", sessions.fork, scope="ordered", errors=(*_READS, InvalidInput),
             doc="Go on from a point of a session in a new one, which becomes the current one."),
-    Request("gemini/session/rename", RenameParams, SessionInfo, sessions.rename, errors=_WRITES, doc="Give a session a title."),
-    Request("gemini/session/delete", SessionIdParams, None, sessions.delete, errors=_WRITES, doc="Forget a session and its files."),
-    Request("gemini/session/export", ExportParams, Exported, sessions.export, errors=_READS, doc="A session as the text of a file."),
-    Request("gemini/session/import", ImportParams, SessionInfo, sessions.import_, scope="ordered", errors=(InvalidInput, StorageFault),
+    request("gemini/session/rename", sessions.rename, errors=_WRITES, doc="Give a session a title."),
+    request("gemini/session/delete", sessions.delete, errors=_WRITES, doc="Forget a session and its files."),
+    request("gemini/session/export", sessions.export, errors=_READS, doc="A session as the text of a file."),
+    request("gemini/session/import", sessions.import_, scope="ordered", errors=(InvalidInput, StorageFault),
             doc="Read a session file; the session becomes the current one."),
-    Request("gemini/session/history", HistoryParams, HistoryPage, sessions.history, errors=(*_READS, InvalidInput, StaleVersion),
-            doc="What the model gets, or everything that was ever said. A page's cursor into the model's view holds until its epoch changes."),
-    Request("gemini/chat", ChatParams, ChatResult, chat.chat, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded),
+    request("gemini/session/history", sessions.history, errors=(*_READS, InvalidInput, StaleVersion),
+            doc="What the model gets, or everything that was ever written. A page's cursor into the model's view holds until its epoch changes."),
+    request("gemini/chat", chat.chat, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded),
             doc="Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order."),
-    Request("gemini/cancel", CancelParams, CancelResult, chat.cancel, errors=_READS, doc="Stop a job, whoever started it."),
-    Request("gemini/compress", CompressParams, CompressionResult, chat.compress, errors=(*_ASKS, StaleVersion),
+    request("gemini/cancel", chat.cancel, errors=_READS, doc="Stop a job, whoever started it."),
+    request("gemini/compress", compression.compress, errors=(*_ASKS, StaleVersion),
             doc="Compress the history, or preview what that would give."),
-    Request("gemini/compressionStatus", SessionParams, CompressionStatusReport, chat.compression_status, errors=_READS,
+    request("gemini/compressionStatus", compression.status, errors=_READS,
             doc="Where compression stands. Never waits."),
-    Request("gemini/compression/apply", ApplyParams, CompressionResult, chat.apply, errors=(*_WRITES, CheckpointNotFound, StaleVersion, Cancelled),
+    request("gemini/compression/apply", compression.apply, errors=(*_WRITES, CompressionNotFound, StaleVersion, Cancelled),
             doc="Install a preview, edited if wished."),
-    Request("gemini/compression/undo", UndoParams, CompressionResult, chat.undo_, errors=(*_WRITES, CheckpointNotFound, Cancelled),
-            doc="Take a compaction back, with all that cover it. Later turns stay."),
-    Request("gemini/compression/list", SessionParams, CompactionList, chat.compactions, errors=_READS,
-            doc="Every compaction of the session, newest first."),
-    Request("gemini/compression/rate", RateParams, None, sessions.rate, errors=(*_WRITES, CheckpointNotFound), doc="Say how good a compaction is."),
-    Request("gemini/context", SessionParams, ContextReport, sessions.context, errors=_READS, doc="The token ledger, split by part."),
-    Request("gemini/context/preview", SessionParams, ContextPreview, sessions.context_preview, errors=_READS,
+    request("gemini/compression/undo", compression.undo_, errors=(*_WRITES, CompressionNotFound, Cancelled),
+            doc="Take a compression back, with all that cover it. Later turns stay."),
+    request("gemini/compression/list", compression.list_, errors=_READS,
+            doc="Every compression of the session, newest first."),
+    request("gemini/compression/rate", compression.rate_, errors=(*_WRITES, CompressionNotFound), doc="Rate a compression."),
+    request("gemini/context", sessions.context, errors=_READS, doc="The token ledger, split by part."),
+    request("gemini/context/preview", sessions.context_preview, errors=_READS,
             doc="The IDE context as the next turn would send it, and what is left out and why."),
-    Request("gemini/files", FilesParams, WorkspaceFileList, editor.files,
+    request("gemini/files", editor.files,
             doc="The files and folders of the workspace that `@` can name in a prompt, those first that are most likely meant."),
-    Request("gemini/pin", PinParams, Pin, sessions.pin, errors=(*_WRITES, InvalidInput),
+    request("gemini/pin", sessions.pin, errors=(*_WRITES, InvalidInput),
             doc="Pin a text, or a turn's prompt: it stands word for word in every view after a compression."),
-    Request("gemini/unpin", UnpinParams, None, sessions.unpin, errors=(*_WRITES, InvalidInput), doc="Take a pin away."),
-    Request("gemini/pins", SessionParams, PinList, sessions.pins, errors=_READS, doc="The pins of a session."),
-    Request("gemini/models", Empty, ModelReport, sessions.models, errors=_READS, doc="The models, which one answers, and why."),
-    Request("gemini/stats", SessionParams, Stats, sessions.session_stats, errors=_READS, doc="Sums over a session."),
-    Request("gemini/events/replay", ReplayParams, EventPage, sessions.replay, errors=_READS,
+    request("gemini/unpin", sessions.unpin, errors=(*_WRITES, InvalidInput), doc="Take a pin away."),
+    request("gemini/pins", sessions.list_pins, errors=_READS, doc="The pins of a session."),
+    request("gemini/models", sessions.models, errors=_READS, doc="The models, which one answers, and why."),
+    request("gemini/stats", sessions.stats, errors=_READS, doc="Sums over a session."),
+    request("gemini/events/replay", sessions.replay, errors=_READS,
             doc="The events after a number, in order; a finished turn's deltas come as one."),
 )  # fmt: skip
 
 NOTIFICATIONS: Final[tuple[Notification[Any], ...]] = (
-    Notification("gemini/ideContext/didChange", IdeContextParams, editor.ide_context, doc="What the editor shows. Later news wins."),
+    notification("gemini/ideContext/didChange", editor.ide_context, doc="What the editor shows. A later one replaces an earlier one."),
+)  # fmt: skip
+
+LSP_REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
+    request("textDocument/codeAction", editor.code_action, doc="Ask Gemini about a range."),
 )
+"""LSP's own; not part of the schema."""
 
 LSP_NOTIFICATIONS: Final[tuple[Notification[Any], ...]] = (
-    Notification(lsp.DID_OPEN, lsp.DidOpenParams, editor.did_open, doc="A document was opened."),
-    Notification(lsp.DID_CHANGE, lsp.DidChangeParams, editor.did_change, doc="A document changed."),
-    Notification(lsp.DID_SAVE, lsp.DocumentParams, editor.did_save, doc="A document was saved."),
-    Notification(lsp.DID_CLOSE, lsp.DocumentParams, editor.did_close, doc="A document was closed."),
-    Notification(lsp.DID_FOCUS, lsp.DocumentParams, editor.did_focus, doc="A document got the focus."),
-    Notification(lsp.DID_CHANGE_FOLDERS, lsp.DidChangeFoldersParams, editor.did_change_folders, doc="The workspace folders changed."),
+    notification(lsp.DID_OPEN, editor.did_open, doc="A document was opened."),
+    notification(lsp.DID_CHANGE, editor.did_change, doc="A document changed."),
+    notification(lsp.DID_SAVE, editor.did_save, doc="A document was saved."),
+    notification(lsp.DID_CLOSE, editor.did_close, doc="A document was closed."),
+    notification(lsp.DID_FOCUS, editor.did_focus, doc="A document got the focus."),
+    notification(lsp.DID_CHANGE_FOLDERS, editor.did_change_folders, doc="The workspace folders changed."),
+    notification(
+        "workspace/didChangeConfiguration", editor.did_change_configuration, doc="The editor's settings changed."
+    ),
+    notification("$/setTrace", editor.set_trace, doc="Nothing is traced."),
 )
 """LSP's own; not part of the schema."""
 
 TO_CLIENT: Final[tuple[ServerNotification[Any] | ServerRequest[Any, Any], ...]] = (
-    ServerNotification(EVENT, EventParams, doc="What happens in a session that the client hears."),
+    ServerNotification(EVENT, EventParams, doc="What happens in a session that the client is subscribed to."),
     ServerNotification(STATUS_CHANGED, CompressionStatusReport, doc="Where compression stands, on every change of it."),
     ServerRequest("gemini/confirmTool", ConfirmToolParams, ConfirmToolResult, doc="May this tool run?"),
     ServerRequest("gemini/openDiff", OpenDiffParams, OpenDiffResult, doc="Show a proposed change."),

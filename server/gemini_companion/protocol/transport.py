@@ -1,7 +1,7 @@
-"""Bytes between a client and a `CompanionServer`: the loop over any connection, and stdio.
+"""Bytes between a client and a dispatcher: the loop over any connection, and stdio.
 
-Nothing here blocks the event loop: a thread reads, another writes, and what waits in between is bounded in both directions. Only this
-module writes to the process's standard output.
+Nothing here blocks the event loop: a thread reads, another writes, and what waits in between is bounded in both
+directions. Only this module writes to the process's standard output.
 """
 
 from __future__ import annotations
@@ -15,12 +15,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from gemini_companion.protocol.frames import FrameFault, FrameParser
-
-if TYPE_CHECKING:
-    from gemini_companion.protocol.server import CompanionServer
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +34,9 @@ EXIT_GRACE: Final = 2.0
 MESSAGES_IN_A_ROW: Final = 16
 """Messages taken before handlers get their turn."""
 
-_ENDING: Final = (signal.SIGINT, signal.SIGTERM) if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDING: Final = (
+    (signal.SIGINT, signal.SIGTERM) if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+)
 
 
 class ByteReader(Protocol):
@@ -60,48 +59,81 @@ class ByteWriter(Protocol):
         ...
 
 
-async def serve_connection(server: CompanionServer, reader: ByteReader, writer: ByteWriter) -> None:
-    """Carry one client's messages until it says `exit` or its bytes end, then close the server. The writer stays open."""
-    protocol = server.protocol
-    protocol.set_writer(writer)
+class Endpoint(Protocol):
+    """What takes one client's messages; a `Dispatcher` is one."""
+
+    @property
+    def has_exited(self) -> bool:
+        """True once the client has sent `exit`."""
+        ...
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a process that served this client alone."""
+        ...
+
+    def set_writer(self, writer: ByteWriter) -> None:
+        """Send what is sent from now on there."""
+        ...
+
+    def receive(self, body: bytes) -> None:
+        """Take one message's body. Never raises."""
+        ...
+
+    def refuse_frame(self, reason: str) -> None:
+        """Answer to bytes that are no message."""
+        ...
+
+    async def close(self) -> None:
+        """The client has left."""
+        ...
+
+
+async def serve_connection(endpoint: Endpoint, reader: ByteReader, writer: ByteWriter) -> None:
+    """Carry one client's messages until it sends `exit` or its bytes end, then close the endpoint. The writer
+    stays open.
+    """
+    endpoint.set_writer(writer)
     parser = FrameParser()
     taken = 0
     try:
-        while not protocol.has_exited and (data := await reader.read(CHUNK)):
+        while not endpoint.has_exited and (data := await reader.read(CHUNK)):
             parser.feed(data)
-            while not protocol.has_exited and (frame := parser.next()) is not None:
+            while not endpoint.has_exited and (frame := parser.next()) is not None:
                 if isinstance(frame, FrameFault):
-                    protocol.refuse_frame(frame.reason)
+                    endpoint.refuse_frame(frame.reason)
                 else:
-                    protocol.receive(frame)
+                    endpoint.receive(frame)
                 taken += 1
                 if taken % MESSAGES_IN_A_ROW == 0:
                     await asyncio.sleep(0)
     finally:
-        await protocol.close()
+        await endpoint.close()
 
 
-async def serve_stdio(server: CompanionServer, read_fd: int, write_fd: int) -> int:
-    """Serve the one client at the other end of two file descriptors until it leaves, stops reading, or a signal comes. Returns the exit code.
+async def serve_stdio(endpoint: Endpoint, read_fd: int, write_fd: int) -> int:
+    """Serve the one client at the other end of two file descriptors until it leaves, stops reading, or a signal comes.
+    Returns the exit code.
 
-    SIGTERM and SIGINT end it like the end of input: handlers are cancelled, the application is closed, what is queued is written.
+    SIGTERM and SIGINT end it like the end of input: handlers are cancelled, the application is closed, what is queued
+    is written.
     """
     reader = PipeReader(read_fd)
     writer = PipeWriter(write_fd, on_broken=reader.stop, max_backlog=MAX_BACKLOG)
     with _stopped_by_signals(reader.stop):
         try:
-            await serve_connection(server, reader, writer)
+            await serve_connection(endpoint, reader, writer)
         finally:
             await writer.flush_and_close()
-    return server.protocol.exit_code
+    return endpoint.exit_code
 
 
-def run_stdio(create_server: Callable[[], CompanionServer]) -> int:
-    """Claim the standard streams, then make a server and serve it over them. Returns the exit code."""
+def run_stdio(create_endpoint: Callable[[], Endpoint]) -> int:
+    """Claim the standard streams, then make an endpoint and serve it over them. Returns the exit code."""
     read_fd, write_fd = claim_stdio()
 
     async def serve() -> int:
-        code = await serve_stdio(create_server(), read_fd, write_fd)
+        code = await serve_stdio(create_endpoint(), read_fd, write_fd)
         last_resort = threading.Timer(EXIT_GRACE, os._exit, (code,))
         last_resort.daemon = True
         last_resort.start()
@@ -113,8 +145,8 @@ def run_stdio(create_server: Callable[[], CompanionServer]) -> int:
 def claim_stdio() -> tuple[int, int]:
     """Take stdin and stdout for the protocol alone; returns the descriptors to use from here on.
 
-    A stray `print`, of ours, a library's or a child process's, lands on stderr, and a child that reads stdin finds it empty.
-    Call it before anything that might print is imported.
+    A stray `print`, of ours, a library's or a child process's, lands on stderr, and a child that reads stdin finds it
+    empty. Call it before anything that might print is imported.
     """
     while (nowhere := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass  # started without one of the three: now it has it, and nothing else can take its number
@@ -149,7 +181,7 @@ class PipeReader:
 
     def _pump(self) -> None:
         data = b"more"
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody reads any more
             while data:
                 self._room.acquire()
                 try:
@@ -223,7 +255,7 @@ class PipeWriter:
 
 @contextlib.contextmanager
 def _stopped_by_signals(stop: Callable[[], None]) -> Generator[None]:
-    """Call `stop` on the loop when the process is told to end. Off the main thread signals are somebody else's."""
+    """Call `stop` on the loop when a signal asks the process to end. Off the main thread nothing is done."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

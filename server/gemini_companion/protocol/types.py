@@ -40,7 +40,7 @@ class NewSessionParams(_Params, frozen=True, kw_only=True):
 
 
 class ListSessionsParams(_Params, frozen=True, kw_only=True):
-    """`query` is plain words, searched in everything that was said; `cursor` is the last page's `nextCursor`."""
+    """`query` is plain words, searched in all messages; `cursor` is the last page's `nextCursor`."""
 
     query: str = ""
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
@@ -55,14 +55,16 @@ class OpenSessionParams(_Params, frozen=True, kw_only=True):
 
 
 class SubscribeParams(_Params, frozen=True, kw_only=True):
-    """Hear a session's events, or no more."""
+    """Subscribe to a session's events, or (`on` false) unsubscribe."""
 
     session_id: str
     on: bool
 
 
 class ForkParams(_Params, frozen=True, kw_only=True):
-    """`atTurn` is a turn's id, or its number among the completed turns, from 1; without it the fork is taken as things stand."""
+    """`atTurn` is a turn's id, or its number among the completed turns, from 1; without it the fork is taken as things
+    stand.
+    """
 
     session_id: str
     at_turn: str | int | None = None
@@ -89,7 +91,7 @@ class ImportParams(_Params, frozen=True, kw_only=True):
 
 
 class HistoryParams(_Params, frozen=True, kw_only=True):
-    """`model` is what the model gets, `transcript` everything ever said. Without `limit`: all of it."""
+    """`model` is what the model gets, `transcript` everything ever written. Without `limit`: all of it."""
 
     view: Literal["model", "transcript"]
     session_id: str | None = None
@@ -98,7 +100,8 @@ class HistoryParams(_Params, frozen=True, kw_only=True):
 
 
 class ChatParams(_Params, frozen=True, kw_only=True):
-    """A prompt: text, or parts in Gemini's form. `@path` in it names a file or a folder of the workspace, which goes along.
+    """A prompt: text, or parts in Gemini's form. `@path` in it names a file or a folder of the workspace, which goes
+    along.
 
     `replaces` is the id of the newest turn: it leaves the view when this answer is there, and stays if there is none.
     """
@@ -115,11 +118,11 @@ class CancelParams(_Params, frozen=True, kw_only=True):
 
     session_id: str | None = None
     turn_id: str | None = None
-    compaction_id: str | None = None
+    compression_id: str | None = None
 
 
 class CompressParams(_Params, frozen=True, kw_only=True):
-    """`instructions` says what the snapshot should heed; `preview` computes without changing anything."""
+    """`instructions` are for the model that writes the snapshot; `preview` computes without changing anything."""
 
     session_id: str | None = None
     instructions: Annotated[str, Meta(max_length=100_000)] = ""
@@ -130,23 +133,23 @@ class CompressParams(_Params, frozen=True, kw_only=True):
 class ApplyParams(_Params, frozen=True, kw_only=True):
     """A preview to install, with an edited text if `snapshot` is given."""
 
-    compaction_id: str
+    compression_id: str
     session_id: str | None = None
     snapshot: str | None = None
     work_done_token: Token | None = None
 
 
 class UndoParams(_Params, frozen=True, kw_only=True):
-    """The compaction to take back; without an id the newest in force."""
+    """The compression to take back; without an id the newest in force."""
 
     session_id: str | None = None
-    compaction_id: str | None = None
+    compression_id: str | None = None
 
 
 class RateParams(_Params, frozen=True, kw_only=True):
-    """What a person thinks of a compaction."""
+    """What a person thinks of a compression."""
 
-    compaction_id: str
+    compression_id: str
     rating: Annotated[int, Meta(ge=1, le=5)]
     session_id: str | None = None
     note: str = ""
@@ -203,7 +206,8 @@ class VisibleRange(_Params, frozen=True, kw_only=True):
 class IdeContextParams(_Params, frozen=True, kw_only=True):
     """What the editor shows; a later notice replaces an earlier one.
 
-    `excluded` are the URIs of files, open or not, that the person took out: they are withheld like ignored ones, until a notice names them no more.
+    `excluded` are the URIs of files, open or not, that the person took out: they are withheld like ignored ones, until
+    a notice names them no more.
     """
 
     open_files: tuple[OpenFileReport, ...]

@@ -1,4 +1,4 @@
-"""A session's events on their way out: numbered, told to whoever hears, kept for replay."""
+"""A session's events on their way out: numbered, sent to subscribers, stored for replay."""
 
 from __future__ import annotations
 
@@ -26,24 +26,35 @@ class _Delta(NamedTuple):
 
 
 class EventChannel:
-    """Tells events. Their numbers rise strictly, also over restarts, because they are reserved durably before they are used."""
+    """Emits a session's events.
 
-    def __init__(self, session_id: str, store: SessionStore, clock: Clock, hearers: Callable[[str], Iterable[Client]], first: int) -> None:
+    Their numbers rise strictly, also over restarts, because they are reserved durably before they are used. `first` is
+    the first of `EVENT_NUMBERS` that are reserved.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        store: SessionStore,
+        clock: Clock,
+        subscribers: Callable[[str], Iterable[Client]],
+        first: int,
+    ) -> None:
         self._session_id = session_id
         self._store = store
         self._clock = clock
-        self._hearers = hearers
+        self._subscribers = subscribers
         self._seq = first
         self._limit = first + EVENT_NUMBERS
         self._reserving: asyncio.Task[None] | None = None
         self._deltas: list[_Delta] = []
 
-    def hearers(self) -> Iterable[Client]:
-        """The clients that hear this session."""
-        return self._hearers(self._session_id)
+    def subscribers(self) -> Iterable[Client]:
+        """The clients that are subscribed to this session."""
+        return self._subscribers(self._session_id)
 
     def emit(self, event: Event, turn_id: str | None = None) -> None:
-        """Tell every client that hears this session, at once and in order."""
+        """Send an event to every subscriber that wants it, at once and in order, and store it for replay."""
         seq, time = self._number(), self._clock.now()
         if isinstance(event, MessageDelta | ThoughtDelta):
             self._deltas.append(_Delta(event, seq, time, turn_id))
@@ -51,12 +62,15 @@ class EventChannel:
             self.keep_deltas()
             self._keep(event, seq, time, turn_id)
         kind = str(event.__struct_config__.tag)
-        for client in self.hearers():
+        for client in self.subscribers():
             if client.wants(kind):
                 client.sink.event(self._session_id, seq, time, turn_id, event)
 
     def keep_deltas(self) -> None:
-        """Hand the deltas so far over for replay: a run of one kind and attempt becomes one event, under the number of its last."""
+        """Store the deltas so far for replay.
+
+        A run of one kind, attempt and turn becomes one event, under the number of its last.
+        """
         deltas, self._deltas = self._deltas, []
         for _, group in groupby(deltas, key=lambda delta: (type(delta.event), delta.event.attempt, delta.turn_id)):
             run = list(group)
@@ -65,14 +79,16 @@ class EventChannel:
             self._keep(msgspec.structs.replace(last.event, text=text), last.seq, last.time, last.turn_id)
 
     def pending(self, after_seq: int) -> list[StoredEvent]:
-        """The deltas that are not handed over yet, one by one, past a number."""
+        """The deltas past a number that are not stored yet, one by one."""
         return [self._stored(*delta) for delta in self._deltas if delta.seq > after_seq]
 
     def _keep(self, event: Event, seq: int, time: int, turn_id: str | None) -> None:
         self._store.save_events([self._stored(event, seq, time, turn_id)])
 
     def _stored(self, event: Event, seq: int, time: int, turn_id: str | None) -> StoredEvent:
-        return StoredEvent(session_id=self._session_id, seq=seq, time=time, event=msgspec.to_builtins(event), turn_id=turn_id)
+        return StoredEvent(
+            session_id=self._session_id, seq=seq, time=time, event=msgspec.to_builtins(event), turn_id=turn_id
+        )
 
     def _number(self) -> int:
         seq = self._seq
@@ -85,5 +101,5 @@ class EventChannel:
         try:
             first = await self._store.reserve_event_seqs(self._session_id, EVENT_NUMBERS)
         except CompanionError:
-            return  # asked again with the next event; half of the numbers are left
+            return  # the next event tries again; half of the numbers are left
         self._limit = max(self._limit, first + EVENT_NUMBERS)

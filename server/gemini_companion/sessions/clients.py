@@ -1,4 +1,4 @@
-"""Who talks to the daemon: one `Client` per connection, with what it hears and what its editor shows."""
+"""The editors that are connected: one `Client` per connection, with its subscriptions and what its editor shows."""
 
 from __future__ import annotations
 
@@ -14,45 +14,56 @@ from gemini_companion.sessions.results import CompressionStatusReport
 
 
 class ClientSink(Protocol):
-    """The way back to a client. Both return at once; what a slow client does not read is its connection's concern."""
+    """Where messages to a client go. Both methods return at once; the connection handles a client that reads slowly."""
 
     def event(self, session_id: str, seq: int, time: int, turn_id: str | None, event: Event) -> None:
-        """Tell what happened."""
+        """Send an event; `seq` is its number, `time` is ms since 1970."""
         ...
 
     def status(self, report: CompressionStatusReport) -> None:
-        """Tell where compression stands."""
+        """Send the status of compression."""
         ...
 
 
 class Client:
-    """One connection. It hears its current session, those it named in a request, and those it subscribed to."""
+    """One connection of an editor.
+
+    It is subscribed to its current session, to those it named in a request, and to those it asked for.
+    """
 
     def __init__(
-        self, client_id: str, sink: ClientSink, *, name: str = "", opt_out: frozenset[str] = frozenset(), trusted: bool | None = None
+        self,
+        client_id: str,
+        sink: ClientSink,
+        *,
+        name: str = "",
+        opt_out: frozenset[str] = frozenset(),
+        trusted: bool | None = None,
     ) -> None:
         self.client_id = client_id
         self.name = name
         self.sink = sink
         self.opt_out = opt_out
-        """Event types that it does not want."""
+        """Event types that it does not want; see `wants`."""
         self.trusted = trusted
+        """Whether it trusts the workspace, `None` if it has not reported that."""
         self.folders: tuple[str, ...] = ()
         """Absolute paths of its workspace folders."""
         self.current: str | None = None
-        """Its current session."""
+        """Id of its current session."""
         self.making_session = asyncio.Lock()
+        """Held while a session is made for a client that has none."""
         self.editor = Editor(client_id)
         self._named: set[str] = set()
         self._followed: Counter[str] = Counter()
 
     def name_session(self, session_id: str) -> None:
-        """It named this session in a request."""
+        """Subscribe it to a session that it named in a request."""
         self._named.add(session_id)
 
     @contextmanager
     def following(self, session_id: str) -> Generator[None]:
-        """While a request of its own runs in a session it hears that session, even if another one is its current one meanwhile."""
+        """Subscribe it to a session while a request of its own runs there, even if its current session changes."""
         self._followed[session_id] += 1
         try:
             yield
@@ -61,22 +72,22 @@ class Client:
             self._followed += Counter()  # drops what is at zero
 
     def subscribe(self, session_id: str, *, on: bool) -> None:
-        """Hear a session from now on, or no more unless it is the current one."""
+        """Subscribe it to a session, or end that; it always gets the events of its current session."""
         if on:
             self._named.add(session_id)
         else:
             self._named.discard(session_id)
 
     def forget(self, session_id: str) -> None:
-        """The session is gone."""
+        """Remove a deleted session from its subscriptions."""
         self._named.discard(session_id)
         if self.current == session_id:
             self.current = None
 
     def wants(self, event_type: str) -> bool:
-        """False for an event that it opted out of; `*` stands for all, reports of the status included."""
+        """False for an event that it opted out of; `*` means all, and the status of compression too."""
         return event_type not in self.opt_out and "*" not in self.opt_out
 
-    def hears(self, session_id: str) -> bool:
+    def is_subscribed_to(self, session_id: str) -> bool:
         """True if events of this session go to it."""
         return session_id == self.current or session_id in self._named or session_id in self._followed

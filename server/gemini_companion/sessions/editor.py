@@ -1,4 +1,4 @@
-"""What one client's editor shows, as it was reported: by our own notification, or put together from `textDocument/*`."""
+"""What one client's editor shows, from its own notification or derived from `textDocument/*`."""
 
 from __future__ import annotations
 
@@ -12,41 +12,42 @@ from gemini_companion.engine.history.view import History
 from gemini_companion.engine.ide_context.policy import baseline_of, is_full_due
 from gemini_companion.engine.ide_context.positions import PositionEncoding, count_line_breaks, cursor_at, text_between
 from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, LineRange, OpenFile
-from gemini_companion.sessions.ports import OpenDocument
+from gemini_companion.sessions.models.port import OpenDocument
 
 MAX_REPORTED: Final = 1_000
-"""Open files of one report that are looked at."""
+"""Open files of one report that are used."""
 
 MAX_DOCUMENTS: Final = 2_000
-"""Buffers kept per client; the longest unfocused is forgotten."""
+"""Buffers kept per client; the one longest without focus is dropped first."""
 
-Place = tuple[int, int]
+TextPosition = tuple[int, int]
 """An LSP position: line and character, from 0."""
 
 
 class ReportedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """An open file as a client reports it; positions are LSP's."""
+    """An open file as a client reports it; `path` is absolute, positions are LSP's."""
 
     path: str
     last_focused_at: float = 0
+    """When it last had the focus; any unit, larger is newer."""
     is_active: bool = False
-    cursor: Place | None = None
-    selection: tuple[Place, Place] | None = None
+    cursor: TextPosition | None = None
+    selection: tuple[TextPosition, TextPosition] | None = None
     selected_text: str | None = None
-    visible: tuple[Place, Place] | None = None
+    visible: tuple[TextPosition, TextPosition] | None = None
 
 
 class Buffer(msgspec.Struct, kw_only=True):
-    """A text document that the client has open and keeps in step with us."""
+    """A text document that the client has open and keeps synchronised."""
 
     path: str
     read: Callable[[], str]
-    """Gives the text as it is now; asked only when the text is needed, not at every keystroke."""
+    """Gives the current text; called only when it is needed, not at every keystroke."""
     focused: int
-    """Rises with every sign that somebody works in it."""
+    """Rises with every sign of work in the document."""
     maybe_dirty: bool = True
-    """False after a save that nothing followed."""
-    selection: tuple[Place, Place] | None = None
+    """False after a save without later changes."""
+    selection: tuple[TextPosition, TextPosition] | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
@@ -56,46 +57,51 @@ class Buffer(msgspec.Struct, kw_only=True):
 
 
 class Editor:
-    """The state of one client's editor. Paths are absolute; `encoding` is the negotiated unit of characters."""
+    """The state of one client's editor. Paths are absolute; `encoding` is the negotiated unit of LSP characters."""
 
     def __init__(self, client_id: str) -> None:
         self.client_id = client_id
         self.encoding: PositionEncoding = "utf-16"
         self._reported: tuple[ReportedFile, ...] | None = None
         self.excluded: frozenset[str] = frozenset()
-        """Files that the person took out: nothing is told of them."""
+        """Files that the user excluded: nothing of them is sent."""
         self._buffers: dict[str, Buffer] = {}
         self._focus = itertools.count(1)
         self._documents: tuple[OpenDocument, ...] = ()
 
     def report(self, files: Sequence[ReportedFile], excluded: Iterable[str] = ()) -> None:
-        """Take the client's own word for what is open; it holds from now on instead of what the documents tell."""
+        """Take the client's report of what is open; from then on it counts instead of the open documents."""
         self._reported = tuple(files[:MAX_REPORTED])
         self.excluded = frozenset(excluded)
 
     def open(self, path: str, read: Callable[[], str]) -> None:
-        """A document was opened; `read` gives its text at any time until it is closed."""
+        """Open a document; `read` gives its current text at any time until it is closed."""
         self._buffers[path] = Buffer(path=path, read=read, focused=next(self._focus))
         if len(self._buffers) > MAX_DOCUMENTS:
             del self._buffers[min(self._buffers.values(), key=lambda buffer: buffer.focused).path]
 
     def change(self, path: str) -> None:
-        """A document's text is another now."""
+        """Note that a document's text has changed."""
         if (buffer := self._buffers.get(path)) is not None:
             buffer.maybe_dirty, buffer.focused = True, next(self._focus)
-            buffer.selection = None  # it was of the text before
+            buffer.selection = None  # it referred to the text before
 
     def save(self, path: str) -> None:
-        """A document was saved."""
+        """Note that a document was saved."""
         if (buffer := self._buffers.get(path)) is not None:
             buffer.maybe_dirty, buffer.focused = False, next(self._focus)
 
     def close(self, path: str) -> None:
-        """A document was closed."""
+        """Close a document."""
         self._buffers.pop(path, None)
 
-    def look_at(self, path: str, selection: tuple[Place, Place] | None = None, diagnostics: tuple[Diagnostic, ...] | None = None) -> None:
-        """A request about a document told where the user is."""
+    def look_at(
+        self,
+        path: str,
+        selection: tuple[TextPosition, TextPosition] | None = None,
+        diagnostics: tuple[Diagnostic, ...] | None = None,
+    ) -> None:
+        """Note that the user works in a document, as a request about it shows."""
         if (buffer := self._buffers.get(path)) is not None:
             buffer.focused = next(self._focus)
             if selection is not None:
@@ -104,32 +110,34 @@ class Editor:
                 buffer.diagnostics = diagnostics
 
     def buffer(self, path: str) -> Buffer | None:
-        """The open document of this path."""
+        """The open document of this path, or `None`."""
         return self._buffers.get(path)
 
-    def text(self, path: str, selection: tuple[Place, Place]) -> str:
+    def text(self, path: str, selection: tuple[TextPosition, TextPosition]) -> str:
         """The text of a range of an open document, empty if it is not open."""
         buffer = self._buffers.get(path)
         return text_between(buffer.text, *selection, self.encoding) if buffer else ""
 
     def files(self) -> list[OpenFile]:
-        """What is open, before anybody asked whether it may be shown."""
+        """The open files, not yet checked for whether they may be shown."""
         if self._reported is not None:
             return [self._from_report(file) for file in self._reported]
         newest = max((buffer.focused for buffer in self._buffers.values()), default=0)
         return [self._from_buffer(buffer, is_active=buffer.focused == newest) for buffer in self._buffers.values()]
 
     def is_full_due(self, history: History) -> bool:
-        """True if the next prompt from here sends the full IDE context."""
+        """True if the next prompt from this client sends the full IDE context."""
         baseline = baseline_of(history.ide_entries)
-        return is_full_due(baseline, client=self.client_id, epoch=history.epoch, previous_turn_client=history.previous_client)
+        return is_full_due(
+            baseline, client=self.client_id, epoch=history.epoch, previous_turn_client=history.previous_client
+        )
 
     def show_documents(self, documents: Sequence[OpenDocument]) -> None:
-        """What a model on this machine may read from now on."""
+        """Set what a model provider on this machine may read."""
         self._documents = tuple(documents)
 
     def documents(self) -> Sequence[OpenDocument]:
-        """The admitted open files with their texts."""
+        """The open files that may be shown, with their texts, as `show_documents` set them."""
         return self._documents
 
     def _from_report(self, file: ReportedFile) -> OpenFile:
@@ -138,12 +146,12 @@ class Editor:
         selected = file.selected_text
         if selected is None and file.selection is not None and text is not None:
             selected = text_between(text, *file.selection, self.encoding)
-        place = file.cursor or (file.selection[1] if file.selection else None)
+        position = file.cursor or (file.selection[1] if file.selection else None)
         return OpenFile(
             path=file.path,
             last_focused_at=file.last_focused_at,
             is_active=file.is_active,
-            cursor=cursor_at(text, *place, self.encoding) if place else None,
+            cursor=cursor_at(text, *position, self.encoding) if position else None,
             selected_text=selected,
             visible_range=_lines(file.visible) if file.visible else None,
             unsaved_text=text if buffer and buffer.maybe_dirty else None,
@@ -167,7 +175,7 @@ class Editor:
         )
 
     def selected_lines(self, path: str) -> tuple[int, int] | None:
-        """First and last selected line, from 1, for the document of this path."""
+        """First and last selected line, from 1, in the document of this path; `None` without a selection."""
         for file in self._reported or ():
             if file.path == path and file.selection is not None:
                 return file.selection[0][0] + 1, file.selection[1][0] + 1
@@ -178,6 +186,6 @@ class Editor:
         return first + 1, min(last, count_line_breaks(buffer.text)) + 1
 
 
-def _lines(visible: tuple[Place, Place]) -> LineRange:
+def _lines(visible: tuple[TextPosition, TextPosition]) -> LineRange:
     first, last = sorted((visible[0][0], visible[1][0]))
     return LineRange(start_line=max(0, first) + 1, end_line=max(0, last) + 1)

@@ -1,20 +1,37 @@
-"""What happens in a session, told to every client that hears it, as it happens.
+"""The events of a session, sent to its subscribers as they happen.
 
 Each event is a Struct tagged by `type`. Durations are milliseconds, counts are tokens.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from gemini_companion.engine.history.content import Part
-from gemini_companion.engine.history.log import Attachment, CompressionResult, TokenCountSource, Trigger, Usage
-from gemini_companion.sessions.ports import Refusal
+from gemini_companion.engine.history.log import (
+    Attachment,
+    CompressionResult,
+    TokenCountSource,
+    Trigger,
+    Usage,
+    Withheld,
+)
 from gemini_companion.sessions.results import ErrorData
 
 Phase: TypeAlias = Literal["hook", "truncating", "summarising", "verifying", "repairing", "counting", "installing"]
+PHASE_TEXTS: Final[Mapping[Phase, str]] = {
+    "hook": "Asking hooks",
+    "truncating": "Shortening tool outputs",
+    "summarising": "Summarising",
+    "verifying": "Checking the summary",
+    "repairing": "Asking again",
+    "counting": "Counting tokens",
+    "installing": "Installing",
+}
+"""What each phase is called for people, in English."""
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
@@ -29,7 +46,7 @@ class TurnStarted(_Event, tag="turnStarted", frozen=True, kw_only=True):
 
 
 class PromptQueued(_Event, tag="promptQueued", frozen=True, kw_only=True):
-    """A prompt waits, `position` from 1, because a turn or a compression runs."""
+    """A prompt waits, at `position` from 1, because a turn or a compression runs."""
 
     position: int
     because: Literal["turn", "compression"]
@@ -40,20 +57,23 @@ class MessageDelta(_Event, tag="messageDelta", frozen=True, kw_only=True):
 
     text: str
     attempt: int
+    """From 1; rises when the answer is requested again within the turn."""
 
 
 class ThoughtDelta(_Event, tag="thoughtDelta", frozen=True, kw_only=True):
-    """A piece of the model's reasoning, as far as it shows it."""
+    """A piece of the model's reasoning, as far as the model shows it."""
 
     text: str
     attempt: int
+    """As in `messageDelta`."""
 
 
 class MessageDiscarded(_Event, tag="messageDiscarded", frozen=True, kw_only=True):
-    """The deltas of this attempt are void; the next attempt begins anew."""
+    """The deltas of this attempt are void; the next attempt starts over."""
 
     attempt: int
     reason: str
+    """A sentence for people."""
 
 
 class ToolCallStarted(_Event, tag="toolCallStarted", frozen=True, kw_only=True):
@@ -95,9 +115,10 @@ class TurnFailed(_Event, tag="turnFailed", frozen=True, kw_only=True):
 
 
 class TurnCancelled(_Event, tag="turnCancelled", frozen=True, kw_only=True):
-    """The turn was cancelled, and by whom."""
+    """The turn was cancelled."""
 
     by: str
+    """The client's id, or a reason: `interrupted`, `delete`, `shutdown`."""
 
 
 class ModelChanged(_Event, tag="modelChanged", frozen=True, kw_only=True):
@@ -123,14 +144,14 @@ class IdeContextSent(_Event, tag="ideContextSent", frozen=True, kw_only=True):
     kind: Literal["full", "delta"]
     files: tuple[str, ...]
     selection_chars: int
-    withheld: tuple[Refusal, ...]
+    withheld: tuple[Withheld, ...]
 
 
 class FilesAttached(_Event, tag="filesAttached", frozen=True, kw_only=True):
     """The files and folders that the prompt mentions: what of them went to the model, what was withheld and why."""
 
     files: tuple[Attachment, ...]
-    withheld: tuple[Refusal, ...]
+    withheld: tuple[Withheld, ...]
 
 
 class ContextWindowWillOverflow(_Event, tag="contextWindowWillOverflow", frozen=True, kw_only=True):
@@ -140,45 +161,45 @@ class ContextWindowWillOverflow(_Event, tag="contextWindowWillOverflow", frozen=
     remaining_token_count: int
 
 
-class CompactionStarted(_Event, tag="compactionStarted", frozen=True, kw_only=True):
+class CompressionStarted(_Event, tag="compressionStarted", frozen=True, kw_only=True):
     """A compression runs."""
 
-    compaction_id: str
+    compression_id: str
     trigger: Trigger
 
 
-class CompactionProgress(_Event, tag="compactionProgress", frozen=True, kw_only=True):
+class CompressionProgress(_Event, tag="compressionProgress", frozen=True, kw_only=True):
     """A compression entered a phase; `block` of `blocks`, from 1, where the history is summarised in several."""
 
-    compaction_id: str
+    compression_id: str
     phase: Phase
     elapsed_ms: int
     block: int | None = None
     blocks: int | None = None
 
 
-class CompactionCompleted(_Event, tag="compactionCompleted", frozen=True, kw_only=True):
-    """A compression ended as planned, if only with the insight that there is nothing to do. The id is that of its `compactionStarted`."""
+class CompressionCompleted(_Event, tag="compressionCompleted", frozen=True, kw_only=True):
+    """A compression ended as planned, or found nothing to do. The id is that of its `compressionStarted`."""
 
-    compaction_id: str
+    compression_id: str
     result: CompressionResult
 
 
-class CompactionFailed(_Event, tag="compactionFailed", frozen=True, kw_only=True):
-    """A compression changed nothing, and why. The id is that of its `compactionStarted`."""
+class CompressionFailed(_Event, tag="compressionFailed", frozen=True, kw_only=True):
+    """A compression changed nothing, and why. The id is that of its `compressionStarted`."""
 
-    compaction_id: str
+    compression_id: str
     result: CompressionResult
 
 
-class CompactionCancelled(_Event, tag="compactionCancelled", frozen=True, kw_only=True):
+class CompressionCancelled(_Event, tag="compressionCancelled", frozen=True, kw_only=True):
     """A compression was cancelled; nothing was changed."""
 
-    compaction_id: str
+    compression_id: str
 
 
-class CompactionUndone(_Event, tag="compactionUndone", frozen=True, kw_only=True):
-    """Compactions were taken back; ids, newest first."""
+class CompressionUndone(_Event, tag="compressionUndone", frozen=True, kw_only=True):
+    """Compressions were taken out of force; ids, newest first."""
 
     undone: tuple[str, ...]
 
@@ -226,7 +247,7 @@ class HookRan(_Event, tag="hookRan", frozen=True, kw_only=True):
 
 
 class TitleChanged(_Event, tag="titleChanged", frozen=True, kw_only=True):
-    """The session has another title: one was found for it, or somebody named it."""
+    """The session has a new title: generated, or set by a client."""
 
     title: str
 
@@ -254,12 +275,12 @@ Event: TypeAlias = (
     | IdeContextSent
     | FilesAttached
     | ContextWindowWillOverflow
-    | CompactionStarted
-    | CompactionProgress
-    | CompactionCompleted
-    | CompactionFailed
-    | CompactionCancelled
-    | CompactionUndone
+    | CompressionStarted
+    | CompressionProgress
+    | CompressionCompleted
+    | CompressionFailed
+    | CompressionCancelled
+    | CompressionUndone
     | ChatCompressed
     | LoopDetected
     | MaxTurnsReached

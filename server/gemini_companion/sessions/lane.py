@@ -1,6 +1,6 @@
 """One job at a time per session: turns in order, compressions ahead of waiting prompts, everything cancellable.
 
-A job runs in a task of its own. Whoever asked for it waits for its future; when the last of them gives up, the job is cancelled.
+A job runs in a task of its own. Callers wait for its future; when the last of them gives up, the job is cancelled.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ QUEUE_LIMIT: Final = 16
 """Prompts that may wait in one session."""
 
 SETTLE_SECONDS: Final = 0.07
-"""How long a cancelled request waits for its job to say whether it had committed already; the answer is due within 0.1 s."""
+"""Seconds that a cancelled request waits for its job, which may have committed; an answer is due within 0.1 s."""
 
 
 class Job(Generic[T]):
-    """Something that runs alone in its session. `job_id` is the turn's or the compaction's id."""
+    """Work that runs alone in its session. `job_id` is the turn's or the compression's id.
+
+    `run` does the work; `abandon` is called instead, with the canceller, if the job is cancelled before it begins.
+    `client` is the id of the client that asked for it.
+    """
 
     def __init__(
         self,
@@ -45,27 +49,26 @@ class Job(Generic[T]):
         self._has_begun = False
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
 
-    @property
-    def is_running(self) -> bool:
-        """True from start to end."""
-        return self._task is not None and not self.future.done()
-
     def start(self) -> None:
-        """Run it now, in its own task."""
+        """Run it now, in a task of its own."""
         self._task = asyncio.create_task(self._settle(), name=f"{self.kind}:{self.job_id}")
 
     def cancel(self, by: str) -> None:
-        """Ask it to end. One that has not begun ends without having run."""
+        """Ask it to end; `by` is a client's id or a reason. A job that has not begun ends without running."""
         if self.future.done() or self.cancelled_by:
             return
         self.cancelled_by = by
         if self._task is None:
             self._task = asyncio.create_task(self._settle(), name=f"abandon:{self.job_id}")
         elif self._has_begun:
-            self._task.cancel()  # a task cancelled before its first step never takes one, and nobody would settle the future
+            # A task cancelled before its first step never takes one, and its future would stay pending.
+            self._task.cancel()
 
     async def wait(self, client: str = "") -> T:
-        """Wait for the result. Cancelling the last waiter cancels the job; what it had committed already is still returned."""
+        """Wait for the result. Raises what the job raised, `Cancelled` if it was cancelled.
+
+        Cancelling the last waiter cancels the job; a result that was already committed is still returned.
+        """
         self._waiters += 1
         try:
             return await asyncio.shield(self.future)
@@ -82,7 +85,7 @@ class Job(Generic[T]):
             self._waiters -= 1
 
     async def settled(self) -> None:
-        """Wait until it has ended, however it does."""
+        """Wait until it has ended, in whatever way."""
         await asyncio.wait({self.future})
 
     async def _give_up(self) -> T:
@@ -96,7 +99,7 @@ class Job(Generic[T]):
             result = await (self._give_up() if self.cancelled_by else self._run(self))
         except asyncio.CancelledError:
             self._fail(Cancelled("The request was cancelled."))
-        except Exception as error:  # the waiter decides what it is
+        except Exception as error:  # raised again for the waiter
             self._fail(error)
         else:
             if not self.future.done():
@@ -105,92 +108,97 @@ class Job(Generic[T]):
     def _fail(self, error: Exception) -> None:
         if not self.future.done():
             self.future.set_exception(error)
-            self.future.exception()  # taken notice of: the waiter may be gone
+            self.future.exception()  # marks it as retrieved: there may be no waiter left
 
 
 class Lane:
-    """The order of a session's jobs."""
+    """The order of a session's jobs: one at a time, except for a compression within the turn that holds the lane."""
 
     def __init__(self) -> None:
-        self._current: Job[Any] | None = None
-        self._inner: Job[Any] | None = None
+        self._holders: list[Job[Any]] = []
+        """What runs: the job that was begun, and those admitted within it. The lane is free when all have ended."""
         self._turns: deque[Job[Any]] = deque()
         self._compressions: deque[Job[Any]] = deque()
 
     @property
     def current(self) -> Job[Any] | None:
         """The job that holds the lane."""
-        return self._current
+        return self._holders[0] if self._holders else None
 
     @property
     def is_idle(self) -> bool:
         """True if nothing runs or waits."""
-        return self._current is None
+        return not self._holders
 
     def submit(self, job: Job[Any]) -> int:
-        """Start the job, or let it wait. Returns how many stand before it, 0 if it runs. Raises `Overloaded` for the seventeenth waiting prompt."""
-        if self._current is None:
-            self._begin(job)
+        """Start the job, or queue it. Returns its position in the queue from 1, or 0 if it runs.
+
+        Raises `Overloaded` if `QUEUE_LIMIT` prompts are waiting already.
+        """
+        if not self._holders:
+            self._hold(job)
             return 0
         if job.kind == "turn":
             if len(self._turns) >= QUEUE_LIMIT:
                 job.future.cancel()
-                raise Overloaded(f"{QUEUE_LIMIT} prompts are waiting already.", hint="Wait for an answer, or cancel one of them, and send it again.")
+                raise Overloaded(
+                    f"{QUEUE_LIMIT} prompts are waiting already.",
+                    hint="Wait for an answer, or cancel one of them, and send it again.",
+                )
             self._turns.append(job)
             return len(self._turns)
         self._compressions.append(job)
         return len(self._compressions)
 
-    def run_inside(self, job: Job[T]) -> Job[T]:
-        """Run a compression within the turn that holds the lane; should the turn end first, the compression holds the lane on."""
-        self._inner = job
-        job.start()
-        return job
+    def admit(self, job: Job[Any]) -> None:
+        """Run a job within the one that holds the lane. If that one ends first, this one holds the lane."""
+        self._hold(job)
 
-    async def let_in(self, job: Job[Any]) -> None:
-        """The turn that holds the lane is at a safe point: `job`, if it waits for the turn, runs now and within it, after those before it."""
+    async def admit_waiting(self, job: Job[Any]) -> None:
+        """Run `job`, if it is queued, after those before it; to be called by the holder of the lane at a safe point."""
         while job in self._compressions:
-            waiting = self.run_inside(self._compressions.popleft())
+            waiting = self._compressions.popleft()
+            self._hold(waiting)
             if waiting is not job:
                 await waiting.settled()
 
     def cancel(self, by: str, job_id: str | None = None) -> bool:
-        """Cancel the job of this id, or else whatever runs. False if there is none."""
-        candidates = [job for job in (self._inner, self._current) if job is not None and not job.future.done()]
-        candidates += [*self._turns, *self._compressions]
+        """Cancel the job of this id, or without one the job that holds the lane. False if there is none.
+
+        A turn takes the compression within it along, unless another waiter needs that.
+        """
+        jobs = (*reversed(self._holders), *self._turns, *self._compressions)
+        candidates = [job for job in jobs if not job.future.done()]
         if job_id is not None:
             candidates = [job for job in candidates if job.job_id == job_id]
-        elif self._current is not None:
-            candidates = [self._current]
+        elif self._holders:
+            candidates = self._holders[:1]
         if not candidates:
             return False
-        candidates[0].cancel(by)  # a turn takes the compression within it along, unless somebody else waits for that one
+        candidates[0].cancel(by)
         return True
 
     async def drain(self, by: str) -> None:
-        """Cancel everything and wait for it to end."""
-        jobs = [job for job in (self._inner, self._current, *self._turns, *self._compressions) if job is not None]
+        """Cancel every job and wait until all have ended."""
+        jobs = [*self._holders, *self._turns, *self._compressions]
         for job in jobs:
             job.cancel(by)
         for job in jobs:
             await job.settled()
 
-    def _begin(self, job: Job[Any]) -> None:
-        self._current = job
-        job.future.add_done_callback(self._advance)
+    def _hold(self, job: Job[Any]) -> None:
+        self._holders.append(job)
+        job.future.add_done_callback(lambda _: self._release(job))
         if not job.future.done() and not job.cancelled_by:
             job.start()
 
-    def _advance(self, _: object) -> None:
-        self._current = None
-        if self._inner is not None and not self._inner.future.done():
-            self._current = self._inner
-            self._inner.future.add_done_callback(self._advance)
+    def _release(self, job: Job[Any]) -> None:
+        self._holders.remove(job)
+        if self._holders:
             return
-        self._inner = None
         for queue in (self._compressions, self._turns):
             while queue:
-                job = queue.popleft()
-                if not job.future.done() and not job.cancelled_by:
-                    self._begin(job)
+                waiting = queue.popleft()
+                if not waiting.future.done() and not waiting.cancelled_by:
+                    self._hold(waiting)
                     return

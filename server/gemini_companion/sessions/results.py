@@ -1,4 +1,4 @@
-"""What the sessions answer: the shapes of the protocol, defined where they are made.
+"""The results of requests: the protocol's shapes, defined where they are made.
 
 Counts are tokens, times are milliseconds since 1970 (UTC), durations are milliseconds.
 """
@@ -10,15 +10,22 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
-from gemini_companion.engine.history.log import Attachment, CompressionResult, CompressionStatus, TokenCountSource, Trigger, Usage
+from gemini_companion.engine.history.log import (
+    Attachment,
+    CompressionResult,
+    CompressionStatus,
+    TokenCountSource,
+    Trigger,
+    Usage,
+    Withheld,
+)
 from gemini_companion.engine.tokens.ledger import RequestParts
-from gemini_companion.sessions.ports import Refusal
 
 StopReason: TypeAlias = Literal["contextWindowWillOverflow", "loopDetected", "maxTurns", "blocked"]
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What is known of a session."""
+    """A session as listings show it."""
 
     session_id: str
     title: str
@@ -45,7 +52,7 @@ class SessionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
 
 
 class ChatResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The end of a turn. `stopped` says that nothing was sent (the prompt comes back) or that the turn was ended early."""
+    """The end of a turn."""
 
     session_id: str
     turn_id: str
@@ -54,8 +61,11 @@ class ChatResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     model: str
     usage: Usage
     compression: CompressionResult | None = None
+    """The compression that ran within the turn, if one did."""
     stopped: StopReason | None = None
+    """Nothing was sent, or the turn was ended early."""
     prompt: tuple[Part, ...] | None = None
+    """The prompt, if nothing was sent."""
 
 
 class ContextReceipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -64,11 +74,11 @@ class ContextReceipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     kind: Literal["full", "delta"]
     files: tuple[str, ...]
     selection_chars: int
-    withheld: tuple[Refusal, ...]
+    withheld: tuple[Withheld, ...]
 
 
 class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One content of a listing, with its way back to the log."""
+    """One content of a listing, with its origin in the log."""
 
     role: Literal["user", "model"]
     parts: tuple[Part, ...]
@@ -76,23 +86,25 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     kind: str
     seq: int
     entry_ids: tuple[str, ...] = ()
-    """The entries that it stands for, if they are others than `entryId` alone (a snapshot hides many)."""
+    """The entries that it represents, if they are others than `entryId` alone (a snapshot hides many)."""
     turn_id: str | None = None
     time: int | None = None
     outcome: str | None = None
-    """How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` if the answer was given anew."""
+    """How its turn ended, unless it completed: `cancelled`, `failed`, `interrupted`, `stopped`; `replaced` if there is
+    a new answer.
+    """
     hidden_by: str | None = None
-    """The compaction that hides it from the model."""
+    """The compression that hides it from the model."""
     reason: str | None = None
     """Why its turn failed."""
     attachments: tuple[Attachment, ...] = ()
-    """Of a prompt: the files that went along; the last parts are theirs, one for each."""
-    withheld: tuple[Refusal, ...] = ()
-    """Of a prompt: files that it names and that did not go along, and why."""
+    """Of a prompt: the attached files; the last parts are theirs, one for each."""
+    withheld: tuple[Withheld, ...] = ()
+    """Of a prompt: files that it names and that were not attached, and why."""
     receipt: ContextReceipt | None = None
     """Of the kind `ide`, in a transcript."""
     model: str | None = None
-    """Of a reply, as the next three, in a transcript."""
+    """Of a reply in a transcript, as the next three."""
     finish_reason: str | None = None
     usage: Usage | None = None
     duration_ms: int | None = None
@@ -100,16 +112,19 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
 
 
 class HistoryPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Contents in order. `version` is the log's newest sequence number, `epoch` rises with every change of the view but appending."""
+    """Contents in order."""
 
     contents: tuple[HistoryItem, ...]
     version: int
+    """The log's newest sequence number."""
     epoch: int
+    """Rises with every change of the view except appending."""
     next_cursor: str | None = None
+    """Where the next page begins; absent on the last."""
 
 
 class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=False):
-    """Where compression stands. `forceFullIdeContext` is the asking client's."""
+    """Where compression stands. `forceFullIdeContext` is for the client that gets the report."""
 
     session_id: str
     state: Literal["idle", "running", "prepared"]
@@ -125,14 +140,16 @@ class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename=
     compressions: int
     can_undo: bool
     phase: str | msgspec.UnsetType = msgspec.UNSET
+    """The step under way, as in `compressionProgress`; absent while none is."""
     elapsed_ms: int | msgspec.UnsetType = msgspec.UNSET
+    """Since the compression began; absent while none is under way."""
     last: CompressionResult | msgspec.UnsetType = msgspec.UNSET
 
 
-class CompactionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One compaction of a session."""
+class CompressionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One compression of a session."""
 
-    compaction_id: str
+    compression_id: str
     status: CompressionStatus
     trigger: Trigger
     time: int
@@ -140,27 +157,30 @@ class CompactionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     new_token_count: int
     state: Literal["inForce", "covered", "undone", "preview"]
     hides: tuple[int, int] | None = None
+    """The span of sequence numbers that it hides, both inclusive."""
     covers: tuple[str, ...] = ()
+    """Ids of the compressions that it stands on."""
     seq: int = 0
-    """Where it stands in the log, between the contents."""
+    """Its place in the log, between the contents."""
     hidden_turns: int = 0
-    """Turns of which it hides something."""
+    """Turns of which it hides a content."""
     message: str = ""
     cuts: int = 0
     """Tool outputs that it shortened."""
     snapshot: str | None = None
     rating: int | None = None
+    """A person's, 1 to 5."""
     note: str | None = None
 
 
-class CompactionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Every compaction of a session, newest first."""
+class CompressionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Every compression of a session, newest first."""
 
-    compactions: tuple[CompactionInfo, ...]
+    compressions: tuple[CompressionInfo, ...]
 
 
 class ContextReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The token ledger by part. The parts add up to `tokenCount`, and with `free` to `tokenLimit` unless it is exceeded."""
+    """The session's tokens by part. The parts add up to `tokenCount`, with `free` to `tokenLimit` unless exceeded."""
 
     session_id: str
     model: str
@@ -170,7 +190,9 @@ class ContextReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     by_part: RequestParts
     free: int
     threshold: float
+    """Share of the limit at which automatic compression starts."""
     tokens_until_compression: int | None
+    """`None` while automatic compression is off."""
 
 
 class ContextPreview(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -178,7 +200,7 @@ class ContextPreview(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
 
     kind: Literal["full", "delta", "none"]
     files: tuple[str, ...]
-    withheld: tuple[Refusal, ...]
+    withheld: tuple[Withheld, ...]
     selection_chars: int
     text: str | None = None
 
@@ -199,23 +221,25 @@ class PinList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class WorkspaceFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A file or a folder that `@` can name: `path` is what to write behind it, quoted if there are blanks in it."""
+    """A file or a folder that `@` can name: `path` is what to write after it, in quotes if it has spaces."""
 
     uri: str
     path: str
-    """From its workspace folder on; with that folder's name in front if there are several, absolute if two of them have the same name."""
+    """Relative to its workspace folder; with that folder's name in front if there are several, absolute if two of them
+    have the same name.
+    """
     is_directory: bool = False
 
 
 class WorkspaceFileList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What matches, best first; `truncated` if more does, or if the workspace was too large to be searched whole."""
+    """The matches, best first; `truncated` if there are more, or the workspace was too large to be searched whole."""
 
     files: tuple[WorkspaceFile, ...]
     truncated: bool
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A model that can be named."""
+    """A model that can be chosen."""
 
     name: str
     token_limit: int
@@ -227,9 +251,13 @@ class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     models: tuple[ModelInfo, ...]
     current: str
-    """The name asked for."""
-    provider: Literal["gemini", "offline"]
+    """The name that was asked for."""
+    provider: str
+    """The model provider that answers: `gemini`, `offline`, or another adapter's name."""
+    is_local: bool
+    """It runs on this machine: nothing of the conversation leaves it."""
     reason: str
+    """Why this provider answers, a sentence for people."""
     hint: str
 
 

@@ -1,4 +1,4 @@
-"""Trying a model call again where that can help, within a bound."""
+"""Retrying a model call where that can help, within a bound."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gemini_companion.sessions.ports import Clock
 T = TypeVar("T")
 
 ATTEMPTS: Final = 4
-"""Tries of one call (peer: four attempts of a stream)."""
+"""Attempts of one call, the first included (as Gemini CLI for a stream)."""
 
 DELAYS: Final = (1.0, 2.0, 4.0)
-"""Seconds before the second, third and fourth try, unless the service says how long."""
+"""Seconds before the second, third and fourth attempt, unless the service names a delay."""
 
 
 class RetryBudget:
@@ -25,11 +25,14 @@ class RetryBudget:
         self._left = seconds
 
     def allows(self, fault: ModelFault, attempt: int) -> bool:
-        """Whether another try after try number `attempt` can help and is not too far off."""
+        """True if another attempt after number `attempt` (from 1) can help and its delay is within the budget."""
         return fault.retryable and attempt < ATTEMPTS and _delay(fault, attempt) <= self._left
 
     async def wait_before_retry(self, fault: ModelFault, attempt: int) -> bool:
-        """Wait as long as is due after try number `attempt`. False if trying again cannot help or would take too long."""
+        """Wait for the delay that is due after attempt number `attempt`, from 1.
+
+        False, without waiting, if another attempt cannot help or its delay exceeds the budget.
+        """
         if not self.allows(fault, attempt):
             return False
         delay = _delay(fault, attempt)

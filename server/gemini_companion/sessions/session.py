@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from contextlib import suppress
+from typing import Any, TypeAlias
 
 import msgspec
 
 from gemini_companion.engine.compression.breaker import Breaker
+from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.content import Content, merge_neighbours
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
     AttemptEntry,
-    CompactionEntry,
+    CompressionEntry,
     CompressionResult,
     Entry,
     IdeContextEntry,
@@ -26,26 +29,19 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.part import is_truthy
 from gemini_companion.engine.history.view import History
-from gemini_companion.engine.tokens.ledger import RequestParts, TokenLedger, TokenReading
+from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compression_state import ActiveCompressions
 from gemini_companion.sessions.events import Event, UsageUpdated
-from gemini_companion.sessions.lane import Job, Lane
+from gemini_companion.sessions.lane import Lane
+from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import CompressionStatusReport
-from gemini_companion.sessions.services import ModelChoice, Services
+from gemini_companion.sessions.services import Services
 
 Draft: TypeAlias = Callable[[int], Entry]
-"""An entry that lacks only its sequence number."""
-
-
-class Running(msgspec.Struct):
-    """A compression under way, for the status and for those who join it."""
-
-    job: Job[CompressionResult]
-    started: float
-    """On the monotonic clock, seconds."""
-    phase: str = ""
+"""Makes an entry of its sequence number."""
 
 
 class Session:
@@ -59,20 +55,23 @@ class Session:
         self.history = History(self.ledger.measure)
         self.breaker = Breaker()
         self.lane = Lane()
-        self.compression: Running | None = None
-        """The compression that will be installed when it is done."""
-        self.previews: dict[str, Running] = {}
+        self.compressions = ActiveCompressions()
+        self.fact_cache = FactCache()
+        """The facts of contents that a compression looked through before."""
         self.system_instruction = meta.system_instruction
         self.environment: Content | None = None
+        """The first content of every request, as of `environment_epoch`."""
         self.environment_epoch = 0
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
         self.last_result: CompressionResult | None = None
+        """Of the newest compression, undo or failed attempt."""
         self.turns = 0
+        """Turns in the log, without those that were replaced."""
         self.open_turns: dict[str, None] = {}
         """Turns that have not ended, oldest first."""
         self._due_ide_tokens = 0
-        """What the editor's state took when it last left the view: the next request brings it back, so the meter counts it."""
+        """Tokens of the IDE context when it last left the view: the next request sends it again, so it is counted."""
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
         self._system_tokens: tuple[str | None, int] = (None, 0)
@@ -85,25 +84,25 @@ class Session:
         """The session's id."""
         return self.meta.session_id
 
-    # --- the log -----------------------------------------------------------------------------------------------------------------
+    # --- the log
 
     def stamp(self) -> dict[str, Any]:
-        """`id` and `time` of a new entry."""
+        """`id` and `time` (ms since 1970) of a new entry."""
         return {"id": self.services.new_id("entry"), "time": self.services.clock.now()}
 
     async def append(self, *drafts: Draft) -> list[Entry]:
-        """Write entries durably, then take them into the view. Raises `StorageFault` or `SessionBusy`, with nothing taken in.
+        """Write entries durably, then add them to the view. Raises `StorageFault` or `SessionBusy`, with nothing added.
 
-        Once begun it ends, even when the caller is cancelled meanwhile; the cancellation is raised afterwards.
+        Once begun it completes, even if the caller is cancelled meanwhile; the cancellation is raised afterwards.
         """
         return await self._finish(self._append(drafts), swallow_cancel=False)
 
     async def commit(self, *drafts: Draft) -> list[Entry]:
-        """As `append`, but a cancellation that comes too late is swallowed: what is installed counts."""
+        """Like `append`, but a cancellation that comes too late is swallowed: what is written stays installed."""
         return await self._finish(self._append(drafts), swallow_cancel=True)
 
     def write_later(self, *drafts: Draft) -> None:
-        """Entries that could not be written now go in front of the next ones."""
+        """Queue entries that could not be written now, to be written ahead of the next ones."""
         self._unwritten.extend(drafts)
 
     async def _finish(self, work: Coroutine[Any, Any, list[Entry]], *, swallow_cancel: bool) -> list[Entry]:
@@ -128,11 +127,11 @@ class Session:
             return entries[len(entries) - len(drafts) :]
 
     def _take_in(self, entry: Entry) -> None:
-        epoch, told = self.history.epoch, self.history.totals().ide_context if self.history.ide_entries else 0
+        epoch, ide_tokens = self.history.epoch, self.history.totals().ide_context if self.history.ide_entries else 0
         self.history.apply(entry)
         self.breaker.apply(entry)
-        if self.history.epoch != epoch and told:
-            self._due_ide_tokens = told
+        if self.history.epoch != epoch and ide_tokens:
+            self._due_ide_tokens = ide_tokens
         match entry:
             case IdeContextEntry():
                 self._due_ide_tokens = 0
@@ -143,28 +142,55 @@ class Session:
                 self.open_turns[entry.turn_id] = None
             case TurnEndEntry():
                 self.open_turns.pop(entry.turn_id, None)
-                self.turns -= entry.outcome == "replaced"  # the turn that replaced it counts
-            case CompactionEntry() | UndoEntry() | AttemptEntry():
+                self.turns -= entry.outcome == "replaced"  # only the turn that replaced it counts
+            case CompressionEntry() | UndoEntry() | AttemptEntry():
                 self.last_result = entry.result
             case ModelChangeEntry():
                 self.meta = msgspec.structs.replace(self.meta, model=entry.model)
             case _:
                 pass
 
-    # --- what happens ------------------------------------------------------------------------------------------------------------
+    async def save_meta(self) -> None:
+        """Store what listings show: title, model, turns, token count, and that it was changed now.
+
+        Raises `StorageFault`, `SessionBusy`.
+        """
+        self.meta = msgspec.structs.replace(
+            self.meta,
+            updated_at=self.services.clock.now(),
+            turns=self.turns,
+            token_count=self.token_count(self.choice()).tokens,
+        )
+        await self.services.store.save_meta(self.meta)
+
+    async def update_listing(self) -> None:
+        """The same after whatever changed the log; a failure costs no more than an old number in a listing."""
+        with suppress(CompanionError):
+            await self.save_meta()
+
+    async def stop(self, by: str) -> None:
+        """Cancel everything that runs in the session, and wait for its end. `by` is a client's id or a reason."""
+        previews = [preview.job for preview in self.compressions.previews()]
+        for job in previews:
+            job.cancel(by)
+        await self.lane.drain(by)
+        for job in previews:
+            await job.settled()
+
+    # --- events
 
     def emit(self, event: Event, turn_id: str | None = None) -> None:
-        """Tell every client that hears this session, at once and in order."""
+        """Send an event to every subscriber, at once and in order."""
         self.channel.emit(event, turn_id)
 
-    def tell_status(self) -> None:
-        """Tell every client that hears this session where compression stands."""
-        for client in self.channel.hearers():
+    def notify_status(self) -> None:
+        """Send the status of compression to every subscriber."""
+        for client in self.channel.subscribers():
             if client.wants("compressionStatus"):
                 client.sink.status(self.status(client))
 
-    def tell_usage(self, turn_id: str | None = None) -> None:
-        """Tell the meter and the status."""
+    def notify_usage(self, turn_id: str | None = None) -> None:
+        """Emit the token count, and send the status."""
         report = self.status(None)
         usage = UsageUpdated(
             token_count=report.token_count,
@@ -173,22 +199,27 @@ class Session:
             tokens_until_compression=report.tokens_until_compression,
         )
         self.emit(usage, turn_id)
-        self.tell_status()
+        self.notify_status()
 
-    # --- numbers -----------------------------------------------------------------------------------------------------------------
+    # --- numbers
 
     def choice(self) -> ModelChoice:
-        """Which model answers."""
-        return self.services.models.choose(self.services.settings(), asked=self.asked_model, session_model=self.meta.model)
+        """The model that answers, and its provider."""
+        return self.services.models.choose(
+            self.services.settings(), asked=self.asked_model, session_model=self.meta.model
+        )
 
     def limit(self, choice: ModelChoice) -> int:
-        """Tokens that the model takes in one request."""
+        """Tokens that the model accepts in one request."""
         return self.services.models.limit(self.services.settings(), choice.name)
 
     def parts(self) -> RequestParts:
         """Estimated tokens of the next request without its prompt, part by part."""
         if self._system_tokens[0] is not self.system_instruction:
-            self._system_tokens = (self.system_instruction, round(self.ledger.count_text(self.system_instruction or "")))
+            self._system_tokens = (
+                self.system_instruction,
+                round(self.ledger.count_text(self.system_instruction or "")),
+            )
         if self._environment_tokens[0] is not self.environment:
             tokens = self.ledger.measure(self.environment).tokens if self.environment else 0
             self._environment_tokens = (self.environment, tokens)
@@ -196,7 +227,7 @@ class Session:
         totals = self.history.totals()
         return surroundings.with_totals(totals._replace(ide_context=totals.ide_context + self._due_ide_tokens))
 
-    def reading(self, choice: ModelChoice) -> TokenReading:
+    def token_count(self, choice: ModelChoice) -> TokenCount:
         """The session's one token number: what the next request would have without its prompt."""
         return self.ledger.read(choice.name, self.history.epoch, self.parts())
 
@@ -211,26 +242,25 @@ class Session:
         return min(marks) if marks else None
 
     def status(self, client: Client | None, choice: ModelChoice | None = None) -> CompressionStatusReport:
-        """Where compression stands; whether the full IDE context is due is told for `client`."""
+        """Where compression stands. `force_full_ide_context` is computed for `client`, and true without one."""
         choice = choice or self.choice()
-        reading = self.reading(choice)
+        count = self.token_count(choice)
         mark = self.trigger_at(choice)
-        running = self.compression or next(iter(self.previews.values()), None)
-        state: Literal["idle", "running"] = "running" if running else "idle"
+        under_way = self.compressions.shown
         return CompressionStatusReport(
             session_id=self.session_id,
-            state=state,
-            phase=(running.phase or msgspec.UNSET) if running else msgspec.UNSET,
-            elapsed_ms=self.elapsed_ms(running.started) if running else msgspec.UNSET,
+            state="running" if under_way else "idle",
+            phase=(under_way.phase or msgspec.UNSET) if under_way else msgspec.UNSET,
+            elapsed_ms=under_way.elapsed_ms if under_way else msgspec.UNSET,
             last=self.last_result or msgspec.UNSET,
-            has_failed_compression_attempt=self.breaker.has_failed(reading.tokens),
+            has_failed_compression_attempt=self.breaker.has_failed(count.tokens),
             force_full_ide_context=client is None or client.editor.is_full_due(self.history),
-            token_count=reading.tokens,
-            token_count_source=reading.source,
+            token_count=count.tokens,
+            token_count_source=count.source,
             token_limit=self.limit(choice),
             threshold=self.services.settings().compression_threshold,
-            tokens_until_compression=None if mark is None else max(0, mark - reading.tokens),
-            compressions=len(self.history.compactions),
+            tokens_until_compression=None if mark is None else max(0, mark - count.tokens),
+            compressions=len(self.history.compressions),
             can_undo=bool(self.history.in_force),
         )
 
@@ -238,10 +268,10 @@ class Session:
         """Milliseconds since a point on the monotonic clock."""
         return max(0, round((self.services.clock.monotonic() - started) * 1000))
 
-    # --- requests ----------------------------------------------------------------------------------------------------------------
+    # --- requests
 
     def request_contents(self, items: Iterable[Item], *more: Content) -> tuple[Content, ...]:
-        """What is sent: environment, view, and `more`, as the API takes them."""
+        """The contents of a request: the environment, `items`, then `more`, as the API accepts them."""
         contents = [item.content for item in items]
         if self.environment is not None:
             contents.insert(0, self.environment)
@@ -250,7 +280,10 @@ class Session:
 
 
 def sendable(contents: Iterable[Content]) -> tuple[Content, ...]:
-    """One role after the other, function responses in front of a user content's other parts, empty contents left out."""
+    """Contents as the API accepts them.
+
+    Roles alternate, function responses precede a user content's other parts, empty contents are left out.
+    """
     merged = merge_neighbours(content for content in contents if content.parts)
     return tuple(_results_first(content) for content in merged)
 

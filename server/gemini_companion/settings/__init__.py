@@ -1,1 +1,1 @@
-"""Settings: layers of JSON files and the editor's section, validated, trusted as far as their place allows, read anew while running."""
+"""Settings: layers of JSON files and the editor's section, validated, restricted by trust, reloaded while running."""

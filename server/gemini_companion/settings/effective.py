@@ -1,4 +1,4 @@
-"""`Settings`: what holds once every layer has spoken."""
+"""`Settings`: the settings in force, made from all layers."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import msgspec
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
 
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
-"""The share of the model's limit at which a history is compressed where nobody says another (Gemini CLI's number)."""
+"""Share of the model's limit at which a history is compressed if no layer sets another (Gemini CLI's value)."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings in force; every default is filled in. Read-only: a reload makes a new one."""
 
     model_name: str | None
-    """What GEMINI_MODEL or `model.name` asks for; `None` leaves it to the default model."""
+    """The name in GEMINI_MODEL or `model.name`; `None` for the default model."""
     model_name_source: Literal["GEMINI_MODEL", "model.name"] | None
-    """Which of them said so."""
+    """Which of them it comes from."""
     compression_threshold: float
-    """0 to 1; 1 turns automatic compression off, 0 is always reached."""
+    """Share of the token limit, 0 to 1; 1 turns automatic compression off, 0 is always reached."""
     compression_token_cap: int | None
     """Tokens; `None` where there is no cap."""
     token_limit_override: int | None
-    """Tokens that the model accepts, where the settings know better than the table."""
+    """Tokens that the model accepts, in place of the table's number; `None` for that."""
     max_session_turns: int | None
     """Prompts; `None` for no limit."""
     summarize_tool_output: Mapping[str, int | None]
@@ -43,22 +43,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     telemetry: TelemetrySettings
     ide_max_open_files: int
     compression_model: str | None
-    """The model that writes snapshots, where the settings name one."""
+    """The model that writes snapshots; `None` for one of the chat's model's family."""
     session_retention_days: int | None
-    """`None` keeps sessions for ever."""
+    """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
-    """Which sections of the system prompt the settings want, by name."""
+    """Whether each section of the system prompt is included, by name."""
     trusted_folders: tuple[str, ...]
     """Absolute paths as written, `~` resolved, links not."""
 
 
-def settle(merged: SettingsFile, *, home: Path, env: Mapping[str, str], remote_compression_threshold: float | None = None) -> Settings:
-    """The settings that follow from the merged layers, the environment and a remote experiment's flag.
+def settle(
+    merged: SettingsFile, *, home: Path, env: Mapping[str, str], remote_compression_threshold: float | None = None
+) -> Settings:
+    """The settings that result from the merged layers, the environment and a remote experiment's flag.
 
-    The flag (0 to 1) counts only where no layer sets `model.compressionThreshold`; there 0, as any number out of range, means unset.
+    The flag (0 to 1) applies only if no layer sets `model.compressionThreshold`; 0, like any number out of range, means
+    unset. `home` replaces a leading `~`.
     """
     wished = env.get("GEMINI_MODEL", "").strip()
-    source: Literal["GEMINI_MODEL", "model.name"] | None = "GEMINI_MODEL" if wished else "model.name" if merged.model.name else None
+    source: Literal["GEMINI_MODEL", "model.name"] | None = (
+        "GEMINI_MODEL" if wished else "model.name" if merged.model.name else None
+    )
     names = merged.context.file_name
     file_names = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names)) or ("GEMINI.md",)
     threshold = merged.tools.truncate_tool_output_threshold
@@ -86,7 +91,7 @@ def settle(merged: SettingsFile, *, home: Path, env: Mapping[str, str], remote_c
 
 
 def changed_keys(before: msgspec.Struct, after: msgspec.Struct, prefix: str = "") -> tuple[str, ...]:
-    """The keys whose values differ, as people write them (`model.name`), in the order of the schema."""
+    """The keys whose values differ, in dotted form (`model.name`), in the order of the schema."""
     changed: list[str] = []
     for field in msgspec.structs.fields(after):
         old, new = getattr(before, field.name), getattr(after, field.name)

@@ -1,7 +1,7 @@
-"""JSON with comments: reading it, and finding in which line a key stands.
+"""JSON with comments: reading it, and finding the position of a key.
 
-Comments are `//` to the end of the line and `/* */`. They are blanked out rather than cut out, so that every position in an
-error is the position in the file.
+Comments are `//` to the end of the line and `/* */`. They are blanked out rather than cut out, so that every position
+in an error is the position in the file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Final
 
 from gemini_companion.settings.objects import KeyPath
 
-# Each alternative matches whatever follows its first characters, closed or not: a hostile file costs one pass, not a square.
+# Each alternative matches whatever follows its first characters, closed or not: a hostile file costs one pass, not a
+# square.
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\r\n]*|/\*.*?(?P<close>\*/|\Z)', re.DOTALL)
 _TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 _NOT_A_NEWLINE: Final = re.compile(r"[^\r\n]")
@@ -21,7 +22,7 @@ _INTEGER_DIGITS: Final = 18
 
 
 class JsonFault(ValueError):
-    """A text that is no JSON: what is wrong, and the offset of the character where."""
+    """A text that is not JSON: `what` is wrong, and the `offset` of the character where."""
 
     def __init__(self, what: str, offset: int) -> None:
         super().__init__(what)
@@ -30,7 +31,7 @@ class JsonFault(ValueError):
 
 
 def strip_comments(text: str) -> str:
-    """The text with spaces for comments: as long as before, every other character in its place, strings untouched.
+    """The text with spaces for comments: the same length, every other character in its place, strings untouched.
 
     Raises `JsonFault` for a `/*` that is never closed.
     """
@@ -54,12 +55,12 @@ def parse(text: str) -> object:
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
-    """Line and column of an offset, both from 1, the column in characters."""
+    """Line and column of an offset (from 0), both from 1, the column in characters."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def locate(text: str, paths: Iterable[KeyPath]) -> dict[KeyPath, int]:
-    """The offsets of keys (or of arrays' elements) in a text that `parse` has read, as far as they are there; one pass for all."""
+    """Offsets of keys or arrays' elements in a text that `parse` accepts, in one pass; missing ones are left out."""
     wanted = set(paths)
     lengths = {len(path) for path in wanted}
     found: dict[KeyPath, int] = {}

@@ -1,4 +1,4 @@
-"""Taking nested JSON objects apart and laying one over the other. Nothing here changes what it is given."""
+"""Reading and merging nested JSON objects. Nothing here changes its arguments."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any, TypeAlias, cast
 
 JsonObject: TypeAlias = dict[str, Any]
 KeyPath: TypeAlias = tuple[str | int, ...]
-"""The way to a value: a key for each object, an index for each list."""
+"""The path to a value: a key for each object, an index for each list."""
 
 
 def spelled(path: KeyPath) -> str:
-    """A path as people write it, as in `context.fileName[1]`; empty for the top."""
+    """A path in dotted form, as in `context.fileName[1]`; empty for the top."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
 
 
 def nested(path: Iterable[str | int], value: object) -> Any:
-    """An object in which only `value` stands, at `path`."""
+    """An object with `value` at `path` and nothing else."""
     for step in reversed(tuple(path)):
         value = {step: value}
     return value
 
 
 def holds(fields: JsonObject, path: KeyPath) -> bool:
-    """True if there is something at `path`."""
+    """True if there is a value at `path`."""
     value: object = fields
     for step in path:
         inner = cast("dict[object, object]", value) if isinstance(value, dict) else {}
@@ -34,7 +34,7 @@ def holds(fields: JsonObject, path: KeyPath) -> bool:
 
 
 def only(fields: JsonObject, paths: Iterable[KeyPath]) -> JsonObject:
-    """What stands at `paths`, where it stood."""
+    """The object reduced to the values at `paths`."""
     kept: JsonObject = {}
     for path in paths:
         if holds(fields, path):
@@ -46,7 +46,7 @@ def only(fields: JsonObject, paths: Iterable[KeyPath]) -> JsonObject:
 
 
 def without(fields: JsonObject, path: KeyPath) -> JsonObject:
-    """All but what stands at `path`, which goes through objects only."""
+    """The object without the value at `path`, which leads through objects only."""
     if not holds(fields, path):
         return fields
     step = cast("str", path[0])
@@ -56,7 +56,7 @@ def without(fields: JsonObject, path: KeyPath) -> JsonObject:
 
 
 def merge(lower: JsonObject, upper: JsonObject, path: KeyPath = ()) -> JsonObject:
-    """`upper` over `lower`, key by key; lists replace each other, but for those under `hooks`, which are joined."""
+    """`upper` over `lower`, key by key; lists replace each other, except those under `hooks`, which are joined."""
     merged = dict(lower)
     for key, value in upper.items():
         below = lower.get(key)
@@ -70,7 +70,7 @@ def merge(lower: JsonObject, upper: JsonObject, path: KeyPath = ()) -> JsonObjec
 
 
 def is_deeper(value: object, limit: int) -> bool:
-    """True if objects and lists are nested more than `limit` deep; safe for any depth."""
+    """True if objects and lists are nested more than `limit` deep. Not recursive."""
     level: list[object] = [value]
     for _ in range(limit + 1):
         level = [member for outer in level for member in _members(outer)]
@@ -78,7 +78,7 @@ def is_deeper(value: object, limit: int) -> bool:
 
 
 def _members(value: object) -> Iterable[object]:
-    """The members of an object or a list, and a stand-in where it has none, so that it still counts as a level."""
+    """The members of an object or a list; one `None` if it is empty, so that it still counts as a level."""
     if isinstance(value, dict):
         return cast("JsonObject", value).values() or (None,)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Reading a small text file that anybody may have put there."""
+"""Reading a small, untrusted text file."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ from pathlib import Path
 from gemini_companion.engine.errors import InvalidSettings
 
 SIZE_LIMIT = 1 << 20
-"""Bytes; a settings file or a system prompt past it is refused."""
+"""Bytes; a larger settings file or system prompt is refused."""
 
-# Neither a pipe nor a terminal that bears the file's name may keep the server waiting.
-_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+# A pipe or a terminal with the file's name must not block the server.
+_OPEN_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 def read_text(path: Path) -> str | None:
     """The text of a file, without a byte order mark; `None` if there is no such file.
 
-    Raises `InvalidSettings` for what is no regular file, cannot be read, is over `SIZE_LIMIT` or is not UTF-8; without a hint,
-    because only the caller knows what follows from it.
+    Raises `InvalidSettings` for what is no regular file, cannot be read, is over `SIZE_LIMIT` or is not UTF-8; without
+    a hint, which only the caller can give.
     """
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
@@ -47,7 +53,7 @@ def read_text(path: Path) -> str | None:
 
 
 def shown(path: Path) -> str:
-    """The path as text that can be printed and sent, whatever bytes its names are of."""
+    """The path as text that can be printed and sent, whatever bytes are in its names."""
     return str(path).encode("utf-8", "replace").decode("utf-8")
 
 

@@ -1,8 +1,8 @@
-"""The settings file: every key that is read, what it means and what it is when nobody sets it.
+"""The settings file: every key that is read, its meaning and its default.
 
-Keys that Gemini CLI has keep their names and meaning; ours stand under `companion`, but for `model.tokenLimit` and
-`model.compressionTokenCap`. The docstring under a key is its description in `schemas/settings.schema.json`. Keys that are not
-named here are kept and ignored. A key set to null counts as not set.
+Keys that Gemini CLI has keep their names and meaning; ours are under `companion`, except `model.tokenLimit` and
+`model.compressionTokenCap`. The docstring under a key is its description in `schemas/settings.schema.json`. Unknown
+keys are kept and ignored. A key set to null counts as not set.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from msgspec import Meta
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
 FILE_NAME: Final = r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)"
 _FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
-# msgspec 0.22 reads past the end of its own memory, at the next garbage collection, for a union of a text with a pattern and a list.
-# So in `fileName` only the schema carries the pattern of the single name, and `validation` holds it.
+# msgspec 0.22 reads past the end of its own memory, at the next garbage collection, for a union of a text with a
+# pattern and a list. So in `fileName` only the schema has the pattern of the single name; `validation` checks it.
 _OneFileName: TypeAlias = Annotated[str, Meta(extra_json_schema={"pattern": FILE_NAME})]
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
 _ModelName: TypeAlias = Annotated[str, Meta(pattern=r"^[^\s\x00-\x1f]{1,256}$(?!\n)")]
@@ -31,7 +31,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "companion.compression.model": "a model's name, without spaces",
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
-"""What to say of a value of the right type that its pattern or its list of choices refuses."""
+"""By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
 
 
 class SummarizeToolOutput(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -45,9 +45,9 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Which model answers, how much it may be sent, and when its history is compressed."""
 
     name: _ModelName | None = None
-    """The model that answers, unless a chat, the session or GEMINI_MODEL names another. "offline" is the built-in one."""
+    """The model that answers, unless a chat, the session or GEMINI_MODEL names another. "offline" is built in."""
     compression_threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
-    """The share of the model's limit at which the history is compressed by itself: 0 always, 1 never. By default 0.5."""
+    """Share of the model's limit at which the history is compressed by itself: 0 always, 1 never. By default 0.5."""
     compression_token_cap: _Count | None = None
     """Compress at this many tokens too, however large the model's limit is. Off by default, and at 0."""
     token_limit: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
@@ -73,7 +73,7 @@ class ToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What tools may put into the history."""
 
     truncate_tool_output_threshold: int = 40_000
-    """Outputs with more characters than this are shortened in the history, the whole going to a private file. 0 or less: never."""
+    """Outputs with more characters are shortened in the history, the whole kept in a private file. 0 or less: never."""
 
 
 class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -86,7 +86,7 @@ class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     otlp_endpoint: str | None = None
     """The collector's address."""
     otlp_protocol: Literal["grpc", "http"] = "grpc"
-    """How the collector is spoken to."""
+    """The collector's protocol."""
     log_prompts: bool = False
     """Send the text of prompts and answers too."""
     outfile: str | None = None
@@ -94,10 +94,10 @@ class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
 
 
 class IdeSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the model gets to know of the editor."""
+    """What of the editor is sent to the model."""
 
     max_open_files: Annotated[int, Meta(ge=0, le=100)] = 10
-    """How many open files the model is told about, the last focused first. 0: none."""
+    """How many open files are sent to the model, the last focused first. 0: none."""
 
 
 class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -111,11 +111,11 @@ class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     """How long sessions are kept."""
 
     retention_days: Annotated[int, Meta(ge=0, le=36_500)] = 30
-    """Sessions that nobody touched for this many days are deleted. 0 keeps them for ever."""
+    """Sessions that have not changed for this many days are deleted. 0 keeps them for ever."""
 
 
 class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The sections of the system prompt, each of which can be left out. `GEMINI_PROMPT_<SECTION>` overrides what stands here."""
+    """The sections of the system prompt, each of which can be left out. `GEMINI_PROMPT_<SECTION>` overrides this."""
 
     identity: bool = True
     """Who the model is and where it works."""
@@ -135,7 +135,7 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """What only Gemini Companion has."""
 
     ide: IdeSettings = IdeSettings()
-    """What the model gets to know of the editor."""
+    """What of the editor is sent to the model."""
     compression: CompressionSettings = CompressionSettings()
     """How a history is compressed."""
     sessions: SessionsSettings = SessionsSettings()
@@ -143,7 +143,7 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     prompt: PromptSettings = PromptSettings()
     """Which sections the system prompt has."""
     trusted_folders: Annotated[list[_FolderPath], Meta(max_length=1_000)] = []
-    """Folders whose workspaces are trusted. Counts only in the user's own file: no workspace can vouch for itself."""
+    """Folders whose workspaces are trusted. Read only from the user's own file: no workspace can trust itself."""
 
 
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -158,7 +158,9 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     mcp_servers: dict[str, dict[str, Any]] = {}
     """MCP servers to connect to, by name, as Gemini CLI has them. Not read from an untrusted workspace."""
     hooks: dict[str, Any] = {}
-    """Commands to run at events, as Gemini CLI has them; the lists of all layers are joined. Not read from an untrusted workspace."""
+    """Commands to run at events, as Gemini CLI has them; the lists of all layers are joined. Not read from an
+    untrusted workspace.
+    """
     telemetry: TelemetrySettings = TelemetrySettings()
     """OpenTelemetry. Not read from an untrusted workspace."""
     companion: CompanionSettings = CompanionSettings()

@@ -1,4 +1,4 @@
-"""Where a layer of settings comes from, and how a fault in it is pointed at."""
+"""The sources of settings layers, and how they locate a fault."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gemini_companion.settings.reading import read_text, shown
 from gemini_companion.settings.validation import Misfit
 
 EDITOR_SECTION: Final = "geminiCompanion"
-"""The name of our section in the editor's configuration."""
+"""The name of the editor's section for this server."""
 
 
 class Source(Protocol):
-    """A place that settings come from."""
+    """A source of one layer."""
 
     def read(self) -> object:
-        """The JSON value that stands there, an empty object if nothing does. Raises `InvalidSettings`."""
+        """The JSON value of the layer, an empty object if there is none. Raises `InvalidSettings`."""
         ...
 
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
-        """What is wrong with what was read, and where, a sentence each."""
+        """A fault for each misfit of what was read, with its position as far as the source has one."""
         ...
 
 
@@ -46,10 +46,10 @@ class FileSource:
             raise InvalidSettings(f"{self._at(fault.offset)}: is not valid JSON: {fault.what}") from None
 
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
-        """Sentences as in `/home/me/.gemini/settings.json:3:5: model.name: expected a text`."""
+        """Faults such as `/home/me/.gemini/settings.json:3:5: model.name: expected a text`."""
         found = list(misfits)
         offsets = locate(self._text, [misfit.path for misfit in found]) if found else {}
-        return [InvalidSettings(f"{self._at(offsets.get(misfit.path, 0))}: {_said(misfit)}") for misfit in found]
+        return [InvalidSettings(f"{self._at(offsets.get(misfit.path, 0))}: {_described(misfit)}") for misfit in found]
 
     def _at(self, offset: int) -> str:
         line, column = position(self._text, offset)
@@ -57,7 +57,7 @@ class FileSource:
 
 
 class EditorSource:
-    """The editor's section, which came over the wire."""
+    """The editor's section, as it came over the wire."""
 
     def __init__(self, section: object) -> None:
         self._section = section
@@ -67,10 +67,10 @@ class EditorSource:
         return {} if self._section is None else self._section
 
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
-        """Sentences that name the section, and the key as the editor knows it below it."""
-        return [InvalidSettings(f"the editor's {EDITOR_SECTION} settings: {_said(misfit)}") for misfit in misfits]
+        """Faults that name the section, and the key below it."""
+        return [InvalidSettings(f"the editor's {EDITOR_SECTION} settings: {_described(misfit)}") for misfit in misfits]
 
 
-def _said(misfit: Misfit) -> str:
-    """A misfit in words."""
+def _described(misfit: Misfit) -> str:
+    """A misfit as text: its key, if it has one, and what is wrong."""
     return f"{misfit.key}: {misfit.what}" if misfit.path else misfit.what

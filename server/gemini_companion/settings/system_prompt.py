@@ -1,4 +1,4 @@
-"""The file that replaces the system prompt, where GEMINI_SYSTEM_MD asks for one."""
+"""The file that replaces the system prompt, if GEMINI_SYSTEM_MD names one."""
 
 from __future__ import annotations
 
@@ -10,25 +10,34 @@ from gemini_companion.engine.errors import InvalidSettings, UntrustedWorkspace
 from gemini_companion.settings.reading import read_text, shown
 
 DEFAULT_FILE: Final = Path(".gemini", "system.md")
-"""Below the first workspace folder; what a mere "yes" in GEMINI_SYSTEM_MD means."""
+"""Below the first workspace folder; the file if GEMINI_SYSTEM_MD is `1` or `true`."""
 
 _HINT: Final = "Correct GEMINI_SYSTEM_MD, or unset it; until then the built-in system prompt is used."
 
 
-def system_prompt_override(env: Mapping[str, str], *, home: Path, workspace_folders: Sequence[str], trusted: bool) -> str | None:
-    """The text that replaces the system prompt, `None` where the built-in one is meant.
+def system_prompt_override(
+    env: Mapping[str, str], *, home: Path, workspace_folders: Sequence[str], trusted: bool
+) -> str | None:
+    """The text that replaces the system prompt, `None` for the built-in one.
 
-    GEMINI_SYSTEM_MD is unset, `0` or `false` for the built-in prompt; `1` or `true` for the workspace's own `.gemini/system.md`;
-    else a path, `~` for the home folder, relative to the first workspace folder. Raises `InvalidSettings` for a file that is missing
-    or cannot be used, `UntrustedWorkspace` for one that an untrusted workspace brings along. Blocks on a small file.
+    GEMINI_SYSTEM_MD is unset, `0` or `false` for the built-in prompt; `1` or `true` for the workspace's own
+    `.gemini/system.md`; else a path, `~` for the home folder, relative to the first workspace folder. Raises
+    `InvalidSettings` for a file that is missing or cannot be used, `UntrustedWorkspace` for a relative path in an
+    untrusted workspace. Blocks on a small file.
     """
     wish = env.get("GEMINI_SYSTEM_MD", "").strip()
     if wish.lower() in ("", "0", "false"):
         return None
-    named = DEFAULT_FILE if wish.lower() in ("1", "true") else Path(str(home) + wish[1:] if wish == "~" or wish.startswith("~/") else wish)
+    named = (
+        DEFAULT_FILE
+        if wish.lower() in ("1", "true")
+        else Path(str(home) + wish[1:] if wish == "~" or wish.startswith("~/") else wish)
+    )
     if not named.is_absolute():
         if not workspace_folders:
-            raise InvalidSettings(f"GEMINI_SYSTEM_MD: {shown(named)} is relative, and no workspace folder is open", hint=_HINT)
+            raise InvalidSettings(
+                f"GEMINI_SYSTEM_MD: {shown(named)} is relative, and no workspace folder is open", hint=_HINT
+            )
         if not trusted:
             raise UntrustedWorkspace(
                 f"GEMINI_SYSTEM_MD: {shown(named)} belongs to a workspace that is not trusted",

@@ -1,4 +1,4 @@
-"""What is wrong with a layer of settings, said per key and for people."""
+"""What is wrong with a layer of settings, by key, in sentences for people."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _WORDS: Final[Mapping[str, str]] = {
 
 
 class Misfit(NamedTuple):
-    """A key whose value cannot be used, and why. An empty path means the layer as a whole."""
+    """A key whose value cannot be used, and why. An empty path means the whole layer."""
 
     path: KeyPath
     what: str
 
     @property
     def key(self) -> str:
-        """The key as people write it, as in `context.fileName[1]`."""
+        """The key in dotted form, as in `context.fileName[1]`."""
         return spelled(self.path)
 
 
 def misfits(layer: JsonObject) -> list[Misfit]:
-    """Everything wrong with a layer, the first thing of each list, at most twenty; empty if all of it can be used."""
+    """Everything wrong with a layer, of each list only the first fault, at most 20; empty if all of it can be used."""
     found: list[Misfit] = []
     while len(found) < MISFIT_LIMIT and (misfit := _first_misfit(layer)):
         found.append(misfit)
@@ -53,8 +53,8 @@ def _first_misfit(layer: JsonObject) -> Misfit | None:
     try:
         settings = msgspec.convert(layer, SettingsFile)
     except msgspec.ValidationError as fault:
-        text, _, place = str(fault).partition(" - at ")
-        path = _path(layer, place)
+        text, _, location = str(fault).partition(" - at ")
+        path = _path(layer, location)
         return Misfit(path, _plainly(text, path))
     name = settings.context.file_name
     if isinstance(name, str) and not re.search(FILE_NAME, name):
@@ -62,11 +62,11 @@ def _first_misfit(layer: JsonObject) -> Misfit | None:
     return None
 
 
-def _path(layer: JsonObject, place: str) -> KeyPath:
-    """The steps of a msgspec path such as `$.a[...].b[0]`, where `[...]` stands for a key that it does not name."""
+def _path(layer: JsonObject, location: str) -> KeyPath:
+    """The steps of a msgspec path such as `$.a[...].b[0]`, where `[...]` is a key that it does not name."""
     path: KeyPath = ()
     value: Any = layer
-    for step in _STEP.finditer(place):
+    for step in _STEP.finditer(location):
         name = _culprit(path, value) if step.group("unnamed") else step.group("key") or int(step.group("index"))
         path = (*path, name)
         value = value[name]
@@ -91,7 +91,12 @@ def _plainly(text: str, path: KeyPath) -> str:
     expected = EXPECTED.get(spelled(_up_to_a_list(path)))
     if expected and ("matching regex" in text or text.startswith("Invalid enum")):
         return f"expected {expected}"
-    text = _TYPES.sub(_in_words, text).replace(">=", "of at least").replace("<=", "of at most").replace(" of length of", " with a length of")
+    text = (
+        _TYPES.sub(_in_words, text)
+        .replace(">=", "of at least")
+        .replace("<=", "of at most")
+        .replace(" of length of", " with a length of")
+    )
     return text[:1].lower() + text[1:]
 
 

@@ -28,6 +28,8 @@ from tests.support.emulator import (
 )
 from tests.support.emulator.faults import FAULTS
 from tests.support.emulator.recordings import read_lines
+from tests.support.patience import PATIENCE
+from tests.support.processes import running
 
 Json = dict[str, Any]
 
@@ -38,9 +40,16 @@ SUMMARISE: Json = {
 }
 
 
-def ask(emulator: Emulator, method: str = "generateContent", body: Json = HELLO, *, model: str = "gemini-2.5-pro", key: str = "k") -> httpx2.Response:
+def ask(
+    emulator: Emulator,
+    method: str = "generateContent",
+    body: Json = HELLO,
+    *,
+    model: str = "gemini-2.5-pro",
+    key: str = "k",
+) -> httpx2.Response:
     url = f"{emulator.base_url}/v1/models/{model}:{method}"
-    with httpx2.Client(trust_env=False, timeout=5) as http:
+    with httpx2.Client(trust_env=False, timeout=PATIENCE) as http:
         return http.post(url, json=body, headers={"x-goog-api-key": key} if key else {})
 
 
@@ -143,10 +152,15 @@ def test_an_inflated_snapshot_is_longer_than_any_conversation(emulator: Emulator
 
 def test_an_oracle_writes_the_summarisers_answer(emulator: Emulator):
     emulator.responder = Summariser(oracle=lambda request: f"<state_snapshot>{request.characters}</state_snapshot>")
-    assert texts(ask(emulator, body=SUMMARISE).json()) == f"<state_snapshot>{len('user: fix src/a.py') + 1 + len('model: done')}</state_snapshot>"
+    assert (
+        texts(ask(emulator, body=SUMMARISE).json())
+        == f"<state_snapshot>{len('user: fix src/a.py') + 1 + len('model: done')}</state_snapshot>"
+    )
 
 
-def test_a_request_over_the_models_limit_is_refused_and_so_is_counting_it_unless_that_has_its_own_limit(emulator: Emulator):
+def test_a_request_over_the_models_limit_is_refused_and_so_is_counting_it_unless_that_has_its_own_limit(
+    emulator: Emulator,
+):
     emulator.limits["gemini-2.5-pro"] = 1
     assert ask(emulator).json()["error"] == {
         "code": 400,
@@ -174,9 +188,13 @@ def test_keys_and_models_are_checked_before_the_script_is_touched(emulator: Emul
 
 
 def test_vertex_paths_and_a_prefix_are_understood(emulator: Emulator):
-    with Emulator(prefix="/gateway/") as prefixed, httpx2.Client(trust_env=False, timeout=5) as http:
+    with Emulator(prefix="/gateway/") as prefixed, httpx2.Client(trust_env=False, timeout=PATIENCE) as http:
         url = f"{prefixed.base_url}/v1beta1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:countTokens"
-        response = http.post(url, json={**HELLO, "systemInstruction": {"parts": [{"text": "Be kind."}]}}, headers={"authorization": "Bearer t"})
+        response = http.post(
+            url,
+            json={**HELLO, "systemInstruction": {"parts": [{"text": "Be kind."}]}},
+            headers={"authorization": "Bearer t"},
+        )
         assert response.json() == {"totalTokens": 4}
         assert prefixed.requests[0].vertex
         assert http.post(url.replace("/gateway", ""), json=HELLO).status_code == 404
@@ -185,7 +203,7 @@ def test_vertex_paths_and_a_prefix_are_understood(emulator: Emulator):
 async def test_a_gate_holds_the_answer_until_it_is_opened(emulator: Emulator):
     reply = slow("Hel", "lo", "!")
     emulator.script(reply)
-    async with httpx2.AsyncClient(trust_env=False, timeout=5) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
         url = f"{emulator.base_url}/v1/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
         async with http.stream("POST", url, json=HELLO, headers={"x-goog-api-key": "k"}) as response:
             lines = response.aiter_lines()
@@ -202,7 +220,7 @@ async def test_a_gate_holds_the_answer_until_it_is_opened(emulator: Emulator):
 async def test_every_gate_can_be_opened_at_once(emulator: Emulator):
     reply = slow("Hel", "lo", "!")
     emulator.responder = lambda request: reply
-    async with httpx2.AsyncClient(trust_env=False, timeout=5) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
         url = f"{emulator.base_url}/v1/models/gemini-2.5-pro:generateContent"
         asking = asyncio.create_task(http.post(url, json=HELLO, headers={"x-goog-api-key": "k"}))
         await reply.gates[0].wait_reached()
@@ -213,7 +231,7 @@ async def test_every_gate_can_be_opened_at_once(emulator: Emulator):
 async def test_a_client_that_hangs_up_is_noticed(emulator: Emulator):
     gate = Gate()
     emulator.script(answer("Hel", gate, "lo"))
-    async with httpx2.AsyncClient(trust_env=False, timeout=5) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
         url = f"{emulator.base_url}/v1/models/gemini-2.5-pro:streamGenerateContent?alt=sse"
         async with http.stream("POST", url, json=HELLO, headers={"x-goog-api-key": "k"}):
             request = await emulator.wait_for_request()
@@ -223,7 +241,7 @@ async def test_a_client_that_hangs_up_is_noticed(emulator: Emulator):
 
 
 def test_one_connection_serves_many_requests(emulator: Emulator):
-    with httpx2.Client(trust_env=False, timeout=5, headers={"x-goog-api-key": "k"}) as http:
+    with httpx2.Client(trust_env=False, timeout=PATIENCE, headers={"x-goog-api-key": "k"}) as http:
         for method in ("countTokens", "generateContent", "streamGenerateContent?alt=sse") * 3:
             assert http.post(f"{emulator.base_url}/v1/models/gemini-2.5-pro:{method}", json=HELLO).status_code == 200
     assert emulator.wait_for_request_blocking(9).status == 200
@@ -254,7 +272,10 @@ def test_a_rate_limit_says_when_to_come_back_in_both_ways(emulator: Emulator):
     emulator.script(faults.rate_limited(retry_after="7", retry_delay="1.5s", quota="PerDay"))
     response = ask(emulator)
     assert (response.status_code, response.headers["retry-after"]) == (429, "7")
-    assert [detail["@type"].rpartition(".")[2] for detail in response.json()["error"]["details"]] == ["QuotaFailure", "RetryInfo"]
+    assert [detail["@type"].rpartition(".")[2] for detail in response.json()["error"]["details"]] == [
+        "QuotaFailure",
+        "RetryInfo",
+    ]
 
 
 def test_recordings_are_replayed_and_then_refused(emulator: Emulator, tmp_path: Path):
@@ -269,7 +290,10 @@ def test_recordings_are_replayed_and_then_refused(emulator: Emulator, tmp_path: 
     emulator.replay(file)
     assert ask(emulator, "countTokens").json() == {"totalTokens": 3}
     assert ask(emulator).json() == recorded
-    assert events(ask(emulator, "streamGenerateContent?alt=sse")) == [recorded, {"usageMetadata": {"promptTokenCount": 9}}]
+    assert events(ask(emulator, "streamGenerateContent?alt=sse")) == [
+        recorded,
+        {"usageMetadata": {"promptTokenCount": 9}},
+    ]
     assert ask(emulator).json()["error"]["message"] == "The recording has no more answers."
 
 
@@ -287,7 +311,10 @@ def test_every_shared_recording_can_be_read():
     files = sorted(folder.glob("*.responses"))
     assert files
     for file in files:
-        assert all(reply.responses and method in ("generateContent", "streamGenerateContent", "countTokens") for method, reply in read_lines(file))
+        assert all(
+            reply.responses and method in ("generateContent", "streamGenerateContent", "countTokens")
+            for method, reply in read_lines(file)
+        )
 
 
 def test_recorded_responses_are_sent_as_they_are(emulator: Emulator):
@@ -296,22 +323,19 @@ def test_recorded_responses_are_sent_as_they_are(emulator: Emulator):
     assert ask(emulator).json() == body
 
 
+@pytest.mark.process
 def test_it_runs_as_a_process_and_says_where(tmp_path: Path):
     script = tmp_path / "script.jsonl"
     script.write_text('{"text": ["Hel", "lo"]}\n{"fault": "unavailable"}\n', "utf-8")
     command = [sys.executable, "-m", "tests.support.emulator", "--port", "0", "--script", str(script)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
-    try:
+    with running(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]) as process:
         assert process.stdout is not None
         base_url = json.loads(process.stdout.readline())["baseUrl"]
-        with httpx2.Client(trust_env=False, timeout=5, headers={"x-goog-api-key": "k"}) as http:
+        with httpx2.Client(trust_env=False, timeout=PATIENCE, headers={"x-goog-api-key": "k"}) as http:
             url = f"{base_url}/v1/models/gemini-2.5-pro:generateContent"
             assert texts(http.post(url, json=HELLO).json()) == "Hello"
             assert http.post(url, json=HELLO).status_code == 503
             assert texts(http.post(url, json=HELLO).json()).startswith("You said")
             assert [asked["status"] for asked in http.get(f"{base_url}/emulator/requests").json()] == [200, 503, 200]
-    finally:
         process.terminate()
-        assert process.wait(timeout=5) == 0
-        if process.stdout is not None:
-            process.stdout.close()
+        assert process.wait(timeout=PATIENCE) == 0

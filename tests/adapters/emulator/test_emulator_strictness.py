@@ -52,7 +52,16 @@ def test_a_well_formed_conversation_is_taken():
         user("thanks"),
     ]
     tools = [{"functionDeclarations": [{"name": "ls", "description": "d", "parametersJsonSchema": {"type": "object"}}]}]
-    assert refusal(*contents, signed=True, tools=tools, systemInstruction={"parts": [{"text": "x"}]}, generationConfig={"temperature": 0}) is None
+    assert (
+        refusal(
+            *contents,
+            signed=True,
+            tools=tools,
+            systemInstruction={"parts": [{"text": "x"}]},
+            generationConfig={"temperature": 0},
+        )
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,9 +90,18 @@ def test_a_well_formed_conversation_is_taken():
         ([user("a"), model(CALL, CALL), user(RESULT)], "equal to the number of function call parts"),
         ([user("a"), model("b"), user(RESULT)], "immediately after a function call turn"),
         ([user(RESULT)], "immediately after a function call turn"),
-        ([user("a"), model(CALL), user({"functionResponse": {"id": "1", "name": "rm", "response": {}}})], "equal to the number"),
-        ([user("a"), model(CALL), user({"functionResponse": {"id": "2", "name": "ls", "response": {}}})], "ids of function responses"),
-        ([user("a"), model(CALL), user({"functionResponse": {"id": "1", "name": "ls", "response": "x"}})], "an object is expected"),
+        (
+            [user("a"), model(CALL), user({"functionResponse": {"id": "1", "name": "rm", "response": {}}})],
+            "equal to the number",
+        ),
+        (
+            [user("a"), model(CALL), user({"functionResponse": {"id": "2", "name": "ls", "response": {}}})],
+            "ids of function responses",
+        ),
+        (
+            [user("a"), model(CALL), user({"functionResponse": {"id": "1", "name": "ls", "response": "x"}})],
+            "an object is expected",
+        ),
         ([user("a"), model({"functionCall": {"args": {}}}), user(RESULT)], "Name must be given"),
         ([user(CALL)], "come from the model"),
     ],
@@ -127,7 +145,11 @@ json_values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["role", "parts", "text", "functionCall", "functionResponse", "name", "args", "inlineData", "data"]), inner, max_size=4
+            st.sampled_from(
+                ["role", "parts", "text", "functionCall", "functionResponse", "name", "args", "inlineData", "data"]
+            ),
+            inner,
+            max_size=4,
         )
     ),
     max_leaves=12,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gemini_companion.adapters.gemini.answer import MAX_DEPTH, chunk_of, part_of, plain_json
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import Usage
-from gemini_companion.sessions.ports import ModelChunk
+from gemini_companion.sessions.models.port import ModelChunk
 
 Json = dict[str, Any]
 
@@ -30,7 +30,10 @@ def response(**fields: Any) -> types.GenerateContentResponse:
         {"text": ""},
         {"text": "hm", "thought": True},
         {"text": "", "thoughtSignature": "+/+/aGk="},
-        {"functionCall": {"id": "1", "name": "ls", "args": {"path": "é", "n": 1.5, "deep": [{"a": None}, True]}}, "thoughtSignature": "AAAA"},
+        {
+            "functionCall": {"id": "1", "name": "ls", "args": {"path": "é", "n": 1.5, "deep": [{"a": None}, True]}},
+            "thoughtSignature": "AAAA",
+        },
         {"functionCall": {"name": "ls", "args": {}}},
         {"inlineData": {"mimeType": "image/png", "data": "+/+/aGk="}},
         {"executableCode": {"language": "PYTHON", "code": "1"}},
@@ -41,7 +44,13 @@ def test_a_part_comes_back_as_the_json_that_it_was(part: Json):
 
 
 def test_a_chunk_has_parts_finish_reason_usage_and_model():
-    usage = {"promptTokenCount": 10, "cachedContentTokenCount": 4, "thoughtsTokenCount": 3, "candidatesTokenCount": 2, "totalTokenCount": 15}
+    usage = {
+        "promptTokenCount": 10,
+        "cachedContentTokenCount": 4,
+        "thoughtsTokenCount": 3,
+        "candidatesTokenCount": 2,
+        "totalTokenCount": 15,
+    }
     candidate = {"content": {"role": "model", "parts": [{"text": "hi"}, {}]}, "finishReason": "STOP"}
     assert chunk_of(response(candidates=[candidate, {}], usageMetadata=usage, modelVersion="gemini-x")) == ModelChunk(
         parts=({"text": "hi"},),

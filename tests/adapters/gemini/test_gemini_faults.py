@@ -9,16 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.gemini.faults import KEY_HINT, VERTEX_HINT, Refusal, fault_of, one_line
+from gemini_companion.adapters.gemini.faults import KEY_HINT, VERTEX_HINT, ErrorResponse, fault_of, one_line
 from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
 
-def fault(code: int, message: str = "", *, details: Any = (), status: str = "", retry_after: str | None = None, vertex: bool = False) -> ModelFault:
+def fault(
+    code: int,
+    message: str = "",
+    *,
+    details: Any = (),
+    status: str = "",
+    retry_after: str | None = None,
+    vertex: bool = False,
+) -> ModelFault:
     body = {"error": {"code": code, "message": message, "status": status, "details": list(details)}}
-    refusal = Refusal(code=code, status=status, message=message, body=body, retry_after=retry_after)
-    return fault_of(refusal, model="gemini-2.5-pro", vertex=vertex, now=NOW)
+    response = ErrorResponse(code=code, status=status, message=message, body=body, retry_after=retry_after)
+    return fault_of(response, model="gemini-2.5-pro", vertex=vertex, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +54,10 @@ def test_on_vertex_the_hint_is_about_google_credentials():
     [
         "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
         "The input token count exceeds the maximum number of tokens allowed 1048576.",
-        "Unable to submit request because the input token count is 1300000 but the model supports up to 1048576. Reduce the input token count.",
+        (
+            "Unable to submit request because the input token count is 1300000 but the model supports up to 1048576."
+            " Reduce the input token count."
+        ),
         "Request payload size exceeds the limit: 20971520 bytes.",
         "This model's maximum context length is 128000 tokens.",
         "prompt is too long: 210000 tokens > 200000 maximum",
@@ -66,7 +77,10 @@ def test_a_payload_that_is_too_large_for_a_proxy_is_an_overflow():
 @pytest.mark.parametrize(
     "message",
     [
-        "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from 1 to 65537.",
+        (
+            "Unable to submit request because it has a maxOutputTokens value of 100000 but the supported range is from"
+            " 1 to 65537."
+        ),
         "Invalid JSON payload received. Unknown name \"callIndex\" at 'contents[0].parts[0]': Cannot find field.",
         "User location is not supported for the API use.",
     ],
@@ -100,7 +114,10 @@ def test_an_unknown_model_is_named_with_how_to_choose_another():
 
 
 def test_a_404_that_no_gemini_api_wrote_points_at_the_address():
-    assert "GOOGLE_GEMINI_BASE_URL" in fault_of(Refusal(code=404, status="Not Found", message="<html>"), model="m").hint
+    assert (
+        "GOOGLE_GEMINI_BASE_URL"
+        in fault_of(ErrorResponse(code=404, status="Not Found", message="<html>"), model="m").hint
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,7 +143,9 @@ def test_a_404_that_no_gemini_api_wrote_points_at_the_address():
         ("", None, None),
     ],
 )
-def test_how_long_to_wait_comes_from_the_header_else_from_retry_info(header: str | None, delay: Any, expected: int | None):
+def test_how_long_to_wait_comes_from_the_header_else_from_retry_info(
+    header: str | None, delay: Any, expected: int | None
+):
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}] if delay is not None else []
     for code in (429, 503):
         assert fault(code, details=details, retry_after=header).retry_after_ms == expected
@@ -134,7 +153,9 @@ def test_how_long_to_wait_comes_from_the_header_else_from_retry_info(header: str
 
 def test_a_used_up_day_is_not_retried():
     quota = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
-    used_up = fault(429, "You exceeded your current quota", details=[{"violations": [{"quotaId": quota}]}], retry_after="1")
+    used_up = fault(
+        429, "You exceeded your current quota", details=[{"violations": [{"quotaId": quota}]}], retry_after="1"
+    )
     assert not used_up.retryable
     assert "another" in used_up.hint
     assert fault(429, details=[{"violations": [{"quotaId": "GenerateRequestsPerMinute"}]}]).retryable
@@ -149,15 +170,28 @@ def test_somebody_elses_text_is_one_bounded_line():
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (
-        st.lists(inner) | st.dictionaries(st.sampled_from(["error", "details", "reason", "violations", "quotaId", "retryDelay"]) | st.text(), inner)
+        st.lists(inner)
+        | st.dictionaries(
+            st.sampled_from(["error", "details", "reason", "violations", "quotaId", "retryDelay"]) | st.text(), inner
+        )
     ),
 )
 
 
-@given(st.integers(0, 999), st.text(), st.text(), st.none() | st.dictionaries(st.sampled_from(["error", "details"]), anything), st.none() | st.text())
+@given(
+    st.integers(0, 999),
+    st.text(),
+    st.text(),
+    st.none() | st.dictionaries(st.sampled_from(["error", "details"]), anything),
+    st.none() | st.text(),
+)
 @settings(deadline=None, max_examples=60)
-def test_whatever_a_refusal_says_it_is_a_fault_with_a_sentence(code: int, status: str, message: str, body: Any, retry_after: str | None):
-    refused = fault_of(Refusal(code=code, status=status, message=message, body=body, retry_after=retry_after), model="m")
+def test_whatever_a_refusal_says_it_is_a_fault_with_a_sentence(
+    code: int, status: str, message: str, body: Any, retry_after: str | None
+):
+    refused = fault_of(
+        ErrorResponse(code=code, status=status, message=message, body=body, retry_after=retry_after), model="m"
+    )
     assert isinstance(refused, ModelFault)
     assert refused.hint
     assert refused.message.endswith(").")
@@ -165,7 +199,9 @@ def test_whatever_a_refusal_says_it_is_a_fault_with_a_sentence(code: int, status
     assert refused.retry_after_ms is None or 0 <= refused.retry_after_ms <= 86_400_000
 
 
-@pytest.mark.parametrize(("retry_after", "when"), [(None, "in a moment"), ("20", "in a moment"), ("500", "in about 9 minutes")])
+@pytest.mark.parametrize(
+    ("retry_after", "when"), [(None, "in a moment"), ("20", "in a moment"), ("500", "in about 9 minutes")]
+)
 def test_a_long_wait_is_named_in_the_hint(retry_after: str | None, when: str) -> None:
     for code in (429, 503):
         assert when in fault(code, retry_after=retry_after).hint

@@ -19,8 +19,14 @@ VERTEX = {"GOOGLE_GENAI_USE_VERTEXAI": "true"}
         ({"GOOGLE_API_KEY": "b"}, GeminiOptions(api_key="b")),
         ({"GEMINI_API_KEY": "a", "GOOGLE_API_KEY": "b"}, GeminiOptions(api_key="b")),
         ({"GEMINI_API_KEY": "a", "GOOGLE_API_KEY": " "}, GeminiOptions(api_key="a")),
-        ({"GEMINI_API_KEY": "a", "GOOGLE_GEMINI_BASE_URL": "http://x/y"}, GeminiOptions(api_key="a", base_url="http://x/y")),
-        ({"GEMINI_API_KEY": "a", "GOOGLE_GENAI_USE_VERTEXAI": "false", "GOOGLE_CLOUD_PROJECT": "p"}, GeminiOptions(api_key="a")),
+        (
+            {"GEMINI_API_KEY": "a", "GOOGLE_GEMINI_BASE_URL": "http://x/y"},
+            GeminiOptions(api_key="a", base_url="http://x/y"),
+        ),
+        (
+            {"GEMINI_API_KEY": "a", "GOOGLE_GENAI_USE_VERTEXAI": "false", "GOOGLE_CLOUD_PROJECT": "p"},
+            GeminiOptions(api_key="a"),
+        ),
         (VERTEX, None),
         ({**VERTEX, "GOOGLE_CLOUD_LOCATION": "us-central1"}, None),
         ({**VERTEX, "GOOGLE_CLOUD_PROJECT": "p"}, GeminiOptions(vertex=True, project="p", location="global")),
@@ -32,10 +38,18 @@ VERTEX = {"GOOGLE_GENAI_USE_VERTEXAI": "true"}
         ({"GOOGLE_GENAI_USE_VERTEXAI": "1", "GOOGLE_API_KEY": "b"}, GeminiOptions(vertex=True, api_key="b")),
         ({**VERTEX, "GOOGLE_GENAI_USE_ENTERPRISE": "0", "GOOGLE_API_KEY": "b"}, GeminiOptions(api_key="b")),
         (
-            {**VERTEX, "GOOGLE_API_KEY": "b", "GOOGLE_GEMINI_BASE_URL": "http://g", "GOOGLE_VERTEX_BASE_URL": "http://v"},
+            {
+                **VERTEX,
+                "GOOGLE_API_KEY": "b",
+                "GOOGLE_GEMINI_BASE_URL": "http://g",
+                "GOOGLE_VERTEX_BASE_URL": "http://v",
+            },
             GeminiOptions(vertex=True, api_key="b", base_url="http://v"),
         ),
-        ({**VERTEX, "GOOGLE_API_KEY": "b", "GOOGLE_GEMINI_BASE_URL": "http://g"}, GeminiOptions(vertex=True, api_key="b", base_url="http://g")),
+        (
+            {**VERTEX, "GOOGLE_API_KEY": "b", "GOOGLE_GEMINI_BASE_URL": "http://g"},
+            GeminiOptions(vertex=True, api_key="b", base_url="http://g"),
+        ),
     ],
 )
 def test_the_environment_names_credentials_and_endpoint(env: dict[str, str], expected: GeminiOptions | None):

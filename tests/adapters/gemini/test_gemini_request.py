@@ -12,7 +12,7 @@ from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body, wire_contents
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.sessions.ports import ModelRequest
+from gemini_companion.sessions.models.port import ModelRequest
 from tests.support.emulator.validation import check_count
 
 Json = dict[str, Any]
@@ -23,7 +23,11 @@ TOOL = {"name": "ls", "description": "List a folder.", "parametersJsonSchema": {
 
 
 def wire(part: Json, *, vertex: bool = False) -> list[Json]:
-    return [piece for content in wire_contents([Content(role="model", parts=(part,))], vertex=vertex) for piece in content["parts"]]
+    return [
+        piece
+        for content in wire_contents([Content(role="model", parts=(part,))], vertex=vertex)
+        for piece in content["parts"]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,11 +66,23 @@ def test_what_the_api_knows_goes_out_as_it_is(part: Json):
         ({"ourOwn": 1}, []),
         ({"thought": True}, []),
         ({"thoughtSignature": "AAAA"}, [{"text": "", "thoughtSignature": "AAAA"}]),
-        ({"inlineData": {"mimeType": "image/png", "data": "AA==", "displayName": "x"}}, [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}]),
+        (
+            {"inlineData": {"mimeType": "image/png", "data": "AA==", "displayName": "x"}},
+            [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}],
+        ),
         ({"inlineData": "x"}, []),
-        ({"functionCall": {"name": "ls", "args": "oops", "callIndex": 1}}, [{"functionCall": {"name": "ls", "args": {}}}]),
-        ({"functionResponse": {"name": "ls", "response": "text"}}, [{"functionResponse": {"name": "ls", "response": {"output": "text"}}}]),
-        ({"functionResponse": {"name": "ls", "parts": [5, {"text": "x"}]}}, [{"functionResponse": {"name": "ls", "parts": []}}]),
+        (
+            {"functionCall": {"name": "ls", "args": "oops", "callIndex": 1}},
+            [{"functionCall": {"name": "ls", "args": {}}}],
+        ),
+        (
+            {"functionResponse": {"name": "ls", "response": "text"}},
+            [{"functionResponse": {"name": "ls", "response": {"output": "text"}}}],
+        ),
+        (
+            {"functionResponse": {"name": "ls", "parts": [5, {"text": "x"}]}},
+            [{"functionResponse": {"name": "ls", "parts": []}}],
+        ),
         (
             {"functionCall": {"name": "ls"}, "text": "Let me look.", "thoughtSignature": "AAAA"},
             [{"text": "Let me look.", "thoughtSignature": "AAAA"}, {"functionCall": {"name": "ls"}}],
@@ -85,7 +101,13 @@ def test_vertex_gets_no_field_that_only_the_developer_api_knows():
 
 
 def test_contents_of_which_nothing_is_left_are_dropped_and_their_neighbours_merged():
-    contents = [user_text("a"), Content(role="model", parts=({"ourOwn": 1},)), user_text("b"), Content(role="model"), model_text("c")]
+    contents = [
+        user_text("a"),
+        Content(role="model", parts=({"ourOwn": 1},)),
+        user_text("b"),
+        Content(role="model"),
+        model_text("c"),
+    ]
     assert [(content["role"], list(content["parts"])) for content in wire_contents(contents)] == [
         ("user", [{"text": "a"}, {"text": "b"}]),
         ("model", [{"text": "c"}]),
@@ -101,10 +123,19 @@ def test_a_body_has_what_the_request_says_and_nothing_more():
     contents = [{"role": "user", "parts": ({"text": "a"},)}]
     assert generate_body(bare, DEVELOPER) == {"contents": contents}
     full = ModelRequest(
-        model="gemini-1.5-pro", contents=(user_text("a"),), system_instruction="Be kind.", tools=(TOOL,), temperature=0.0, max_output_tokens=9
+        model="gemini-1.5-pro",
+        contents=(user_text("a"),),
+        system_instruction="Be kind.",
+        tools=(TOOL,),
+        temperature=0.0,
+        max_output_tokens=9,
     )
     instructions = {"systemInstruction": {"parts": [{"text": "Be kind."}]}, "tools": [{"functionDeclarations": [TOOL]}]}
-    assert generate_body(full, DEVELOPER) == {"contents": contents, **instructions, "generationConfig": {"temperature": 0.0, "maxOutputTokens": 9}}
+    assert generate_body(full, DEVELOPER) == {
+        "contents": contents,
+        **instructions,
+        "generationConfig": {"temperature": 0.0, "maxOutputTokens": 9},
+    }
     assert count_body(full, DEVELOPER) == {"contents": contents}
     assert count_body(full, VERTEX) == {"contents": contents, **instructions}
 
@@ -125,17 +156,36 @@ def test_a_body_has_what_the_request_says_and_nothing_more():
 )
 def test_thoughts_are_asked_for_in_turns_of_models_that_think(model: str, role: Any, asked: bool):
     request = ModelRequest(model=model, contents=(user_text("a"),), role=role)
-    assert generate_body(request, DEVELOPER).get("generationConfig") == ({"thinkingConfig": {"includeThoughts": True}} if asked else None)
+    assert generate_body(request, DEVELOPER).get("generationConfig") == (
+        {"thinkingConfig": {"includeThoughts": True}} if asked else None
+    )
     assert "generationConfig" not in generate_body(request, GeminiOptions(include_thoughts=False))
 
 
-@pytest.mark.parametrize("model", ["gemini-2.5-pro", "models/gemini-3-pro", "publishers/google/models/x@001", "tunedModels/a-b_c.d"])
+@pytest.mark.parametrize(
+    "model", ["gemini-2.5-pro", "models/gemini-3-pro", "publishers/google/models/x@001", "tunedModels/a-b_c.d"]
+)
 def test_names_of_models_are_taken(model: str):
     check_model_name(model)
 
 
 @pytest.mark.parametrize(
-    "model", ["", " ", "a b", "../secrets", "a/../b", "gemini?x=1", "a&b", "a#b", "a:generateContent", "ü", "a\n", "/a", "x" * 300]
+    "model",
+    [
+        "",
+        " ",
+        "a b",
+        "../secrets",
+        "a/../b",
+        "gemini?x=1",
+        "a&b",
+        "a#b",
+        "a:generateContent",
+        "ü",
+        "a\n",
+        "/a",
+        "x" * 300,
+    ],
 )
 def test_what_could_bend_the_address_is_no_name_of_a_model(model: str):
     with pytest.raises(ModelUnavailable, match="is not the name of a model") as caught:
@@ -152,15 +202,17 @@ def test_our_tables_know_no_field_that_the_sdk_does_not():
     def names(model: Any) -> set[str]:
         return {field.alias for field in model.model_fields.values()}
 
-    assert names(types.Part) >= request._PLAIN_FIELDS | request._DATA_FIELDS.keys() | {"text"}
-    for field, known in request._DATA_FIELDS.items():
+    assert names(types.Part) >= request.PLAIN_FIELDS | request.DATA_FIELDS.keys() | {"text"}
+    for field, known in request.DATA_FIELDS.items():
         sdk = {"inlineData": types.Blob}.get(field) or getattr(types, field[0].upper() + field[1:])
         assert names(sdk) >= known
 
 
 values = st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.just("AAAA")
 fields = st.sampled_from(["mimeType", "data", "fileUri", "id", "args", "response", "parts", "code", "output", "zzz"])
-objects = st.dictionaries(fields, values | st.lists(values, max_size=2) | st.dictionaries(fields, values, max_size=2), max_size=3)
+objects = st.dictionaries(
+    fields, values | st.lists(values, max_size=2) | st.dictionaries(fields, values, max_size=2), max_size=3
+)
 named = objects.map(lambda fields: {**fields, "name": "tool"})
 parts = st.fixed_dictionaries(
     {},
@@ -189,4 +241,6 @@ def test_whatever_parts_hold_what_goes_out_has_the_apis_form(drawn: list[tuple[A
 @given(st.lists(st.text(min_size=1)))
 @settings(deadline=None, max_examples=60)
 def test_texts_are_sent_word_for_word(texts: list[str]):
-    assert [part["text"] for content in wire_contents([user_text(text) for text in texts]) for part in content["parts"]] == texts
+    assert [
+        part["text"] for content in wire_contents([user_text(text) for text in texts]) for part in content["parts"]
+    ] == texts

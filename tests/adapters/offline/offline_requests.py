@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gemini_companion.adapters.offline.client import OfflineModelClient
+from gemini_companion.adapters.offline.provider import OfflineProvider
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.sessions.ports import ModelChunk, ModelRequest, OpenDocument
+from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest, OpenDocument
 
 SERVER = '''"""A tiny HTTP server."""
 
@@ -48,18 +48,28 @@ def count_words(text: str) -> float:
     return len(text) / 4
 
 
-def client(**options: Any) -> OfflineModelClient:
-    return OfflineModelClient(count_text=count_words, **options)
+def client(**options: Any) -> OfflineProvider:
+    return OfflineProvider(count_text=count_words, **options)
 
 
-def request(*turns: str | Content, documents: Sequence[OpenDocument] = (), **fields: Any) -> ModelRequest:
+def request(*turns: str | Content, **fields: Any) -> ModelRequest:
     """User and model in turn; contents as they are."""
-    contents = tuple(turn if isinstance(turn, Content) else (user_text if index % 2 == 0 else model_text)(turn) for index, turn in enumerate(turns))
-    return ModelRequest(model="gemini-3-pro", contents=contents, documents=lambda: documents, **fields)
+    contents = tuple(
+        turn if isinstance(turn, Content) else (user_text if index % 2 == 0 else model_text)(turn)
+        for index, turn in enumerate(turns)
+    )
+    return ModelRequest(model="gemini-3-pro", contents=contents, **fields)
 
 
-async def chunks_of(asked: ModelRequest, model: OfflineModelClient | None = None) -> list[ModelChunk]:
-    return [chunk async for chunk in (model or client()).stream(asked)]
+async def chunks_of(
+    asked: ModelRequest,
+    model: OfflineProvider | None = None,
+    *,
+    documents: Sequence[OpenDocument] = (),
+    is_fallback: bool = False,
+) -> list[ModelChunk]:
+    local = LocalContext(documents=lambda: documents, is_fallback=is_fallback)
+    return [chunk async for chunk in (model or client()).stream(asked, local)]
 
 
 def text_of(chunks: Sequence[ModelChunk]) -> str:
@@ -67,4 +77,4 @@ def text_of(chunks: Sequence[ModelChunk]) -> str:
 
 
 async def answer_to(*turns: str | Content, documents: Sequence[OpenDocument] = DOCUMENTS) -> str:
-    return text_of(await chunks_of(request(*turns, documents=documents)))
+    return text_of(await chunks_of(request(*turns), documents=documents))

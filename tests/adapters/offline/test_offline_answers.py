@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.adapters.offline.answer import compose_answer
-from gemini_companion.adapters.offline.conversation import read_conversation
-from gemini_companion.adapters.offline.remembering import Memory
+from gemini_companion.adapters.offline.conversation import Memory, read_conversation
 from gemini_companion.adapters.offline.wording import ENGLISH, JAPANESE
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.sessions.ports import OpenDocument
+from gemini_companion.sessions.models.port import OpenDocument
 from tests.adapters.offline.offline_requests import DOCUMENTS, SERVER, answer_to
 
 SNAPSHOT = """<state_snapshot>
@@ -30,7 +29,10 @@ COMPRESSED = (user_text(SNAPSHOT), model_text("Got it. Thanks for the additional
 RULE = "Never retry a request that is not idempotent."
 
 
-@pytest.mark.parametrize("prompt", ["Explain this", "explain the selected code", "What does this do?", "これを説明して", "この関数は何ですか?"])
+@pytest.mark.parametrize(
+    "prompt",
+    ["Explain this", "explain the selected code", "What does this do?", "これを説明して", "この関数は何ですか?"],
+)
 async def test_this_is_the_selection_with_its_lines_and_what_it_rests_on(prompt: str):
     answer = await answer_to(prompt)
     assert "`/w/app/server.py`" in answer
@@ -41,7 +43,13 @@ async def test_this_is_the_selection_with_its_lines_and_what_it_rests_on(prompt:
 
 
 @pytest.mark.parametrize(
-    "prompt", ["Where is open_socket?", "where is the function open_socket defined", "What does `open_socket` do?", "open_socket はどこ?"]
+    "prompt",
+    [
+        "Where is open_socket?",
+        "where is the function open_socket defined",
+        "What does `open_socket` do?",
+        "open_socket はどこ?",
+    ],
 )
 async def test_a_name_is_answered_with_its_definition_and_its_uses(prompt: str):
     answer = await answer_to(prompt)
@@ -87,7 +95,9 @@ async def test_the_selection_is_known_from_the_editors_message_where_no_text_was
     answer = await answer_to(content, documents=())
     assert "`/w/a.py`" in answer
     assert "x = connect()" in answer
-    assert "- `/w/b.py`" in await answer_to(Content(role="user", parts=({"text": told}, {"text": "which files are open?"})), documents=())
+    assert "- `/w/b.py`" in await answer_to(
+        Content(role="user", parts=({"text": told}, {"text": "which files are open?"})), documents=()
+    )
 
 
 @pytest.mark.parametrize("prompt", ["What did I say about retries?", "Which rule did I give you about retrying?"])
@@ -98,7 +108,9 @@ async def test_what_was_said_earlier_is_found(prompt: str):
 
 
 async def test_a_rule_and_the_file_that_it_is_about_are_found_together():
-    answer = await answer_to(RULE, "ok", "Which rule did I give you about retries, and in which file is the retry code?")
+    answer = await answer_to(
+        RULE, "ok", "Which rule did I give you about retries, and in which file is the retry code?"
+    )
     assert f"> {RULE}" in answer
     assert "for attempt in range(retries):" in answer
     assert "`/w/app/server.py`" in answer
@@ -119,8 +131,105 @@ async def test_what_only_the_snapshot_still_holds_is_found_there(prompt: str, se
 
 
 async def test_a_question_about_decisions_that_no_word_leads_to_gets_all_of_them():
-    answer = await answer_to("We decided to use SQLite. Never use an ORM.", "ok", "データについて何を決めましたか?", documents=())
+    answer = await answer_to(
+        "We decided to use SQLite. Never use an ORM.", "ok", "データについて何を決めましたか?", documents=()
+    )
     assert "- We decided to use SQLite.\n- Never use an ORM." in answer
+
+
+ARCHIVE = OpenDocument(
+    path="/w/archive.py",
+    text='''"""Sending pictures."""
+
+import hashlib
+
+CHUNK = 65536
+
+
+def upload(picture, *, quota):
+    """Compress a picture and upload it; nothing over the quota is sent."""
+    data = picture.read()
+    if len(data) > quota:
+        raise TooLarge(picture.name)
+    return send(hashlib.sha256(data).hexdigest(), data)
+''',
+)
+ERRORS = OpenDocument(
+    path="/w/errors.py",
+    text="class TooLarge(Exception):\n    def __init__(self, upload_size=None):\n        self.upload_size = upload_size\n",
+    is_active=True,
+)
+QUOTA_RULE = "Never upload a picture that is over its quota."
+KEPT = f"""<state_snapshot>
+<overall_goal>
+First request, word for word: I maintain a photo archive. {QUOTA_RULE} Where is a picture uploaded?
+</overall_goal>
+<active_constraints>
+- {QUOTA_RULE}
+</active_constraints>
+<recent_actions>
+- user: Where is the upload?
+</recent_actions>
+<task_state>
+- [DONE] Where is a picture uploaded?
+- [TODO] Write down as a task: test the upload.
+</task_state>
+</state_snapshot>"""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Which rule did I give you about uploads, and in which file is the upload code?",
+        "What did I tell you about uploading? And which file does it?",
+        "What did I rule about uploads, and where is that code?",
+    ],
+)
+@pytest.mark.parametrize(
+    "before",
+    [
+        (user_text(KEPT), model_text("Got it. Thanks for the additional context!")),
+        (user_text("Where is a picture uploaded?"), model_text("There."), user_text(QUOTA_RULE), model_text("ok")),
+    ],
+    ids=["snapshot", "turns"],
+)
+async def test_a_rule_answers_before_a_question_of_ones_own_and_the_definition_before_a_mere_name(
+    prompt: str, before: tuple[Content, ...]
+):
+    answer = await answer_to(*before, prompt, documents=(ARCHIVE, ERRORS))
+    quoted = [line for line in answer.split("\n") if line.startswith("> ")]
+    assert quoted[0].removeprefix("> ").removeprefix("- ") == QUOTA_RULE
+    assert not any("Where is" in line for line in quoted if QUOTA_RULE not in line)
+    assert "`/w/archive.py`, lines 8–13" in answer
+    assert "errors.py" not in answer
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "アップロードについてどんなルールを伝えましたか？",
+        "アップロードについて何を決めましたか。また、upload のコードはどのファイルにありますか？",
+    ],
+)
+async def test_a_japanese_rule_answers_before_a_question_of_ones_own(prompt: str):
+    rule = "写真をアップロードする前に必ず圧縮してください。"
+    answer = await answer_to(
+        rule, "はい。", "アップロードはどこで行われますか？", "そこです。", prompt, documents=(ARCHIVE, ERRORS)
+    )
+    assert f"> {rule}" in answer
+    assert "> アップロードはどこ" not in answer
+    assert ("`/w/archive.py` の 8–13 行目" in answer) is ("ファイル" in prompt)
+
+
+async def test_in_which_file_is_answered_with_the_file_and_the_place_first():
+    answer = await answer_to("In which file are pictures uploaded?", documents=(ERRORS, ARCHIVE))
+    assert answer.split("\n\n")[1] == "In `/w/archive.py`, lines 8–13:"
+
+
+async def test_every_rule_is_listed_where_nothing_narrows_the_question():
+    answer = await answer_to(f"{QUOTA_RULE} Use tabs only.", "ok", "Which rules did I give you?", documents=())
+    assert f"{ENGLISH.rules}\n- {QUOTA_RULE}\n- Use tabs only." in answer
+    assert ENGLISH.nothing_by_words not in answer
 
 
 async def test_a_rule_is_noted_word_for_word():
@@ -140,13 +249,17 @@ async def test_requests_are_listed_and_the_first_and_the_last_are_known():
 
 
 async def test_open_tasks_are_listed():
-    answer = await answer_to("Write down as a task: add a test for retry_after.", "ok", "What is left to do?", documents=())
+    answer = await answer_to(
+        "Write down as a task: add a test for retry_after.", "ok", "What is left to do?", documents=()
+    )
     assert "- Write down as a task: add a test for retry_after." in answer
     assert ENGLISH.no_tasks in await answer_to("What is left to do?", documents=())
 
 
 async def test_a_summary_quotes_what_stands_out():
-    answer = await answer_to("We moved the server to Frankfurt on May 3.", "ok", "Hi", "Hello", "Summarize our conversation", documents=())
+    answer = await answer_to(
+        "We moved the server to Frankfurt on May 3.", "ok", "Hi", "Hello", "Summarize our conversation", documents=()
+    )
     assert "- We moved the server to Frankfurt on May 3." in answer
 
 
@@ -188,7 +301,9 @@ async def test_own_answers_are_not_quoted_again():
 
 
 def test_memory_holds_no_own_answers():
-    conversation = read_conversation([user_text("Hi"), model_text(f"{ENGLISH.note}\n\nHello."), model_text("Said by Gemini."), user_text("And?")])
+    conversation = read_conversation(
+        [user_text("Hi"), model_text(f"{ENGLISH.note}\n\nHello."), model_text("Said by Gemini."), user_text("And?")]
+    )
     assert [turn.text for turn in Memory(conversation, ENGLISH).turns] == ["Hi", "Said by Gemini."]
 
 
@@ -199,7 +314,10 @@ async def test_quoted_code_cannot_close_its_fence():
 
 
 texts = st.lists(
-    st.sampled_from(("where is x?", "def x():", "# h", "\n", "これ", "`x`", "what did I", "line 3 of /w/a.py", "  ", "\ud800")), max_size=8
+    st.sampled_from(
+        ("where is x?", "def x():", "# h", "\n", "これ", "`x`", "what did I", "line 3 of /w/a.py", "  ", "\ud800")
+    ),
+    max_size=8,
 ).map(" ".join)
 
 
@@ -207,7 +325,10 @@ texts = st.lists(
 @given(st.lists(texts, max_size=5), st.lists(texts, max_size=2), st.tuples(st.integers(-3, 9), st.integers(-3, 9)))
 def test_every_conversation_gets_an_answer(turns: list[str], files: list[str], selection: tuple[int, int]):
     contents = [(user_text if index % 2 == 0 else model_text)(turn) for index, turn in enumerate(turns)]
-    documents = [OpenDocument(path=f"/w/{number}.py", text=text, is_active=True, selection=selection) for number, text in enumerate(files)]
+    documents = [
+        OpenDocument(path=f"/w/{number}.py", text=text, is_active=True, selection=selection)
+        for number, text in enumerate(files)
+    ]
     conversation = read_conversation(contents)
     answer = compose_answer(conversation, documents)
     assert answer.split("\n\n", 1)[1].strip()

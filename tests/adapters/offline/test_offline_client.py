@@ -11,29 +11,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.offline import client as offline
-from gemini_companion.adapters.offline.client import OfflineModelClient, title_of, word_groups
+from gemini_companion.adapters.offline import provider as offline
+from gemini_companion.adapters.offline.provider import OfflineProvider, title_of, word_groups
 from gemini_companion.adapters.offline.wording import ENGLISH
 from gemini_companion.engine.compression.answer import read_snapshot
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.sessions.ports import ModelClient
+from gemini_companion.sessions.models.port import LocalContext, ModelProvider
 from tests.adapters.offline.offline_requests import DOCUMENTS, chunks_of, client, count_words, request, text_of
+from tests.support.patience import PATIENCE
 
 
 def task_of(*turns: str, **fields: object) -> SummaryTask:
-    sources = tuple(FactSource(index, (user_text if index % 2 == 0 else model_text)(turn), index) for index, turn in enumerate(turns))
+    sources = tuple(
+        FactSource(index, (user_text if index % 2 == 0 else model_text)(turn), index)
+        for index, turn in enumerate(turns)
+    )
     return SummaryTask(sources=sources, budget_tokens=400, hidden_tokens=2_000, **fields)  # pyright: ignore[reportArgumentType]
 
 
 def test_it_is_a_model_client_that_needs_nothing():
-    model: ModelClient = client()
-    assert model.provider == "offline"
+    model: ModelProvider = client()
+    assert model.name == "offline"
 
 
 async def test_an_answer_streams_in_groups_of_words_and_ends_with_reason_and_usage():
-    asked = request("Where is open_socket?", documents=DOCUMENTS)
-    chunks = await chunks_of(asked)
+    chunks = await chunks_of(request("Where is open_socket?"), documents=DOCUMENTS)
     *pieces, last = chunks
     assert len(pieces) > 5
     assert all(0 < len(chunk.parts[0]["text"].split()) <= 6 for chunk in pieces)
@@ -50,16 +53,16 @@ async def test_the_first_answer_says_who_answers_and_how_to_change_it_and_later_
     assert first.startswith(ENGLISH.first_note)
     assert "choose another model" in first
     assert "GEMINI_API_KEY" not in first, "whoever chose this model needs no key"
-    standing_in = text_of(await chunks_of(request("Hello", stands_in=True)))
-    assert standing_in.startswith(ENGLISH.first_note_standing_in)
-    assert "GEMINI_API_KEY" in standing_in
+    replacements = text_of(await chunks_of(request("Hello"), is_fallback=True))
+    assert replacements.startswith(ENGLISH.first_note_fallback)
+    assert "GEMINI_API_KEY" in replacements
     later = text_of(await chunks_of(request("Hello", first, "Hello")))
     assert later.startswith(ENGLISH.note)
     assert "GEMINI_API_KEY" not in later
 
 
 async def test_the_same_request_gets_the_same_answer_streamed_or_at_once():
-    asked = request("What timeout do the sockets have?", documents=DOCUMENTS)
+    asked = request("What timeout do the sockets have?", "Two seconds.", "And what timeout do sockets have?")
     streamed = [text_of(await chunks_of(asked)) for _ in range(2)]
     assert streamed[0] == streamed[1] == text_of([await client().generate(asked)])
 
@@ -71,20 +74,22 @@ async def test_nothing_leaves_this_machine(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(socket.socket, "connect", refuse)
     model = client()
     await model.warm_up()
-    assert await chunks_of(request("Hello", documents=DOCUMENTS), model)
+    assert await chunks_of(request("Hello"), model, documents=DOCUMENTS)
     await model.close()
 
 
 async def test_an_answer_is_cut_at_the_tokens_it_may_take():
-    asked = request("Explain this", documents=DOCUMENTS, max_output_tokens=10)
-    chunks = await chunks_of(asked)
+    chunks = await chunks_of(request("Explain this", max_output_tokens=10), documents=DOCUMENTS)
     assert chunks[-1].finish_reason == "MAX_TOKENS"
     assert 0 < count_words(text_of(chunks)) <= 10
 
 
 async def test_other_work_goes_on_between_two_chunks():
     others = 0
-    async with asyncio.timeout(5), aclosing(client().stream(request("Explain this", documents=DOCUMENTS))) as chunks:
+    async with (
+        asyncio.timeout(PATIENCE),
+        aclosing(client().stream(request("Explain this"), LocalContext(documents=lambda: DOCUMENTS))) as chunks,
+    ):
         async for _ in chunks:
 
             async def other() -> None:
@@ -111,41 +116,30 @@ async def test_a_pace_is_kept_for_demonstrations(monkeypatch: pytest.MonkeyPatch
     assert waited == [0.02] * (len(chunks) - 1)
 
 
-async def test_cancelling_returns_at_once_and_the_work_ends_at_its_next_checkpoint():
-    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+async def test_cancelling_returns_at_once_whatever_the_snapshot_waits_for():
+    begun, go_on = threading.Event(), threading.Event()
 
     def slow(text: str) -> float:
         begun.set()
-        go_on.wait(5)
+        go_on.wait(PATIENCE)
         return len(text) / 4
 
-    model = OfflineModelClient(count_text=slow)
     task = task_of(*[f"Never touch file_{number}.py." for number in range(200)])
-    original = model._snapshot  # pyright: ignore[reportPrivateUsage]
-
-    def watched(*arguments: object) -> str:
-        try:
-            return original(*arguments)  # pyright: ignore[reportArgumentType]
-        finally:
-            ended.set()
-
-    model._snapshot = watched  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-    async with asyncio.timeout(5):
-        job = asyncio.create_task(model.generate(request("x", role="utility_compressor", summary_task=task)))
-        await asyncio.to_thread(begun.wait, 5)
+    async with asyncio.timeout(PATIENCE):
+        job = asyncio.create_task(OfflineProvider(count_text=slow).summarise(task))
+        await asyncio.to_thread(begun.wait, PATIENCE)
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
-        assert not ended.is_set()
-        go_on.set()
-        await asyncio.to_thread(ended.wait, 5)
-    assert model._written is None  # pyright: ignore[reportPrivateUsage]
+    go_on.set()
 
 
 async def test_a_whole_request_is_counted_with_its_system_instruction_and_tools():
     bare = await client().count_tokens(request("Hello there"))
     assert (bare.total, bare.source, bare.covers_system) == (round(count_words("Hello there")), "estimate", True)
-    full = await client().count_tokens(request("Hello there", system_instruction="x" * 400, tools=({"name": "y" * 400},)))
+    full = await client().count_tokens(
+        request("Hello there", system_instruction="x" * 400, tools=({"name": "y" * 400},))
+    )
     assert full.total > bare.total + 190
 
 
@@ -156,7 +150,7 @@ async def test_a_part_is_counted_once():
         counted.append(text)
         return 1.0
 
-    model = OfflineModelClient(count_text=count)
+    model = OfflineProvider(count_text=count)
     asked = request("One", "Two", "Three")
     assert (await model.count_tokens(asked)).total == 4
     before = len(counted)
@@ -170,46 +164,37 @@ async def test_media_are_not_counted_as_text():
     assert (await client().count_tokens(request(image))).total == 3_000
 
 
-async def test_a_compressor_gets_a_scratchpad_and_a_snapshot_and_on_verifying_the_same_again():
-    counted: list[str] = []
-
-    def count(text: str) -> float:
-        counted.append(text)
-        return len(text) / 4
-
-    model = OfflineModelClient(count_text=count)
-    asked = request("Write it.", role="utility_compressor", summary_task=task_of("Never push to main.", "I fixed src/parser.py."))
-    first = await model.generate(asked)
-    counted.clear()
-    second = await model.generate(asked)
-    assert counted == ["", second.parts[0]["text"]], "the snapshot was written again"
-    text = first.parts[0]["text"]
-    assert text.startswith("<scratchpad>")
-    assert second.parts == first.parts
-    snapshot = read_snapshot(text)
-    assert snapshot is not None
-    assert "- Never push to main." in snapshot
-    assert "src/parser.py" in snapshot
-    assert "scratchpad" not in snapshot
+async def test_a_compressor_gets_a_snapshot_of_the_contents_themselves():
+    text = await client().summarise(task_of("Never push to main.", "I fixed src/parser.py."))
+    assert read_snapshot(text) == text
+    assert "- Never push to main." in text
+    assert "src/parser.py" in text
 
 
 async def test_the_note_of_who_answers_is_no_knowledge_for_a_snapshot():
-    task = task_of("Where is open_socket?", f"{ENGLISH.first_note}\n\nIt is in src/sockets.py.", "Thanks", f"{ENGLISH.note}\n\nYou are welcome.")
-    chunk = await client().generate(request("Write it.", role="utility_compressor", summary_task=task))
-    assert "src/sockets.py" in chunk.parts[0]["text"]
-    assert "offline model" not in chunk.parts[0]["text"]
+    task = task_of(
+        "Where is open_socket?",
+        f"{ENGLISH.first_note}\n\nIt is in src/sockets.py.",
+        "Thanks",
+        f"{ENGLISH.note}\n\nYou are welcome.",
+    )
+    text = await client().summarise(task)
+    assert "src/sockets.py" in text
+    assert "offline model" not in text
 
 
 async def test_an_earlier_snapshots_rules_are_paid_for_on_top_of_the_budget():
     rules = "\n".join(f"- Never touch module_{number}." for number in range(100))
     earlier = f"<state_snapshot>\n<active_constraints>\n{rules}\n</active_constraints>\n</state_snapshot>"
     task = task_of("Go on.", "Done.", previous_snapshot=earlier)
-    chunk = await client().generate(request("Write it.", role="utility_compressor", summary_task=task))
-    assert all(rule in chunk.parts[0]["text"] for rule in rules.split("\n"))
+    text = await client().summarise(task)
+    assert all(rule in text for rule in rules.split("\n"))
 
 
 async def test_without_a_task_the_requests_own_contents_are_summarised():
-    chunk = await client().generate(request("Never push to main. " * 40, "I fixed src/parser.py.", role="utility_compressor"))
+    chunk = await client().generate(
+        request("Never push to main. " * 40, "I fixed src/parser.py.", role="utility_compressor")
+    )
     assert "Never push to main." in (read_snapshot(chunk.parts[0]["text"]) or "")
 
 

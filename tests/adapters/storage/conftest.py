@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gemini_companion.adapters.storage import SqliteStore, open_store
 from tests.adapters.storage.stores import FakeProcesses, MakeStore, ManualClock
+from tests.support.patience import PATIENCE
 
 
 @pytest.fixture
@@ -22,13 +24,14 @@ async def make_store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[MakeSt
     """Opens stores on one file, as one process or as several."""
     stores: list[SqliteStore] = []
 
-    def make(*, processes: FakeProcesses | None = None, data_dir: Path = tmp_path, **options: object) -> SqliteStore:
-        store = open_store(data_dir, "default", clock=clock, processes=processes or FakeProcesses(), heartbeat_seconds=3600, **options)  # type: ignore[arg-type]
+    def make(*, processes: FakeProcesses | None = None, data_dir: Path = tmp_path, **options: Any) -> SqliteStore:
+        fakes = processes or FakeProcesses()
+        store = open_store(data_dir, "default", clock=clock, processes=fakes, heartbeat_seconds=3600, **options)
         stores.append(store)
         return store
 
     yield make
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         for store in stores:
             await store.close()
 

@@ -60,7 +60,9 @@ def prompt(seq: int, text: str = "hi", **part: Any) -> PromptEntry:
 
 
 def event(seq: int, session_id: str = "s1", **fields: Any) -> StoredEvent:
-    return StoredEvent(session_id=session_id, seq=seq, time=START + seq, event={"type": "messageDelta", "text": f"{seq}", **fields})
+    return StoredEvent(
+        session_id=session_id, seq=seq, time=START + seq, event={"type": "messageDelta", "text": f"{seq}", **fields}
+    )
 
 
 def read(path: str | Path) -> bytes:
@@ -83,4 +85,4 @@ async def seqs(store: SqliteStore, session_id: str = "s1") -> list[int]:
 
 async def execute(store: SqliteStore, statement: str, *arguments: object) -> list[Any]:
     """Do something to the store's own connection that no method of it does."""
-    return await store._worker.run("write", lambda connection: connection.execute(statement, arguments).fetchall())
+    return await store.worker.run("write", lambda connection: connection.execute(statement, arguments).fetchall())

@@ -1,4 +1,6 @@
-"""Files that rotted, that are none, that are newer or older than the program: nothing that can be read is lost, nothing is deleted."""
+"""Files that rotted, that are none, that are newer or older than the program: nothing that can be read is lost, nothing
+is deleted.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,16 @@ from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate, versio
 from gemini_companion.engine.errors import StaleVersion, StorageFault
 from gemini_companion.engine.history.log import encode_entry
 from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt, read, seqs, write
+from tests.support.patience import PATIENCE
 
 
-async def test_a_damaged_row_is_left_out_and_the_rest_is_read(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
-    async with asyncio.timeout(5):
+async def test_a_damaged_row_is_left_out_and_the_rest_is_read(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(number) for number in range(1, 6)])
-        await execute(store, "UPDATE entries SET json = ? WHERE seq = 2", b'{"type": "prompt", "id": 5}')
-        await execute(store, "UPDATE entries SET json = ? WHERE seq = 4", b"\xff\x00garbage")
+        await execute(store, "UPDATE log SET json = ? WHERE seq = 2", b'{"type": "prompt", "id": 5}')
+        await execute(store, "UPDATE log SET json = ? WHERE seq = 4", b"\xff\x00garbage")
         with caplog.at_level(logging.WARNING):
             assert await seqs(store) == [1, 3, 5]
         assert "Entry 2 of session s1" in caplog.text
@@ -33,27 +38,30 @@ async def test_a_damaged_row_is_left_out_and_the_rest_is_read(store: SqliteStore
 
 
 async def test_a_damaged_row_at_the_end_does_not_stop_the_session_from_going_on(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(1), prompt(2, "lost words"), prompt(3)])
-        await execute(store, "UPDATE entries SET json = ? WHERE seq >= 2", b"rotten")
+        await execute(store, "UPDATE log SET json = ? WHERE seq >= 2", b"rotten")
         assert await seqs(store) == [1]
         await store.append("s1", [prompt(2, "new words")])
         assert (await store.load("s1"))[1] == [prompt(1), prompt(2, "new words")]
-        assert await execute(store, "SELECT seq, json FROM damaged_entries") == [(2, b"rotten"), (3, b"rotten")], "kept, not deleted"
+        assert await execute(store, "SELECT seq, json FROM damaged_entries") == [
+            (2, b"rotten"),
+            (3, b"rotten"),
+        ], "kept, not deleted"
         assert not (await store.list(query="lost")).sessions
 
 
 async def test_a_row_that_can_be_read_is_never_taken_for_damaged(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(1), prompt(2), prompt(3)])
-        await execute(store, "UPDATE entries SET json = ? WHERE seq = 2", b"rotten")
+        await execute(store, "UPDATE log SET json = ? WHERE seq = 2", b"rotten")
         with pytest.raises(StaleVersion):
             await store.append("s1", [prompt(2)])
         assert await seqs(store) == [1, 3]
 
 
 async def test_a_damaged_description_leaves_the_title_and_the_log(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(title="Kept"), [prompt(1)])
         await execute(store, "UPDATE sessions SET meta = ?", b"{")
         loaded, entries = await store.load("s1")
@@ -62,7 +70,9 @@ async def test_a_damaged_description_leaves_the_title_and_the_log(store: SqliteS
 
 
 @pytest.mark.parametrize(
-    "garbage", [b"this is no database" * 100, b"SQLite format 3\x00" + b"\xff" * 5_000], ids=["no database", "only the first bytes"]
+    "garbage",
+    [b"this is no database" * 100, b"SQLite format 3\x00" + b"\xff" * 5_000],
+    ids=["no database", "only the first bytes"],
 )
 async def test_a_file_that_is_no_database_is_put_aside_and_said(
     database: Path, make_store: MakeStore, caplog: pytest.LogCaptureFixture, garbage: bytes
@@ -70,7 +80,7 @@ async def test_a_file_that_is_no_database_is_put_aside_and_said(
     said: list[str] = []
     store = make_store(notify=said.append)
     write(database, garbage)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         with caplog.at_level(logging.ERROR):
             await store.create(meta(), [prompt(1)])
         assert await seqs(store) == [1]
@@ -81,8 +91,10 @@ async def test_a_file_that_is_no_database_is_put_aside_and_said(
     assert str(broken) in caplog.text
 
 
-async def test_two_files_that_were_put_aside_in_the_same_second_are_both_kept(database: Path, make_store: MakeStore) -> None:
-    async with asyncio.timeout(5):
+async def test_two_files_that_were_put_aside_in_the_same_second_are_both_kept(
+    database: Path, make_store: MakeStore
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         for _ in range(2):
             store = make_store()
             write(database, b"no database, for sure" * 99)
@@ -94,14 +106,17 @@ async def test_two_files_that_were_put_aside_in_the_same_second_are_both_kept(da
 async def filled(make_store: MakeStore) -> None:
     store = make_store()
     for name in ("a", "b"):
-        await store.create(meta(name, title=f"Title {name}"), [prompt(number, f"{name} words {number} " + "x" * 900) for number in range(1, 201)])
+        await store.create(
+            meta(name, title=f"Title {name}"),
+            [prompt(number, f"{name} words {number} " + "x" * 900) for number in range(1, 201)],
+        )
     await store.reserve_event_seqs("a", 50)
     store.save_events([event(1, "a")])
     await store.close()
 
 
 async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: Path, make_store: MakeStore) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await filled(make_store)
         data = bytearray(read(database))
         middle = len(data) // 2 // 4096 * 4096
@@ -123,7 +138,7 @@ async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: 
 async def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_a_new_one(
     database: Path, make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await filled(make_store)
         data = bytearray(read(database))
         data[-4096 * 40 : -4096 * 39] = b"\xee" * 4096
@@ -136,21 +151,25 @@ async def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_a_new
         with monkeypatch.context() as patch:
             patch.setattr(database_module, "salvage", full)
             with pytest.raises(StorageFault, match="no space left"):
-                await execute(store, "SELECT count(length(json)) FROM entries NOT INDEXED")
+                await execute(store, "SELECT count(length(json)) FROM log NOT INDEXED")
         assert read(database) == bytes(data)
         there = [len(await seqs(store, name)) for name in ("a", "b")]
         assert sum(there) > 380
 
 
-async def test_a_process_that_ends_between_putting_aside_and_replacing_loses_nothing(database: Path, make_store: MakeStore) -> None:
-    async with asyncio.timeout(5):
+async def test_a_process_that_ends_between_putting_aside_and_replacing_loses_nothing(
+    database: Path, make_store: MakeStore
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         await filled(make_store)
         os.rename(database, f"{database}.new")
         assert len(await seqs(make_store(), "a")) == 200
 
 
-async def test_what_a_killed_process_left_in_the_journal_is_taken_over_too(database: Path, make_store: MakeStore) -> None:
-    async with asyncio.timeout(10):
+async def test_what_a_killed_process_left_in_the_journal_is_taken_over_too(
+    database: Path, make_store: MakeStore
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         await filled(make_store)
         open_one = make_store()
         await open_one.hold("a")
@@ -163,16 +182,20 @@ async def test_what_a_killed_process_left_in_the_journal_is_taken_over_too(datab
         damaged[-4096 * 40 : -4096 * 39] = b"\xee" * 4096
         elsewhere = database.parents[2] / "elsewhere"
         write(elsewhere / "projects" / "default" / "sessions.db", bytes(damaged))
-        write(elsewhere / "projects" / "default" / "sessions.db-wal", read(database.parent / "copy" / "sessions.db-wal"))
+        write(
+            elsewhere / "projects" / "default" / "sessions.db-wal", read(database.parent / "copy" / "sessions.db-wal")
+        )
         store = make_store(data_dir=elsewhere)
-        await execute(store, "SELECT count(length(json)) FROM entries NOT INDEXED")
+        await execute(store, "SELECT count(length(json)) FROM log NOT INDEXED")
         assert (await seqs(store, "a"))[-1] == 201
         assert len((await store.list(query="only in the journal")).sessions) == 1
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["when it is opened", "while it is open"])
-async def test_a_damaged_index_is_made_anew_and_nothing_is_put_aside(database: Path, make_store: MakeStore, is_open: bool) -> None:
-    async with asyncio.timeout(10):
+async def test_a_damaged_index_is_made_anew_and_nothing_is_put_aside(
+    database: Path, make_store: MakeStore, is_open: bool
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         await filled(make_store)
         said: list[str] = []
         store = make_store(notify=said.append)
@@ -187,7 +210,7 @@ async def test_a_damaged_index_is_made_anew_and_nothing_is_put_aside(database: P
         assert said == []
 
 
-# --- versions ------------------------------------------------------------------------------------------------------------------------
+# --- versions
 
 
 async def test_a_file_of_a_newer_program_is_refused_and_left_as_it_is(database: Path, make_store: MakeStore) -> None:
@@ -198,7 +221,7 @@ async def test_a_file_of_a_newer_program_is_refused_and_left_as_it_is(database: 
     newer.close()
     before = read(database)
     store = make_store()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for _ in range(2):
             with pytest.raises(StorageFault, match="newer gemini-companion") as caught:
                 await store.list()
@@ -207,20 +230,23 @@ async def test_a_file_of_a_newer_program_is_refused_and_left_as_it_is(database: 
     assert read(database) == before
 
 
-async def test_a_file_of_version_1_is_brought_forward_with_all_that_is_in_it(database: Path, make_store: MakeStore) -> None:
+async def test_a_file_of_version_1_is_brought_forward_with_all_that_is_in_it(
+    database: Path, make_store: MakeStore
+) -> None:
     database.parent.mkdir(parents=True)
     old = sqlite3.connect(database, isolation_level=None)
     migrate(old, MIGRATIONS[:1])
     row = ("s1", "Old", START, msgspec.json.encode(meta(title="Old")))
     old.execute("INSERT INTO sessions (session_id, title, updated_at, meta) VALUES (?, ?, ?, ?)", row)
     old.execute(
-        "INSERT INTO entries (session_id, seq, id, type, time, json) VALUES ('s1', 1, 'e1', 'prompt', ?, ?)", (START, encode_entry(prompt(1)))
+        "INSERT INTO entries (session_id, seq, id, type, time, json) VALUES ('s1', 1, 'e1', 'prompt', ?, ?)",
+        (START, encode_entry(prompt(1))),
     )
     old.execute("INSERT INTO documents (id, session_id, seq) VALUES (1, 's1', 1)")
     old.execute("INSERT INTO texts (rowid, body) VALUES (1, 'hi')")
     old.close()
     store = make_store()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert await store.load("s1") == (meta(title="Old"), [prompt(1)])
         assert len((await store.list(query="hi")).sessions) == 1
         assert await execute(store, "PRAGMA user_version") == [(len(MIGRATIONS),)]

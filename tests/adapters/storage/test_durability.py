@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.process import SystemProcesses
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound, StaleVersion, StorageFault
 from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, seqs, write
+from tests.support.patience import PATIENCE
+from tests.support.processes import running
 
 CHILD = """
 import asyncio, sys, time
@@ -46,20 +49,23 @@ async def main(data_dir, names, *, last, wait):
     await asyncio.gather(*map(fill, names))
     if wait:
         print("ready", flush=True)
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()  # until it is killed
     await store.close()
 
 """
 
 
-def child(data_dir: Path, names: list[str], *, last: int, wait: bool = False) -> subprocess.Popen[str]:
+def child(
+    data_dir: Path, names: list[str], *, last: int, wait: bool = False
+) -> AbstractContextManager[subprocess.Popen[str]]:
     """A process that appends to sessions and says the last number that was acknowledged."""
     program = f"{CHILD}\nasyncio.run(main({str(data_dir)!r}, {names!r}, last={last}, wait={wait}))"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    return subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=environment)
+    return running([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment)
 
 
 @pytest.mark.slow
+@pytest.mark.process
 async def test_whatever_was_acknowledged_survives_a_kill_at_any_moment(tmp_path: Path, make_store: MakeStore) -> None:
     chance = random.Random(20)
     names = ["a", "b", "c"]
@@ -76,7 +82,7 @@ async def test_whatever_was_acknowledged_survives_a_kill_at_any_moment(tmp_path:
                     name, seq = line.split()
                     acknowledged[name] = int(seq)
         assert process.returncode == -signal.SIGKILL
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             store = make_store()
             for name in names:
                 there = await seqs(store, name)
@@ -87,39 +93,43 @@ async def test_whatever_was_acknowledged_survives_a_kill_at_any_moment(tmp_path:
             await store.close()
 
 
+@pytest.mark.process
 async def test_two_processes_write_one_file_and_neither_loses_an_entry(tmp_path: Path, make_store: MakeStore) -> None:
     store = make_store()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta("ours"))
     with child(tmp_path, ["theirs", "theirs too"], last=60) as process:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             for number in range(1, 61):
                 await store.append("ours", [prompt(number)])
-            await asyncio.to_thread(process.wait, 20)
+            await asyncio.to_thread(process.wait, PATIENCE)
         assert process.returncode == 0
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert [len(await seqs(store, name)) >= 60 for name in ("ours", "theirs", "theirs too")] == [True] * 3
 
 
-async def test_a_session_of_a_living_process_is_refused_and_that_of_a_killed_one_is_free(tmp_path: Path, make_store: MakeStore) -> None:
+@pytest.mark.process
+async def test_a_session_of_a_living_process_is_refused_and_that_of_a_killed_one_is_free(
+    tmp_path: Path, make_store: MakeStore
+) -> None:
     store = make_store(processes=SystemProcesses())
     with child(tmp_path, ["theirs"], last=3, wait=True) as process:
         assert process.stdout is not None
         said = [process.stdout.readline() for _ in range(3)]
         assert said[-1] == "ready\n"
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             with pytest.raises(SessionBusy, match=f"pid {process.pid}"):
                 await store.hold("theirs")
             assert (await store.meta("theirs")).held_by == process.pid
             process.kill()
-            process.wait(5)
+            process.wait(PATIENCE)
             await store.hold("theirs")
             await store.append("theirs", [prompt(4)])
             assert await seqs(store, "theirs") == [1, 2, 3, 4]
 
 
 async def test_entries_that_wait_together_share_a_transaction_and_none_is_lost(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for number in range(20):
             await store.create(meta(f"s{number}"))
         commits: list[str] = []
@@ -127,11 +137,13 @@ async def test_entries_that_wait_together_share_a_transaction_and_none_is_lost(s
         loop = asyncio.get_running_loop()
 
         def watch(connection: sqlite3.Connection) -> None:
-            connection.set_trace_callback(lambda statement: commits.append(statement) if statement == "COMMIT" else None)
+            connection.set_trace_callback(
+                lambda statement: commits.append(statement) if statement == "COMMIT" else None
+            )
             loop.call_soon_threadsafe(started.set)
-            go_on.wait(4)
+            go_on.wait(PATIENCE)
 
-        watching = store._worker.run("read", watch)
+        watching = store.worker.run("read", watch)
         await started.wait()
         appending = asyncio.gather(*(store.append(f"s{number}", [prompt(1)]) for number in range(20)))
         await asyncio.sleep(0)
@@ -143,7 +155,7 @@ async def test_entries_that_wait_together_share_a_transaction_and_none_is_lost(s
 
 
 async def test_what_is_acknowledged_is_synced_and_a_heartbeat_is_not(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
 
         def level(connection: sqlite3.Connection) -> int:
@@ -151,12 +163,12 @@ async def test_what_is_acknowledged_is_synced_and_a_heartbeat_is_not(store: Sqli
             return found
 
         full, normal = 2, 1
-        assert [await store._worker.run(kind, level) for kind in ("write", "relaxed", "write")] == [full, normal, full]
+        assert [await store.worker.run(kind, level) for kind in ("write", "relaxed", "write")] == [full, normal, full]
         assert await execute(store, "PRAGMA journal_mode") == [("wal",)]
 
 
 async def test_one_that_is_refused_takes_none_of_the_others_with_it(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for name in ("a", "b", "c"):
             await store.create(meta(name))
         outcomes = await asyncio.gather(
@@ -167,12 +179,18 @@ async def test_one_that_is_refused_takes_none_of_the_others_with_it(store: Sqlit
             store.append("a", [prompt(2)]),
             return_exceptions=True,
         )
-        assert [type(outcome) for outcome in outcomes] == [type(None), StaleVersion, SessionNotFound, type(None), type(None)]
+        assert [type(outcome) for outcome in outcomes] == [
+            type(None),
+            StaleVersion,
+            SessionNotFound,
+            type(None),
+            type(None),
+        ]
         assert [await seqs(store, name) for name in ("a", "b", "c")] == [[1, 2], [], [1]]
 
 
 async def test_a_caller_that_is_cancelled_harms_nobody(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         appending = asyncio.create_task(store.append("s1", [prompt(1)]))
         await asyncio.sleep(0)
@@ -182,7 +200,7 @@ async def test_a_caller_that_is_cancelled_harms_nobody(store: SqliteStore) -> No
         await store.append("s1", [prompt(len(there) + 1)])
 
 
-# --- disks -----------------------------------------------------------------------------------------------------------------------
+# --- disks
 
 
 async def limit_pages(store: SqliteStore, room: int) -> None:
@@ -191,8 +209,10 @@ async def limit_pages(store: SqliteStore, room: int) -> None:
     await execute(store, f"PRAGMA max_page_count = {pages + room}")
 
 
-async def test_a_full_disk_is_said_nothing_is_half_written_and_work_goes_on_when_there_is_space(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+async def test_a_full_disk_is_said_nothing_is_half_written_and_work_goes_on_when_there_is_space(
+    store: SqliteStore,
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(1)])
         await limit_pages(store, 3)
         with pytest.raises(StorageFault, match="no space left") as caught:
@@ -207,12 +227,15 @@ async def test_a_full_disk_is_said_nothing_is_half_written_and_work_goes_on_when
 
 
 async def test_what_does_not_fit_fails_alone_among_those_that_wait_together(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for name in ("a", "b", "c"):
             await store.create(meta(name))
         await limit_pages(store, 5)
         outcomes = await asyncio.gather(
-            store.append("a", [prompt(1)]), store.append("b", [prompt(1, "x" * 200_000)]), store.append("c", [prompt(1)]), return_exceptions=True
+            store.append("a", [prompt(1)]),
+            store.append("b", [prompt(1, "x" * 200_000)]),
+            store.append("c", [prompt(1)]),
+            return_exceptions=True,
         )
         assert [type(outcome) for outcome in outcomes] == [type(None), StorageFault, type(None)]
         assert [await seqs(store, name) for name in ("a", "b", "c")] == [[1], [], [1]]
@@ -230,8 +253,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", disk], check=True)
 
 
+@pytest.mark.process
 async def test_a_disk_that_is_really_full_is_survived(small_disk: Path, make_store: MakeStore) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         store = make_store(data_dir=small_disk)
         await store.create(meta())
         write(small_disk / "ballast", b"x" * 100_000)
@@ -246,8 +270,10 @@ async def test_a_disk_that_is_really_full_is_survived(small_disk: Path, make_sto
         await store.close()
 
 
-async def test_a_file_in_place_of_the_folder_is_named_and_the_store_works_when_it_is_gone(tmp_path: Path, make_store: MakeStore) -> None:
-    async with asyncio.timeout(5):
+async def test_a_file_in_place_of_the_folder_is_named_and_the_store_works_when_it_is_gone(
+    tmp_path: Path, make_store: MakeStore
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         data = tmp_path / "data"
         data.write_text("in the way")
         store = make_store(data_dir=data)
@@ -261,14 +287,16 @@ async def test_a_file_in_place_of_the_folder_is_named_and_the_store_works_when_i
 
 
 async def test_a_directory_in_place_of_the_file_is_named(database: Path, store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         write(database / "inside", b"")
         with pytest.raises(StorageFault, match=r"sessions\.db"):
             await store.create(meta())
 
 
-async def test_a_file_that_was_removed_meanwhile_is_noticed_and_nothing_is_acknowledged_into_the_void(store: SqliteStore, database: Path) -> None:
-    async with asyncio.timeout(5):
+async def test_a_file_that_was_removed_meanwhile_is_noticed_and_nothing_is_acknowledged_into_the_void(
+    store: SqliteStore, database: Path
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(1)])
         shutil.rmtree(database.parent)
         with pytest.raises(SessionNotFound):
@@ -281,10 +309,10 @@ async def test_a_file_that_was_removed_meanwhile_is_noticed_and_nothing_is_ackno
 async def test_a_file_that_another_process_keeps_busy_is_waited_for_and_then_said(
     store: SqliteStore, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         await execute(store, "SELECT 1")
-        await store._worker.run("read", lambda connection: connection.execute("PRAGMA busy_timeout = 20").fetchall())
+        await store.worker.run("read", lambda connection: connection.execute("PRAGMA busy_timeout = 20").fetchall())
         blocker = sqlite3.connect(database, isolation_level=None)
         try:
             blocker.execute("BEGIN IMMEDIATE")

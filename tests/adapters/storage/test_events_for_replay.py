@@ -12,10 +12,11 @@ from gemini_companion.adapters.storage import SqliteStore, event_log
 from gemini_companion.adapters.storage import store as store_module
 from gemini_companion.sessions.ports import StoredEvents
 from tests.adapters.storage.stores import MakeStore, event, execute, meta
+from tests.support.patience import PATIENCE
 
 
 async def test_events_come_back_equal_and_in_order(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         kept = [event(1), event(2, mystery=[1, {"a": None}]), event(5)]
         store.save_events(kept[:2])
@@ -26,7 +27,7 @@ async def test_events_come_back_equal_and_in_order(store: SqliteStore) -> None:
 
 
 async def test_an_answer_that_was_cut_says_so(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         store.save_events([event(number) for number in range(1, 6)])
         answer = await store.events("s1", 1, limit=3)
@@ -34,7 +35,7 @@ async def test_an_answer_that_was_cut_says_so(store: SqliteStore) -> None:
 
 
 async def test_numbers_never_come_back_not_even_after_a_restart(make_store: MakeStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         first = make_store()
         await first.create(meta())
         assert await first.reserve_event_seqs("s1", 10) == 1
@@ -43,10 +44,12 @@ async def test_numbers_never_come_back_not_even_after_a_restart(make_store: Make
         assert await make_store().reserve_event_seqs("s1", 5) == 12
 
 
-async def test_the_oldest_events_go_and_whoever_asks_for_them_is_told(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_oldest_events_go_and_whoever_asks_for_them_is_told(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(event_log, "KEPT_EVENTS", 20)
     monkeypatch.setattr(event_log, "PRUNE_EVERY", 5)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         assert await store.reserve_event_seqs("s1", 100) == 1
         for number in range(1, 101):
@@ -54,7 +57,9 @@ async def test_the_oldest_events_go_and_whoever_asks_for_them_is_told(store: Sql
         kept = await store.events("s1", 0)
         assert kept.truncated
         assert 20 <= len(kept.events) <= 25
-        assert [each.seq for each in kept.events] == list(range(101 - len(kept.events), 101)), "the newest, without a gap"
+        assert [each.seq for each in kept.events] == list(range(101 - len(kept.events), 101)), (
+            "the newest, without a gap"
+        )
         oldest = kept.events[0].seq
         assert not (await store.events("s1", oldest - 1)).truncated
         assert (await store.events("s1", oldest - 2)).truncated
@@ -62,7 +67,7 @@ async def test_the_oldest_events_go_and_whoever_asks_for_them_is_told(store: Sql
 
 
 async def test_events_of_a_session_that_is_gone_are_dropped(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         store.save_events([event(1), event(1, "gone")])
         assert len((await store.events("s1", 0)).events) == 1
@@ -70,15 +75,17 @@ async def test_events_of_a_session_that_is_gone_are_dropped(store: SqliteStore) 
 
 
 async def test_a_damaged_event_is_left_out_and_the_answer_says_so(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         store.save_events([event(1), event(2)])
         await execute(store, "UPDATE events SET json = ? WHERE seq = 1", b"\xff{")
         assert await store.events("s1", 0) == StoredEvents(events=(event(2),), truncated=True)
 
 
-async def test_a_failure_to_keep_events_is_logged_and_harms_nothing_else(store: SqliteStore, caplog: pytest.LogCaptureFixture) -> None:
-    async with asyncio.timeout(5):
+async def test_a_failure_to_keep_events_is_logged_and_harms_nothing_else(
+    store: SqliteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         with caplog.at_level(logging.WARNING):
             store.save_events([event(1, text="\ud800")])
@@ -91,8 +98,8 @@ async def test_a_failure_to_keep_events_is_logged_and_harms_nothing_else(store: 
 async def test_saves_that_pile_up_are_dropped_at_a_bound(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(store_module, "_MAX_WAITING_SAVES", 3)
-    async with asyncio.timeout(5):
+    monkeypatch.setattr(store_module, "MAX_WAITING_SAVES", 3)
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         with caplog.at_level(logging.WARNING):
             started = asyncio.Event()
@@ -101,9 +108,9 @@ async def test_saves_that_pile_up_are_dropped_at_a_bound(
 
             def block(_connection: object) -> None:
                 loop.call_soon_threadsafe(started.set)
-                go_on.wait(4)
+                go_on.wait(PATIENCE)
 
-            blocking = store._worker.run("read", block)
+            blocking = store.worker.run("read", block)
             await started.wait()
             for number in range(1, 6):
                 store.save_events([event(number)])

@@ -16,6 +16,7 @@ from gemini_companion.adapters.storage.leases import STALE_MS
 from gemini_companion.adapters.storage.process import ProcessIdentity, SystemProcesses
 from gemini_companion.engine.errors import SessionBusy
 from tests.adapters.storage.stores import START, FakeProcesses, MakeStore, ManualClock, execute, meta, prompt, seqs
+from tests.support.patience import PATIENCE
 
 HOLDER, OTHER = 100, 200
 
@@ -32,21 +33,26 @@ class Pair:
 @pytest.fixture
 async def pair(make_store: MakeStore) -> Pair:
     pair = Pair(make_store)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await pair.first.create(meta(), [prompt(1)])
     return pair
 
 
 async def test_whoever_makes_a_session_holds_it(pair: Pair) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert pair.first.holds("s1")
         assert not pair.second.holds("s1")
         await pair.first.append("s1", [prompt(2)])
 
 
 async def test_the_second_is_told_who_holds_it_and_what_to_do(pair: Pair) -> None:
-    async with asyncio.timeout(5):
-        for call in (pair.second.hold("s1"), pair.second.append("s1", [prompt(2)]), pair.second.delete("s1"), pair.second.save_meta(meta(title="x"))):
+    async with asyncio.timeout(PATIENCE):
+        for call in (
+            pair.second.hold("s1"),
+            pair.second.append("s1", [prompt(2)]),
+            pair.second.delete("s1"),
+            pair.second.save_meta(meta(title="x")),
+        ):
             with pytest.raises(SessionBusy, match=f"pid {HOLDER}") as caught:
                 await call
             assert "Fork the session, or take it over" in caught.value.hint
@@ -55,7 +61,7 @@ async def test_the_second_is_told_who_holds_it_and_what_to_do(pair: Pair) -> Non
 
 
 async def test_only_another_living_holder_is_shown(pair: Pair) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert (await pair.first.meta("s1")).held_by is None
         assert (await pair.second.meta("s1")).held_by == HOLDER
         assert [listed.held_by for listed in (await pair.second.list()).sessions] == [HOLDER]
@@ -65,7 +71,7 @@ async def test_only_another_living_holder_is_shown(pair: Pair) -> None:
 
 
 async def test_two_stores_of_one_process_are_as_strangers(make_store: MakeStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         first, second = make_store(), make_store()
         await first.create(meta())
         with pytest.raises(SessionBusy):
@@ -73,7 +79,7 @@ async def test_two_stores_of_one_process_are_as_strangers(make_store: MakeStore)
 
 
 async def test_a_session_that_was_given_back_is_free(pair: Pair) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await pair.first.release("s1")
         assert not pair.first.holds("s1")
         await pair.second.hold("s1")
@@ -81,7 +87,7 @@ async def test_a_session_that_was_given_back_is_free(pair: Pair) -> None:
 
 
 async def test_closing_gives_every_session_back(pair: Pair) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await pair.first.create(meta("s2"))
         await pair.first.close()
         await pair.second.hold("s1")
@@ -89,7 +95,7 @@ async def test_closing_gives_every_session_back(pair: Pair) -> None:
 
 
 async def test_who_loses_a_session_cannot_write_it_any_more_and_finds_out(pair: Pair) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await pair.second.hold("s1", take_over=True)
         await pair.second.append("s1", [prompt(2)])
         assert pair.first.holds("s1"), "it does not know yet"
@@ -100,7 +106,7 @@ async def test_who_loses_a_session_cannot_write_it_any_more_and_finds_out(pair: 
 
 
 async def test_a_heartbeat_shows_which_sessions_were_lost(pair: Pair) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await pair.first.create(meta("s2"))
         await pair.second.hold("s1", take_over=True)
         await pair.first.beat()
@@ -108,7 +114,7 @@ async def test_a_heartbeat_shows_which_sessions_were_lost(pair: Pair) -> None:
 
 
 async def test_what_was_taken_over_and_given_back_is_not_written_by_the_first_holder(pair: Pair) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await pair.second.hold("s1", take_over=True)
         await pair.second.release("s1")
         with pytest.raises(SessionBusy, match="not hold"):
@@ -132,7 +138,7 @@ async def test_what_was_taken_over_and_given_back_is_not_written_by_the_first_ho
 async def test_a_lease_is_stale_when_its_holder_is_dead_or_silent_and_not_provably_alive(
     pair: Pair, clock: ManualClock, alive: bool | None, age: int, is_free: bool
 ) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         pair.alive[HOLDER] = alive
         clock.time = START + age
         if is_free:
@@ -144,7 +150,7 @@ async def test_a_lease_is_stale_when_its_holder_is_dead_or_silent_and_not_provab
 
 
 async def test_a_heartbeat_keeps_a_lease_alive(pair: Pair, clock: ManualClock) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         pair.alive[HOLDER] = None
         clock.time += STALE_MS
         await pair.first.beat()
@@ -169,22 +175,22 @@ async def test_heartbeats_come_by_themselves_while_a_session_is_held(tmp_path: P
 
     clock = CountingClock()
     store = open_store(tmp_path, "default", clock=clock, processes=FakeProcesses(), heartbeat_seconds=0.001)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         clock.time += 77
-        assert await asyncio.to_thread(clock.has_beaten.wait, 4)
+        assert await asyncio.to_thread(clock.has_beaten.wait, PATIENCE)
         assert await execute(store, "SELECT heartbeat FROM leases") == [(START + 77,)]
         await store.close()
 
 
 async def test_keeping_a_session_that_is_held_already_is_fine(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         await store.hold("s1")
         await store.append("s1", [prompt(1)])
 
 
-# --- processes -----------------------------------------------------------------------------------------------------------------------
+# --- processes
 
 
 def test_this_process_is_alive() -> None:
@@ -193,13 +199,16 @@ def test_this_process_is_alive() -> None:
     assert processes.is_alive(processes.me()) is True
 
 
+@pytest.mark.process
 def test_a_process_that_ended_is_dead() -> None:
     processes = SystemProcesses()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         started = processes.me().started.split(" ")[0]
-        assert processes.is_alive(ProcessIdentity(processes.me().machine, child.pid, f"{started} 1")) is False, "started at another time"
+        assert processes.is_alive(ProcessIdentity(processes.me().machine, child.pid, f"{started} 1")) is False, (
+            "started at another time"
+        )
         child.kill()
-        child.wait(5)
+        child.wait(PATIENCE)
         assert processes.is_alive(ProcessIdentity(processes.me().machine, child.pid, "whenever")) is False
 
 

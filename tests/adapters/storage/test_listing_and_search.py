@@ -17,8 +17,16 @@ from gemini_companion.adapters.storage.paging import decode_cursor, encode_curso
 from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, user_text
-from gemini_companion.engine.history.log import Entry, IdeContextEntry, PinEntry, PromptEntry, ReplyEntry, ToolResultEntry
+from gemini_companion.engine.history.log import (
+    Entry,
+    IdeContextEntry,
+    PinEntry,
+    PromptEntry,
+    ReplyEntry,
+    ToolResultEntry,
+)
 from tests.adapters.storage.stores import START, meta, prompt
+from tests.support.patience import PATIENCE
 
 
 async def found(store: SqliteStore, query: str) -> list[str]:
@@ -26,7 +34,7 @@ async def found(store: SqliteStore, query: str) -> list[str]:
 
 
 async def test_pages_go_on_where_the_last_one_ended_also_among_equal_times(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for number in range(7):
             await store.create(meta(f"s{number}", updated_at=START + number // 3))
         names: list[str] = []
@@ -43,14 +51,14 @@ async def test_pages_go_on_where_the_last_one_ended_also_among_equal_times(store
 
 @pytest.mark.parametrize(("limit", "size"), [(-5, 1), (0, 1), (2, 2), (10**9, 3)])
 async def test_a_page_has_at_least_one_session_and_a_bound(store: SqliteStore, limit: int, size: int) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for number in range(3):
             await store.create(meta(f"s{number}"))
         assert len((await store.list(limit=limit)).sessions) == size
 
 
 async def test_paging_works_within_what_a_query_finds(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for number in range(4):
             await store.create(meta(f"s{number}", title="even" if number % 2 == 0 else "odd"))
         first = await store.list(query="even", limit=1)
@@ -77,13 +85,13 @@ def test_a_cursor_that_is_none_is_refused(cursor: str) -> None:
 
 async def test_a_cursor_from_elsewhere_is_refused_by_the_listing(store: SqliteStore) -> None:
     huge = base64.urlsafe_b64encode(msgspec.json.encode([2**70, "x"])).decode()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for cursor in ("nonsense", "", "{}", huge, "é"):
             with pytest.raises(InvalidInput):
                 await store.list(cursor=cursor)
 
 
-# --- what is found -------------------------------------------------------------------------------------------------------------------
+# --- what is found
 
 
 @pytest.mark.parametrize(
@@ -127,23 +135,43 @@ async def test_a_cursor_from_elsewhere_is_refused_by_the_listing(store: SqliteSt
     ],
 )
 async def test_words_find_what_was_said(store: SqliteStore, said: str, query: str, is_found: bool) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(1, said)])
         assert bool(await found(store, query)) is is_found
 
 
-OPERATORS = ['"', '""', "a OR b", "NOT x", "a AND", "NEAR(a b)", "body:a", "a*", "*", "^a", "(", ")", "a + b", "{a}", "-a", "'", "a;b", "\\", "日 OR"]
+OPERATORS = [
+    '"',
+    '""',
+    "a OR b",
+    "NOT x",
+    "a AND",
+    "NEAR(a b)",
+    "body:a",
+    "a*",
+    "*",
+    "^a",
+    "(",
+    ")",
+    "a + b",
+    "{a}",
+    "-a",
+    "'",
+    "a;b",
+    "\\",
+    "日 OR",
+]
 
 
 @pytest.mark.parametrize("query", [*OPERATORS, "\ud800"])
 async def test_what_would_be_an_operator_is_a_word(store: SqliteStore, query: str) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(1, "unrelated")])
         assert await found(store, query) == []
 
 
 async def test_the_words_may_stand_in_different_entries_and_in_the_title(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(title="About lexers"), [prompt(1, "alpha")])
         await store.append("s1", [prompt(2, "beta")])
         await store.create(meta("s2", title="About lexers"), [prompt(1, "alpha")])
@@ -151,14 +179,16 @@ async def test_the_words_may_stand_in_different_entries_and_in_the_title(store: 
 
 
 async def test_a_new_title_is_found_and_the_old_one_no_more(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(title="Sparrow"))
         await store.save_meta(meta(title="Heron"))
         await store.save_meta(meta(title="Heron", turns=1))
         assert (await found(store, "sparrow"), await found(store, "heron")) == ([], ["s1"])
 
 
-CALL = {"functionCall": {"name": "run_shell_command", "args": {"command": "make gizmo", "deep": [{"x": "widget"}], "n": 5}}}
+CALL = {
+    "functionCall": {"name": "run_shell_command", "args": {"command": "make gizmo", "deep": [{"x": "widget"}], "n": 5}}
+}
 ANSWER = {"functionResponse": {"name": "run_shell_command", "response": {"output": "sprocket"}}}
 ODD_ANSWER = {"functionResponse": {"name": "run_shell_command", "response": {"rows": [["flange"]]}}}
 _common: dict[str, Any] = {"id": "e", "time": 1, "turn_id": "t"}
@@ -168,16 +198,25 @@ _common: dict[str, Any] = {"id": "e", "time": 1, "turn_id": "t"}
     ("entry", "words"),
     [
         (PromptEntry(seq=1, content=user_text("gizmo"), **_common), {"gizmo"}),
-        (ReplyEntry(seq=1, content=Content(role="model", parts=({"text": "gizmo"}, CALL)), **_common), {"gizmo", "widget", "run_shell_command"}),
-        (ToolResultEntry(seq=1, content=Content(role="user", parts=(ANSWER, ODD_ANSWER)), **_common), {"sprocket", "flange"}),
+        (
+            ReplyEntry(seq=1, content=Content(role="model", parts=({"text": "gizmo"}, CALL)), **_common),
+            {"gizmo", "widget", "run_shell_command"},
+        ),
+        (
+            ToolResultEntry(seq=1, content=Content(role="user", parts=(ANSWER, ODD_ANSWER)), **_common),
+            {"sprocket", "flange"},
+        ),
         (PinEntry(id="e", seq=1, time=1, pin_id="p", text="gizmo"), {"gizmo"}),
-        (ReplyEntry(seq=1, content=Content(role="model", parts=({"text": "gizmo", "thought": True},)), **_common), set()),
+        (
+            ReplyEntry(seq=1, content=Content(role="model", parts=({"text": "gizmo", "thought": True},)), **_common),
+            set(),
+        ),
         (IdeContextEntry(seq=1, content=user_text("gizmo"), kind="full", client="c", epoch=1, **_common), set()),
     ],
     ids=["prompt", "reply and call", "results", "pin", "thought", "IDE context"],
 )
 async def test_what_is_said_is_found_and_nothing_else(store: SqliteStore, entry: Entry, words: set[str]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [entry])
         every = {"gizmo", "widget", "sprocket", "flange", "run_shell_command"}
         assert {word for word in every if await found(store, word)} == words

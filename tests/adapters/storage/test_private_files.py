@@ -15,6 +15,7 @@ from gemini_companion.adapters.storage import SqliteStore, private_files
 from gemini_companion.adapters.storage.private_files import safe_name
 from gemini_companion.engine.errors import StorageFault
 from tests.adapters.storage.stores import meta, read
+from tests.support.patience import PATIENCE
 
 _HOSTILE = ["..", ".", "", "../../etc/passwd", "a/b", "a\\b", "CON", "nul.txt", "a.", ".hidden", "x" * 300 + ".json"]
 _names = st.text(max_size=200) | st.sampled_from(_HOSTILE)
@@ -41,7 +42,7 @@ def test_a_plain_name_stays_as_it_is_and_a_suffix_is_kept() -> None:
 
 
 async def test_a_text_is_written_where_it_was_said_to_be(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         expected = store.text_path("s1", "out.txt")
         assert os.path.isabs(expected)
@@ -50,7 +51,7 @@ async def test_a_text_is_written_where_it_was_said_to_be(store: SqliteStore) -> 
 
 
 async def test_a_name_that_is_taken_gets_a_number_and_nothing_is_overwritten(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         paths = [Path(await store.save_text("s1", "out.txt", f"{number}")) for number in range(3)]
         assert [path.name for path in paths] == ["out.txt", "out-2.txt", "out-3.txt"]
@@ -58,7 +59,7 @@ async def test_a_name_that_is_taken_gets_a_number_and_nothing_is_overwritten(sto
 
 
 async def test_a_link_that_waits_under_the_name_is_not_followed(store: SqliteStore, tmp_path: Path) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         first = Path(await store.save_text("s1", "a.txt", ""))
         (first.parent / "b.txt").symlink_to(tmp_path / "elsewhere")
@@ -67,7 +68,7 @@ async def test_a_link_that_waits_under_the_name_is_not_followed(store: SqliteSto
 
 
 async def test_lone_surrogates_in_a_text_do_no_harm(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         assert read(await store.save_text("s1", "a.txt", "x\ud800")) == b"x?"
 
@@ -76,7 +77,7 @@ async def test_a_full_disk_is_said_and_leaves_no_half_file(store: SqliteStore, m
     def full(_descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         with monkeypatch.context() as patch:
             patch.setattr(private_files.os, "fsync", full)

@@ -19,23 +19,26 @@ from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.ports import SessionMeta, SessionStore
 from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, mode, prompt, seqs, write
 from tests.sessions.interchange.session_strategies import logs, metas
+from tests.support.patience import PATIENCE
 
 _numbers = count()
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(metas, logs())
 async def test_a_session_comes_back_equal_with_the_fields_that_nobody_knows(
     store: SqliteStore, wanted: SessionMeta, entries: tuple[Entry, ...]
 ) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         wanted = msgspec.structs.replace(wanted, session_id=f"s{next(_numbers)}")
         await store.create(wanted, entries)
         assert await store.load(wanted.session_id) == (wanted, list(entries))
 
 
 async def test_entries_are_there_for_the_next_process(make_store: MakeStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         first, second = make_store(), make_store()
         await first.create(meta(), [prompt(1, mystery={"a": [1]})])
         await first.append("s1", [prompt(2), prompt(3)])
@@ -43,7 +46,7 @@ async def test_entries_are_there_for_the_next_process(make_store: MakeStore) -> 
 
 
 async def test_an_entry_makes_its_session_the_newest(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta("old"))
         await store.create(meta("new", updated_at=START + 1))
         await store.append("old", [prompt(1), prompt(2)])
@@ -52,7 +55,7 @@ async def test_an_entry_makes_its_session_the_newest(store: SqliteStore) -> None
 
 
 async def test_what_is_known_of_a_session_can_be_replaced(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         changed = meta(title="About it", turns=3, token_count=9, updated_at=START + 5, held_by=77)
         await store.save_meta(changed)
@@ -62,7 +65,7 @@ async def test_what_is_known_of_a_session_can_be_replaced(store: SqliteStore) ->
 
 
 async def test_an_id_that_is_taken_is_refused_and_nothing_changes(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(title="one"), [prompt(1)])
         with pytest.raises(InvalidInput):
             await store.create(meta(title="two"))
@@ -70,8 +73,10 @@ async def test_an_id_that_is_taken_is_refused_and_nothing_changes(store: SqliteS
 
 
 @pytest.mark.parametrize("numbers", [[1], [2], [4], [3, 3], [3, 2], [2, 3]])
-async def test_entries_that_do_not_go_on_where_the_log_ends_are_refused_whole(store: SqliteStore, numbers: list[int]) -> None:
-    async with asyncio.timeout(5):
+async def test_entries_that_do_not_go_on_where_the_log_ends_are_refused_whole(
+    store: SqliteStore, numbers: list[int]
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(1), prompt(2)])
         with pytest.raises(StaleVersion):
             await store.append("s1", [prompt(number) for number in numbers])
@@ -91,14 +96,14 @@ async def test_a_session_that_is_not_there_is_named_by_every_method(store: Sqlit
         store.events("s1", 0),
         store.save_text("s1", "a.txt", ""),
     ]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for call in calls:
             with pytest.raises(SessionNotFound, match="'s1'"):
                 await call
 
 
 async def test_a_deleted_session_leaves_nothing(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta(title="needle"), [prompt(1, "haystack")])
         await store.create(meta("s2"), [prompt(1)])
         await store.reserve_event_seqs("s1", 5)
@@ -116,8 +121,10 @@ async def test_a_deleted_session_leaves_nothing(store: SqliteStore) -> None:
         assert [listed.session_id for listed in (await store.list()).sessions] == ["s2"]
 
 
-async def test_old_sessions_are_swept_but_for_those_that_someone_holds(make_store: MakeStore, clock: ManualClock) -> None:
-    async with asyncio.timeout(5):
+async def test_old_sessions_are_swept_but_for_those_that_someone_holds(
+    make_store: MakeStore, clock: ManualClock
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         mine, other = make_store(), make_store()
         for name in ("old", "held here", "held there"):
             await mine.create(meta(name))
@@ -135,7 +142,7 @@ async def test_old_sessions_are_swept_but_for_those_that_someone_holds(make_stor
 
 
 async def test_a_session_written_meanwhile_is_not_swept(store: SqliteStore, clock: ManualClock) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         await store.release("s1")
         clock.time = START + 5_000
@@ -144,7 +151,7 @@ async def test_a_session_written_meanwhile_is_not_swept(store: SqliteStore, cloc
 
 
 async def test_a_closed_store_says_so_and_may_be_closed_again(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         await store.close()
         await store.close()
@@ -154,7 +161,7 @@ async def test_a_closed_store_says_so_and_may_be_closed_again(store: SqliteStore
 
 
 async def test_what_was_asked_for_before_closing_is_done(make_store: MakeStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         store = make_store()
         await store.create(meta())
         appending = asyncio.gather(*(store.append("s1", [prompt(number)]) for number in range(1, 20)))
@@ -165,29 +172,33 @@ async def test_what_was_asked_for_before_closing_is_done(make_store: MakeStore) 
 
 
 async def test_stores_that_open_a_new_file_at_the_same_time_do_not_hinder_each_other(make_store: MakeStore) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         stores = [make_store() for _ in range(6)]
         await asyncio.gather(*(store.create(meta(f"s{number}"), [prompt(1)]) for number, store in enumerate(stores)))
         assert len((await stores[0].list()).sessions) == 6
 
 
 async def test_events_that_come_after_closing_are_dropped_without_a_fuss(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         await store.close()
         store.save_events([event(1)])
 
 
 async def test_half_a_character_is_refused_as_input_and_harms_nothing(store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await store.create(meta())
-        for call in (store.append("s1", [prompt(1, "\ud800")]), store.load("\ud800"), store.save_meta(meta(title="\ud800"))):
+        for call in (
+            store.append("s1", [prompt(1, "\ud800")]),
+            store.load("\ud800"),
+            store.save_meta(meta(title="\ud800")),
+        ):
             with pytest.raises(InvalidInput, match="lone surrogate"):
                 await call
         await store.append("s1", [prompt(1)])
 
 
-# --- files ---------------------------------------------------------------------------------------------------------------------------
+# --- files
 
 
 async def test_nothing_is_touched_until_something_is_asked_for(tmp_path: Path, make_store: MakeStore) -> None:
@@ -196,15 +207,22 @@ async def test_nothing_is_touched_until_something_is_asked_for(tmp_path: Path, m
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.process
 def test_opening_a_store_loads_no_database() -> None:
     program = (
-        "import sys\n"
-        "from gemini_companion.adapters.storage import open_store\n"
-        "open_store('/nowhere', 'default', clock=None)\n"
-        "print([name for name in ('sqlite3', 'subprocess', 'fcntl', 'shutil') if name in sys.modules and name not in before])\n"
+        "import sys\nfrom gemini_companion.adapters.storage import open_store\nopen_store('/nowhere', 'default',"
+        " clock=None)\nprint([name for name in ('sqlite3', 'subprocess', 'fcntl', 'shutil') if name in sys.modules and"
+        " name not in before])\n"
     )
     program = "import sys, asyncio, logging, msgspec\nbefore = set(sys.modules)\n" + program
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True, env=_environment())
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+        env=_environment(),
+    )
     assert done.stdout == "[]\n"
 
 
@@ -213,8 +231,10 @@ def _environment() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o777])
-async def test_only_the_owner_may_read_what_is_stored_whatever_the_umask(tmp_path: Path, make_store: MakeStore, umask: int) -> None:
-    async with asyncio.timeout(5):
+async def test_only_the_owner_may_read_what_is_stored_whatever_the_umask(
+    tmp_path: Path, make_store: MakeStore, umask: int
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         data = tmp_path / "data"
         before = os.umask(umask)
         try:
@@ -239,8 +259,10 @@ async def test_only_the_owner_may_read_what_is_stored_whatever_the_umask(tmp_pat
         }
 
 
-async def test_a_project_directory_that_others_could_enter_is_closed_to_them(database: Path, store: SqliteStore) -> None:
-    async with asyncio.timeout(5):
+async def test_a_project_directory_that_others_could_enter_is_closed_to_them(
+    database: Path, store: SqliteStore
+) -> None:
+    async with asyncio.timeout(PATIENCE):
         write(database, b"", mode=0o644)
         database.parent.chmod(0o755)
         await store.create(meta())
@@ -259,7 +281,7 @@ def test_a_project_is_named_by_where_its_folders_really_are(tmp_path: Path) -> N
 
 
 async def test_projects_do_not_see_each_other(tmp_path: Path, clock: ManualClock) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         one: SessionStore = open_store(tmp_path, "one", clock=clock)
         two: SessionStore = open_store(tmp_path, "two", clock=clock)
         await one.create(meta())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.adapters.workspace import DiskWorkspace
-from gemini_companion.sessions.ports import Refusal
+from gemini_companion.engine.history.log import Withheld
 
 
 @pytest.fixture
@@ -36,7 +36,10 @@ async def test_an_ordinary_file_in_a_folder_is_admitted(ws: Path):
 
 async def test_every_path_gets_its_own_answer_and_a_refusal_names_the_base_name_only(ws: Path):
     good, secret = str(write(ws / "a.py")), str(write(ws / "deep" / ".env"))
-    assert await DiskWorkspace().admit([good, secret], [str(ws)]) == {good: None, secret: Refusal(name=".env", reason="a secret by its name")}
+    assert await DiskWorkspace().admit([good, secret], [str(ws)]) == {
+        good: None,
+        secret: Withheld(name=".env", reason="a secret by its name"),
+    }
     assert await DiskWorkspace().admit([], [str(ws)]) == {}
 
 
@@ -63,7 +66,9 @@ async def test_files_outside_the_folders_are_refused(ws: Path, tmp_path: Path):
     assert await reason(outside, ws) == "outside the workspace folders"
     assert await reason(f"{ws}/../ws-other/a.py", ws) == "outside the workspace folders"
     assert await reason(write(ws / "a.py")) == "outside the workspace folders"
-    assert await reason(write(ws / "a.py"), "ws", "", "/no\0where", tmp_path / "gone") == "outside the workspace folders"
+    assert (
+        await reason(write(ws / "a.py"), "ws", "", "/no\0where", tmp_path / "gone") == "outside the workspace folders"
+    )
 
 
 async def test_a_link_that_leads_out_is_refused_and_one_that_stays_inside_is_admitted(ws: Path, tmp_path: Path):
@@ -212,14 +217,26 @@ async def test_a_file_behind_a_closed_door_is_refused(ws: Path, monkeypatch: pyt
 
 RULES = {
     ".gitignore": (
-        "*\n!*/\n!*.py\n!/docs/**\nfoo/**\n!foo/keep.py\n[[:upper:]]*.py\n/top.py\n**/deep/**/x.py\n\\!odd.py\n\\#hash.py\nsp\\ ace.py\ntrail.py   \n"
+        "*\n!*/\n!*.py\n!/docs/**\nfoo/**\n!foo/keep.py\n[[:upper:]]*.py\n/top.py\n**/deep/**/x.py\n\\!odd.py\n\\#hash.py\nsp\\"
+        " ace.py\ntrail.py   \n"
     ),
     "pkg/.gitignore": "*.py\r\n!a[0-9].py\r\nsub/*\r\n!sub/b.py\r\n",
     "pkg/sub/.gitignore": "!c.py\n/b.py/\n",
     "docs/.gitignore": "*~\n**/gen\n[z-a]\n[open\n//\n/\n!\n",
 }
 NAMES = [
-    *("a.py", "a.txt", "top.py", "Upper.py", "x/top.py", "foo/keep.py", "foo/bar/keep.py", "docs/a.txt", "docs/a.txt~", "docs/x/gen/y"),
+    *(
+        "a.py",
+        "a.txt",
+        "top.py",
+        "Upper.py",
+        "x/top.py",
+        "foo/keep.py",
+        "foo/bar/keep.py",
+        "docs/a.txt",
+        "docs/a.txt~",
+        "docs/x/gen/y",
+    ),
     *("docs/x/generated", "deep/x.py", "a/deep/b/x.py", "a/deep/x.py", "!odd.py", "#hash.py", "trail.py", "sp ace.py"),
     *("pkg/a1.py", "pkg/ab.py", "pkg/sub/b.py", "pkg/sub/c.py", "pkg/sub/d.py", "pkg/x/a2.py", "pkg/x/b.py"),
 ]
@@ -238,6 +255,7 @@ def ignored_by_git(ws: Path) -> set[str]:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.process
 async def test_git_itself_agrees(ws: Path):
     ignored = ignored_by_git(ws)
     assert ignored

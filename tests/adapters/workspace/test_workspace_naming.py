@@ -13,7 +13,16 @@ from gemini_companion.adapters.workspace.listing import KEPT_SECONDS, Listings
 
 @pytest.fixture
 def ws(tmp_path: Path) -> Path:
-    make(tmp_path / "ws", "src/a.py", "src/deep/b.py", "src/deep/er/c.py", "notes.md", ".env", "build/out.js", "secrets/.ssh/id")
+    make(
+        tmp_path / "ws",
+        "src/a.py",
+        "src/deep/b.py",
+        "src/deep/er/c.py",
+        "notes.md",
+        ".env",
+        "build/out.js",
+        "secrets/.ssh/id",
+    )
     (tmp_path / "ws" / ".gitignore").write_text("build/\n*.log\n", "utf-8")
     make(tmp_path, "outside.txt")
     return tmp_path / "ws"
@@ -30,7 +39,7 @@ def make(folder: Path, *names: str) -> Path:
 async def named(*paths: str, folders: list[Path]) -> tuple[str, str | None] | None:
     """The path and the reason of the refusal."""
     (found,) = await DiskWorkspace().find([paths], [str(folder) for folder in folders])
-    return None if found is None else (found.path, found.refusal.reason if found.refusal else None)
+    return None if found is None else (found.path, found.withheld.reason if found.withheld else None)
 
 
 async def test_a_path_names_what_is_there_from_a_folder_on_or_from_the_root(ws: Path):
@@ -46,7 +55,9 @@ async def test_the_first_path_of_a_group_that_names_something_counts(ws: Path):
     assert await named("notes.md.", "notes.md", folders=[ws]) == (str(ws / "notes.md"), None)
 
 
-@pytest.mark.parametrize("path", ["gone.py", "a\0b", "x" * 5_000, "../outside.txt", "/etc/passwd", "//host/share", "~/a", "src/a.py/b"])
+@pytest.mark.parametrize(
+    "path", ["gone.py", "a\0b", "x" * 5_000, "../outside.txt", "/etc/passwd", "//host/share", "~/a", "src/a.py/b"]
+)
 async def test_what_is_not_there_or_lies_outside_by_its_name_names_nothing(ws: Path, path: str):
     assert await named(path, folders=[ws]) is None
 
@@ -78,7 +89,9 @@ async def test_what_is_named_is_admitted_like_any_file(ws: Path):
     assert await named("pipe", folders=[ws]) is None
 
 
-async def test_of_several_folders_one_can_be_named_in_front_and_else_the_first_that_has_it_counts(ws: Path, tmp_path: Path):
+async def test_of_several_folders_one_can_be_named_in_front_and_else_the_first_that_has_it_counts(
+    ws: Path, tmp_path: Path
+):
     other = make(tmp_path / "other", "notes.md", "only.md", "ws/notes.md")
     folders = [ws, other]
     assert await named("notes.md", folders=folders) == (str(ws / "notes.md"), None)

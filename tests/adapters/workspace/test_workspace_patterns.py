@@ -58,7 +58,9 @@ def test_a_slash_at_the_end_means_directories_only():
 @pytest.mark.parametrize("text", ["", "\n\n", "# a", "/", "//", "!", "a//b", "[z-a]", "[open", "a\\", "!!", "  "])
 def test_lines_without_a_meaning_hide_nothing(text: str):
     rules = Rules(text + "\n# a")
-    assert [path for path in ("a", "b", "[z-a]", "open", "a/b") if rules.verdict(path.split("/"), is_folder=False)] == []
+    assert [
+        path for path in ("a", "b", "[z-a]", "open", "a/b") if rules.verdict(path.split("/"), is_folder=False)
+    ] == []
 
 
 def test_a_bad_line_does_not_spoil_its_neighbours():

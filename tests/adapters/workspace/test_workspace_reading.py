@@ -35,7 +35,12 @@ async def test_an_empty_file_is_an_empty_text(tmp_path: Path):
     assert await read(tmp_path / "a", b"") == ""
 
 
-BINARY = [b"GIF89a\x00\x01", bytes(range(128, 256)) * 9, "日本語のテキスト".encode("shift-jis") * 9, "abc".encode("utf-16-le")]
+BINARY = [
+    b"GIF89a\x00\x01",
+    bytes(range(128, 256)) * 9,
+    "日本語のテキスト".encode("shift-jis") * 9,
+    "abc".encode("utf-16-le"),
+]
 
 
 @pytest.mark.parametrize("data", BINARY, ids=["image", "noise", "shift-jis", "utf-16 without a mark"])

@@ -22,7 +22,15 @@ async def tree(*folders: Path | str, limit: int = 200) -> list[str]:
 
 async def test_names_are_indented_under_their_folder_in_alphabetical_order(tmp_path: Path):
     make(tmp_path, "b.py", "A.md", "src/x/deep.py", "src/main.py")
-    assert await tree(tmp_path) == [f"{tmp_path}/", "  A.md", "  b.py", "  src/", "    main.py", "    x/", "      deep.py"]
+    assert await tree(tmp_path) == [
+        f"{tmp_path}/",
+        "  A.md",
+        "  b.py",
+        "  src/",
+        "    main.py",
+        "    x/",
+        "      deep.py",
+    ]
 
 
 async def test_ignored_files_secrets_and_git_are_left_out(tmp_path: Path):
@@ -41,7 +49,15 @@ async def test_ignored_files_secrets_and_git_are_left_out(tmp_path: Path):
     )
     (tmp_path / ".gitignore").write_text("*.log\nnode_modules/\n", "utf-8")
     (tmp_path / "sub" / ".geminiignore").write_text("private.txt\n", "utf-8")
-    assert await tree(tmp_path) == [f"{tmp_path}/", "  .gitignore", "  secrets/", "    a.py", "  sub/", "    .geminiignore", "    c.py"]
+    assert await tree(tmp_path) == [
+        f"{tmp_path}/",
+        "  .gitignore",
+        "  secrets/",
+        "    a.py",
+        "  sub/",
+        "    .geminiignore",
+        "    c.py",
+    ]
 
 
 async def test_links_are_named_and_not_followed(tmp_path: Path):
@@ -95,7 +111,11 @@ async def test_a_directory_that_cannot_be_read_is_said_to_be_so(tmp_path: Path, 
 
 async def test_what_does_not_fit_is_counted(tmp_path: Path):
     make(tmp_path, *(f"f{number:02}" for number in range(30)))
-    assert await tree(tmp_path, limit=12) == [f"{tmp_path}/", *(f"  f{number:02}" for number in range(12)), "  … 18 more"]
+    assert await tree(tmp_path, limit=12) == [
+        f"{tmp_path}/",
+        *(f"  f{number:02}" for number in range(12)),
+        "  … 18 more",
+    ]
 
 
 async def test_one_full_directory_does_not_hide_the_others(tmp_path: Path):
@@ -129,7 +149,9 @@ async def test_no_name_breaks_out_of_its_line(tmp_path: Path):
     os.mkdir(os.fsencode(tmp_path) + b"/d\xff")
     make(tmp_path, "a\nb", "c\x1b[31m", "e\u202ef", "g\u2028h", "i\tj", "世界")
     lines = await tree(tmp_path)
-    assert sorted(lines[1:]) == sorted(["  a\\nb", "  c\\x1b[31m", "  d\\udcff/", "  e\\u202ef", "  g\\u2028h", "  i\\tj", "  世界"])
+    assert sorted(lines[1:]) == sorted(
+        ["  a\\nb", "  c\\x1b[31m", "  d\\udcff/", "  e\\u202ef", "  g\\u2028h", "  i\\tj", "  世界"]
+    )
     "\n".join(lines).encode()
 
 

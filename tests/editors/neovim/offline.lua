@@ -20,21 +20,21 @@ return function(person)
   -- A file that nobody may see.
   vim.cmd.edit('.env')
   person.await('the secret file', function() return #vim.lsp.get_clients({ bufnr = 0 }) > 0 end)
-  record.secret_refused = person.told(function() keys(':Gemini<CR>') end)
+  record.secret_refused = person.notified(function() keys(':Gemini<CR>') end)
   record.secret_preview = person.request('gemini/context/preview')
   record.secret = person.asked(':Gemini what does TOKEN hold?<CR>')
   vim.cmd.edit('parser.py')
 
   -- Until there is something to compress.
-  record.small = person.told(function() keys(':GeminiCompress<CR>') end)
+  record.small = person.notified(function() keys(':GeminiCompress<CR>') end)
   for number = 1, 6 do
     person.asked((':Gemini Never touch legacy/file%d.py. %s<CR>'):format(number, ('word%d '):format(number):rep(300)))
   end
-  record.compressed = person.told(function() keys(':GeminiCompress keep the numbers<CR>') end)
-  record.status = person.told(function() keys(':GeminiStatus<CR>') end)
+  record.compressed = person.notified(function() keys(':GeminiCompress keep the numbers<CR>') end)
+  record.status = person.notified(function() keys(':GeminiStatus<CR>') end)
   record.after_compression = person.asked(':Gemini and now?<CR>')
-  record.undone = person.told(function() keys(':GeminiUndo<CR>') end)
+  record.undone = person.notified(function() keys(':GeminiUndo<CR>') end)
   record.after_undo = person.asked(':Gemini and again?<CR>')
-  record.nothing_to_undo = person.told(function() keys(':GeminiUndo<CR>') end)
-  record.nothing_runs = person.told(function() keys(':GeminiCancel<CR>') end)
+  record.nothing_to_undo = person.notified(function() keys(':GeminiUndo<CR>') end)
+  record.nothing_runs = person.notified(function() keys(':GeminiCancel<CR>') end)
 end

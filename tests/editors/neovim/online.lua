@@ -21,7 +21,7 @@ return function(person)
   end
 
   -- A compression that is cancelled while the summariser thinks.
-  record.cancelled_compression = person.after('compactionCancelled', function()
+  record.cancelled_compression = person.after('compressionCancelled', function()
     keys(':GeminiCompress<CR>')
     person.rendezvous('compression')
     record.while_running = person.request('gemini/compressionStatus')
@@ -31,16 +31,16 @@ return function(person)
   record.after_cancel = person.request('gemini/compressionStatus')
 
   -- Again, by the server's command, to the end.
-  record.compressed = person.told(function()
+  record.compressed = person.notified(function()
     person.client():exec_cmd({ title = 'Compress', command = 'gemini.compress', arguments = { { workDoneToken = 'by command' } } })
   end)
-  record.status = person.told(function() keys(':GeminiStatus<CR>') end)
+  record.status = person.notified(function() keys(':GeminiStatus<CR>') end)
   record.after_compression = person.asked(':Gemini what did we say of note 6?<CR>')
-  record.undone = person.told(function() keys(':GeminiUndo<CR>') end)
+  record.undone = person.notified(function() keys(':GeminiUndo<CR>') end)
   record.after_undo = person.asked(':Gemini and of note 1?<CR>')
 
   -- A service that refuses.
   person.rendezvous('fault')
-  record.fault = person.told(function() keys(':Gemini are you there?<CR>') end)
+  record.fault = person.notified(function() keys(':Gemini are you there?<CR>') end)
   record.after_fault = person.asked(':Gemini and now?<CR>')
 end

@@ -1,4 +1,4 @@
--- Acts as a person in a Neovim that was configured with nothing but the README's lines, and writes down what that person saw.
+-- Acts as a person in a Neovim that was configured with nothing but the file that is shipped, and writes down what that person saw.
 -- A scenario (see the files beside this one) is a function of this table; its record becomes the JSON file $RECORD.
 
 local M = {}
@@ -38,8 +38,8 @@ function M.after(kind, act)
   return events[before + 1]
 end
 
--- What the person is told next in the message area, after `act` was done.
-function M.told(act)
+-- What is shown next in the message area, after `act` was done.
+function M.notified(act)
   local before = #M.record.notified
   act()
   M.await('a message', function() return #M.record.notified > before end)

@@ -22,7 +22,10 @@ def snapshot(body: str) -> str:
         ("<state_snapshot>two</state_snapshot>", "two"),
         (f"Here it is:\n{snapshot(FULL)}\nDone.", FULL),
         ("<state_snapshot>one</state_snapshot> better: <state_snapshot>two</state_snapshot>", "two"),
-        (f"{snapshot('<overall_goal>one</overall_goal>')}{snapshot('<overall_goal>two</overall_goal>')}", "<overall_goal>two</overall_goal>"),
+        (
+            f"{snapshot('<overall_goal>one</overall_goal>')}{snapshot('<overall_goal>two</overall_goal>')}",
+            "<overall_goal>two</overall_goal>",
+        ),
         ("<STATE_SNAPSHOT>\n<Overall_Goal>x</Overall_Goal></State_Snapshot >", "<Overall_Goal>x</Overall_Goal>"),
         ('<state_snapshot version="2">\nx\n</state_snapshot>', "x"),
         ("<state_snapshot\n>x</state_snapshot>", "x"),
@@ -79,9 +82,13 @@ def test_a_draft_in_a_scratchpad_is_never_taken_and_a_broken_scratchpad_costs_no
 
 
 def test_a_snapshot_may_speak_of_the_tags() -> None:
-    body = "<overall_goal>Parse <state_snapshot> and </state_snapshot> tags.</overall_goal>\n<task_state>none</task_state>"
+    body = (
+        "<overall_goal>Parse <state_snapshot> and </state_snapshot> tags.</overall_goal>\n<task_state>none</task_state>"
+    )
     read = read_snapshot(f"<state_snapshot>\n{body}\n</state_snapshot>")
-    assert read == snapshot(body.replace("<state_snapshot>", "‹state_snapshot>").replace("</state_snapshot>", "‹/state_snapshot>"))
+    assert read == snapshot(
+        body.replace("<state_snapshot>", "‹state_snapshot>").replace("</state_snapshot>", "‹/state_snapshot>")
+    )
 
 
 def test_everything_else_inside_is_kept_byte_for_byte() -> None:
@@ -117,7 +124,17 @@ def test_a_megabyte_of_tags_is_read_in_one_pass(piece: str) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["<state_snapshot>", "</state_snapshot>", "<scratchpad>", "</scratchpad>", "<overall_goal>", "</overall_goal>", "a", " ", "\n"]
+            [
+                "<state_snapshot>",
+                "</state_snapshot>",
+                "<scratchpad>",
+                "</scratchpad>",
+                "<overall_goal>",
+                "</overall_goal>",
+                "a",
+                " ",
+                "\n",
+            ]
         )
     )
 )
@@ -153,7 +170,13 @@ def test_an_edited_text_is_wrapped_where_it_has_no_tag_and_foreign_tags_are_esca
 
 
 @pytest.mark.parametrize(
-    "text", ["", "  \n", "<state_snapshot></state_snapshot>", "<state_snapshot>\n<overall_goal> </overall_goal>\n</state_snapshot>"]
+    "text",
+    [
+        "",
+        "  \n",
+        "<state_snapshot></state_snapshot>",
+        "<state_snapshot>\n<overall_goal> </overall_goal>\n</state_snapshot>",
+    ],
 )
 def test_an_edited_text_without_a_word_is_none(text: str) -> None:
     assert edited_snapshot(text) is None

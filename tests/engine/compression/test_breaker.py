@@ -1,4 +1,6 @@
-"""When not to try again: the failure flag, and what automatic compression waits for (behaviour §3 "Failure flag", §1 "After an undo")."""
+"""When not to try again: the failure flag, and what automatic compression waits for (behaviour §3 "Failure flag", §1
+"After an undo").
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,35 @@ import pytest
 
 from gemini_companion.engine.compression.breaker import FAILURES_IN_A_ROW, GROWTH_THAT_CLEARS, PAUSE_SHARE, Breaker
 from gemini_companion.engine.history.content import user_text
-from gemini_companion.engine.history.log import AttemptEntry, CompactionEntry, Entry, ModelChangeEntry, PromptEntry, ResumeEntry, UndoEntry
+from gemini_companion.engine.history.log import (
+    AttemptEntry,
+    CompressionEntry,
+    Entry,
+    ModelChangeEntry,
+    PromptEntry,
+    ResumeEntry,
+    UndoEntry,
+)
 from tests.support.logs import outcome_of
 
-INFLATED, EMPTY, COUNT_ERROR = "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR"
+INFLATED, EMPTY, COUNT_ERROR = (
+    "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT",
+    "COMPRESSION_FAILED_EMPTY_SUMMARY",
+    "COMPRESSION_FAILED_TOKEN_COUNT_ERROR",
+)
 LIMIT = 1_000_000
 
 
-def attempt(status: str, *, trigger: Any = "auto", forced: bool = False, count: int = 1_000, fault: str = "") -> AttemptEntry:
-    return AttemptEntry(id="a", seq=1, time=0, result=outcome_of(status, trigger=trigger), forced=forced, token_count=count, fault=fault)
+def attempt(
+    status: str, *, trigger: Any = "auto", forced: bool = False, count: int = 1_000, fault: str = ""
+) -> AttemptEntry:
+    return AttemptEntry(
+        id="a", seq=1, time=0, result=outcome_of(status, trigger=trigger), forced=forced, token_count=count, fault=fault
+    )
 
 
-def compaction(status: str = "COMPRESSED", **more: Any) -> CompactionEntry:
-    return CompactionEntry(id="c", seq=1, time=0, compaction_id="c1", result=outcome_of(status, **more))
+def compression(status: str = "COMPRESSED", **more: Any) -> CompressionEntry:
+    return CompressionEntry(id="c", seq=1, time=0, compression_id="c1", result=outcome_of(status, **more))
 
 
 def undo(after: int = 1_000) -> UndoEntry:
@@ -44,15 +62,15 @@ def test_inflated_sets_the_flag_unless_forced() -> None:
 
 
 def test_compressed_clears_it_and_truncated_leaves_it() -> None:
-    assert not failed(attempt(INFLATED), compaction())
-    assert failed(attempt(INFLATED), compaction("CONTENT_TRUNCATED"))
-    assert not failed(compaction("CONTENT_TRUNCATED"))
-    assert failed(compaction(), attempt(INFLATED))
+    assert not failed(attempt(INFLATED), compression())
+    assert failed(attempt(INFLATED), compression("CONTENT_TRUNCATED"))
+    assert not failed(compression("CONTENT_TRUNCATED"))
+    assert failed(compression(), attempt(INFLATED))
 
 
 @pytest.mark.parametrize("trigger", ["manual", "auto"])
 def test_any_compression_clears_it_whoever_asked(trigger: str) -> None:
-    assert not failed(attempt(INFLATED), compaction(trigger=trigger))
+    assert not failed(attempt(INFLATED), compression(trigger=trigger))
 
 
 def test_three_automatic_failures_in_a_row_set_it_whatever_their_kind() -> None:
@@ -60,9 +78,9 @@ def test_three_automatic_failures_in_a_row_set_it_whatever_their_kind() -> None:
     assert not failed(*row[:2])
     assert failed(*row)
     assert failed(*[attempt(EMPTY)] * FAILURES_IN_A_ROW)
-    assert not failed(*row[:2], compaction(), row[2])
+    assert not failed(*row[:2], compression(), row[2])
     assert not failed(*row[:2], undo(), row[2])
-    assert failed(*row[:2], compaction("CONTENT_TRUNCATED"), row[2])  # what a failed automatic run falls back to
+    assert failed(*row[:2], compression("CONTENT_TRUNCATED"), row[2])  # what a failed automatic run falls back to
 
 
 def test_failures_by_hand_and_outcomes_that_are_none_do_not_count() -> None:
@@ -100,7 +118,7 @@ def test_an_undo_clears_it_and_a_change_of_model_a_prompt_or_a_resumption_leaves
 
 
 def test_after_an_undo_automatic_compression_waits_until_the_count_grew_by_a_tenth_of_the_limit() -> None:
-    breaker = Breaker([compaction(), undo(after=600_000)])
+    breaker = Breaker([compression(), undo(after=600_000)])
     assert PAUSE_SHARE == 0.1
     assert breaker.is_paused(600_000, LIMIT)
     assert breaker.is_paused(699_999, LIMIT)
@@ -117,5 +135,5 @@ def test_a_cancelled_automatic_run_makes_it_wait_alike() -> None:
 
 
 def test_a_compression_ends_the_waiting_and_a_truncation_does_not() -> None:
-    assert not Breaker([undo(after=600_000), compaction()]).is_paused(600_000, LIMIT)
-    assert Breaker([undo(after=600_000), compaction("CONTENT_TRUNCATED")]).is_paused(600_000, LIMIT)
+    assert not Breaker([undo(after=600_000), compression()]).is_paused(600_000, LIMIT)
+    assert Breaker([undo(after=600_000), compression("CONTENT_TRUNCATED")]).is_paused(600_000, LIMIT)

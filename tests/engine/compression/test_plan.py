@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemini_companion.engine.compression import find_split_point
-from gemini_companion.engine.compression.plan import Plan
+from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.part import visible_text
 from tests.support.logs import Book, agent_run, call, result
@@ -26,7 +26,7 @@ def talk(book: Book, turns: int, words: int = 40) -> None:
         book.say(f"question {number} " + "word " * words, f"answer {number} " + "text " * words)
 
 
-# --- find_split_point, without vectors ---------------------------------------------------------------------------------------------
+# --- find_split_point, without vectors
 
 
 @pytest.mark.parametrize("fraction", [0, 1, -0.5, 1.5, float("nan"), float("inf")])
@@ -45,12 +45,17 @@ def test_where_no_content_lies_far_enough_everything_goes_if_the_last_content_ca
     short, long = user_text("a"), model_text("b" * 1_000)
     assert find_split_point([short, long], 0.7) == 2
     open_call = Content(role="model", parts=(call(),))
-    assert find_split_point([short, long, user_text("c"), Content(role="model", parts=({"text": "d" * 5_000}, call()))], 0.7) == 2
+    assert (
+        find_split_point(
+            [short, long, user_text("c"), Content(role="model", parts=({"text": "d" * 5_000}, call()))], 0.7
+        )
+        == 2
+    )
     assert find_split_point([short, open_call], 0.7) == 0
     assert find_split_point([], 0.7) == 0
 
 
-# --- chats -------------------------------------------------------------------------------------------------------------------------
+# --- chats
 
 
 def test_a_chat_is_split_where_the_public_function_says() -> None:
@@ -115,10 +120,12 @@ def test_a_text_between_a_call_and_its_result_is_no_place_to_split() -> None:
     book.prompt("thanks")
     plan = planned(book)
     tail = [part for item in plan.tail for part in item.content.parts]
-    assert ["functionCall" in part for part in tail].count(True) == ["functionResponse" in part for part in tail].count(True)
+    assert ["functionCall" in part for part in tail].count(True) == ["functionResponse" in part for part in tail].count(
+        True
+    )
 
 
-# --- agents' runs ------------------------------------------------------------------------------------------------------------------
+# --- agents' runs
 
 
 def test_a_run_of_one_prompt_and_forty_rounds_is_split_before_an_answered_call_past_seventy_percent() -> None:
@@ -149,8 +156,8 @@ def test_a_run_can_be_compressed_again_and_again_and_its_prompt_stays_verbatim()
         assert plan.covers == tuple(installed)
         assert all(item.kind in ("reply", "toolResult") for item in plan.hidden)
         tail = [item.content for item in plan.tail]
-        entry = book.install(book.compaction(plan, snapshot))
-        installed.append(entry.compaction_id)
+        entry = book.install(book.compression(plan, snapshot))
+        installed.append(entry.compression_id)
         assert entry.keeps == (prompt.seq,)
         assert book.view == [prompt.content, user_text(snapshot), *tail]
         for number in range(12):
@@ -238,7 +245,7 @@ def test_a_history_that_begins_with_an_answer_is_split_without_a_prompt_to_keep(
     assert [item.kind for item in book.history.items][:2] == ["snapshot", "reply"]
 
 
-# --- the previous snapshot ---------------------------------------------------------------------------------------------------------
+# --- the previous snapshot
 
 
 def test_the_earlier_snapshot_is_known_by_the_log_and_not_by_its_tag() -> None:
@@ -267,4 +274,4 @@ def test_the_split_is_found_on_the_cut_outputs_and_the_hidden_ones_are_known_who
     assert plan.split_at > find_split_point([item.content for item in plan.trim.items], 0.7)
     assert plan.hidden[2].measure.tokens > 10_000 > plan.hidden_cut[2].measure.tokens
     assert plan.hidden_tokens == sum(item.measure.tokens for item in plan.hidden)
-    assert book.compaction(plan).cuts == ()  # what is hidden needs no file
+    assert book.compression(plan).cuts == ()  # what is hidden needs no file

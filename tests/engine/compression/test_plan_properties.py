@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import msgspec
 from hypothesis import given, settings
 
-from gemini_companion.engine.compression.plan import Plan
 from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.compression.truncate import plan_cuts
+from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.item import STANDING_IN, Item
-from gemini_companion.engine.history.log import CompactionEntry, PreviewEntry, PromptEntry, TurnEndEntry, UndoEntry
+from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
+from gemini_companion.engine.history.log import CompressionEntry, PreviewEntry, PromptEntry, TurnEndEntry, UndoEntry
 from gemini_companion.engine.history.part import is_plain_user, visible_text
 from gemini_companion.engine.history.view import History
 from tests.support.logs import LEDGER, Book
@@ -26,9 +27,11 @@ def ids_in(items: Sequence[Item], field: str) -> list[tuple[str, str]]:
     return [(part[field]["id"], part[field]["name"]) for item in items for part in item.content.parts if field in part]
 
 
-def installed(book: Book, plan: Plan, snapshot: str = "<state_snapshot>\nshort\n</state_snapshot>") -> tuple[CompactionEntry, History]:
+def installed(
+    book: Book, plan: Plan, snapshot: str = "<state_snapshot>\nshort\n</state_snapshot>"
+) -> tuple[CompressionEntry, History]:
     """The history as it would be, in a log of its own."""
-    draft = book.compaction(plan, snapshot)
+    draft = book.compression(plan, snapshot)
     entry = msgspec.structs.replace(draft, id="new", seq=book.history.version + 1)
     return draft, History(LEDGER.measure, [*book.entries, entry])
 
@@ -43,13 +46,17 @@ def test_a_plan_hides_a_prefix_keeps_the_tail_and_never_parts_what_belongs_toget
         items = book.history.curated()
         before, tail = items[: plan.split_at], items[plan.split_at :]
         kept = [] if plan.kept_prompt is None else [plan.kept_prompt]
-        hidden = [item for item in before if item.kind not in STANDING_IN and item.seq not in [prompt.seq for prompt in kept]]
+        hidden = [
+            item
+            for item in before
+            if item.kind not in REPLACEMENT_KINDS and item.seq not in [prompt.seq for prompt in kept]
+        ]
         assert [(item.seq, item.content) for item in hidden] == [(item.seq, item.content) for item in plan.hidden]
         assert any(item.kind != "ide" for item in plan.hidden)
         assert sorted(ids_in(before, "functionCall")) == sorted(ids_in(before, "functionResponse"))
         if tail:
             assert is_plain_user(tail[0].content) or tail[0].content.role == "model"
-            assert tail[0].kind not in STANDING_IN
+            assert tail[0].kind not in REPLACEMENT_KINDS
             assert tail[0].kind != "ide" or next(item for item in tail if item.kind != "ide").kind == "prompt"
             assert before[-1].kind != "ide" or tail[0].content.role == "model"
             assert plan.acknowledge == (tail[0].content.role == "user")
@@ -62,7 +69,9 @@ def test_a_plan_hides_a_prefix_keeps_the_tail_and_never_parts_what_belongs_toget
 
 @given(PROGRAMS)
 @settings(max_examples=70, deadline=None)
-def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_and_the_tail_word_for_word(steps: list[Step]) -> None:
+def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_and_the_tail_word_for_word(
+    steps: list[Step],
+) -> None:
     def check(book: Book, _: Step) -> None:
         plan = book.plan()
         if plan is None or book.history.has_open_call():
@@ -82,7 +91,9 @@ def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_
         if plan.kept_prompt is not None:
             assert head[0].content == plan.kept_prompt.content
         assert contents_of(book.history.view_with(draft)) == contents_of(items)
-        assert [key for key, entry in after.in_force.items() if entry.hides and key not in draft.covers] == [draft.compaction_id]
+        assert [key for key, entry in after.in_force.items() if entry.hides and key not in draft.covers] == [
+            draft.compression_id
+        ]
         assert after.epoch == book.history.epoch + 1
         standing = [item for item in book.history.items if item.kind == "snapshot"]
         assert plan.previous_snapshot == (visible_text(standing[-1].content) if standing else None)
@@ -107,34 +118,41 @@ def test_a_history_that_was_compressed_whole_has_nothing_more_to_hide(steps: lis
 
 @given(PROGRAMS)
 @settings(max_examples=70, deadline=None)
-def test_a_plan_is_stale_when_its_span_is_no_longer_what_it_was_and_not_for_what_came_behind_it(steps: list[Step]) -> None:
+def test_a_plan_is_stale_when_its_span_is_no_longer_what_it_was_and_not_for_what_came_behind_it(
+    steps: list[Step],
+) -> None:
     made: dict[str, dict[int, Content]] = {}
 
     def touched(book: Book, preview: PreviewEntry) -> dict[int, Content]:
         """By its number, every content of the span, and those outside of it that the plan cuts."""
-        hides = preview.compaction.hides
+        hides = preview.compression.hides
         assert hides is not None
-        cuts = {cut.seq for cut in preview.compaction.cuts}
+        cuts = {cut.seq for cut in preview.compression.cuts}
         return {
-            item.seq: item.content for item in book.history.items if item.kind not in ("ide", "pin") and (item.seq <= hides[1] or item.seq in cuts)
+            item.seq: item.content
+            for item in book.history.items
+            if item.kind not in ("ide", "pin") and (item.seq <= hides[1] or item.seq in cuts)
         }
 
     def check(book: Book, step: Step) -> None:
         preview = book.history.preview
         if preview is None:
             return
-        stale = is_stale(book.history, preview.compaction, preview.base_seq)
-        if step[0] in ("preview", "anew") and preview.compaction_id not in made:
-            made[preview.compaction_id] = touched(book, preview)
+        stale = is_stale(book.history, preview.compression, preview.base_seq)
+        if step[0] in ("preview", "anew") and preview.compression_id not in made:
+            made[preview.compression_id] = touched(book, preview)
             assert not stale
-        before, now = made[preview.compaction_id], touched(book, preview)
-        in_tail = {cut.seq for cut in preview.compaction.cuts}  # from there a turn that is rolled back may take what it likes
+        before, now = made[preview.compression_id], touched(book, preview)
+        in_tail = {
+            cut.seq for cut in preview.compression.cuts
+        }  # from there a turn that is rolled back may take what it likes
         if any(now.get(seq) != content for seq, content in before.items() if seq in now or seq not in in_tail):
             assert stale
         later = [entry for entry in book.entries if entry.seq > preview.base_seq]
         if stale:
             assert any(
-                isinstance(entry, CompactionEntry | UndoEntry) or (isinstance(entry, TurnEndEntry) and entry.outcome != "completed")
+                isinstance(entry, CompressionEntry | UndoEntry)
+                or (isinstance(entry, TurnEndEntry) and entry.outcome != "completed")
                 for entry in later
             )
 
@@ -146,11 +164,17 @@ def test_a_plan_is_stale_when_its_span_is_no_longer_what_it_was_and_not_for_what
 def test_prompts_are_never_cut_and_cut_outputs_keep_everything_but_their_text(steps: list[Step]) -> None:
     def check(book: Book, _: Step) -> None:
         trim = book.trim()
-        assert [(item.seq, item.kind, item.shape) for item in trim.cut_items] == [(item.seq, item.kind, item.shape) for item in trim.items]
+        assert [(item.seq, item.kind, item.shape) for item in trim.cut_items] == [
+            (item.seq, item.kind, item.shape) for item in trim.items
+        ]
         outputs = {(cut.seq, cut.part): cut for cut in trim.cuts}
         for item, cut_item in zip(trim.items, trim.cut_items, strict=True):
             for index, (part, cut_part) in enumerate(zip(item.content.parts, cut_item.content.parts, strict=True)):
-                cut = outputs.get((item.seq, item.part_number(index))) if "functionResponse" in part and item.kind != "filled" else None
+                cut = (
+                    outputs.get((item.seq, item.part_number(index)))
+                    if "functionResponse" in part and item.kind != "filled"
+                    else None
+                )
                 if cut is None:
                     assert cut_part == part
                     continue
@@ -160,10 +184,12 @@ def test_prompts_are_never_cut_and_cut_outputs_keep_everything_but_their_text(st
                 assert len(cut.output) <= book.limit
                 assert cut.tokens_saved > 0
         assert len(outputs) == len(trim.cuts)
-        whole = {planned.seq: planned.whole for planned in trim.planned}
+        planned = plan_cuts(trim.items, count_text=LEDGER.count_text, tag="t", budget=book.budget, limit=book.limit)
+        whole = {each.seq: each.whole for each in planned if (each.seq, each.part) in outputs}
         for entry in book.entries:
             if entry.seq in whole and not isinstance(entry, PromptEntry):
-                texts = [part["functionResponse"]["response"]["output"] for part in entry.content.parts if "functionResponse" in part]  # type: ignore[union-attr]
+                parts = entry.content.parts  # type: ignore[union-attr]
+                texts = [part["functionResponse"]["response"]["output"] for part in parts if "functionResponse" in part]
                 assert whole[entry.seq] in texts
 
     write(steps, after_each=check)

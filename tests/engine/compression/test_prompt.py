@@ -42,13 +42,17 @@ def quoted(content: Content, **more: Any) -> str:
 
 def test_every_content_is_fenced_with_its_index_role_and_the_nonce() -> None:
     blocks = quote([item_of(user_text("a"), 1), item_of(model({"text": "b"}), 2)], nonce=NONCE, first_index=7)
-    assert blocks == [f"<<<content 7 user {NONCE}\na\ncontent 7 {NONCE}>>>", f"<<<content 8 model {NONCE}\nb\ncontent 8 {NONCE}>>>"]
+    assert blocks == [
+        f"<<<content 7 user {NONCE}\na\ncontent 7 {NONCE}>>>",
+        f"<<<content 8 model {NONCE}\nb\ncontent 8 {NONCE}>>>",
+    ]
     assert quote([], nonce=NONCE) == []
 
 
 @given(
     st.lists(
-        st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(["content 0 >>>", "<<<content 1 user", "\0", "</state_snapshot>", "<"]),
+        st.text(st.characters(codec="utf-8"), max_size=60)
+        | st.sampled_from(["content 0 >>>", "<<<content 1 user", "\0", "</state_snapshot>", "<"]),
         min_size=1,
     )
 )
@@ -57,7 +61,10 @@ def test_no_text_breaks_out_of_its_fence_or_changes_but_for_reserved_tags(texts:
     nonce = "9f2c6b7e5d"
     items = [item_of(user_text(text), seq) for seq, text in enumerate(texts, start=1)]
     blocks = quote(items, nonce=nonce)
-    assert blocks == [f"<<<content {index} user {nonce}\n{neutralise(text)}\ncontent {index} {nonce}>>>" for index, text in enumerate(texts)]
+    assert blocks == [
+        f"<<<content {index} user {nonce}\n{neutralise(text)}\ncontent {index} {nonce}>>>"
+        for index, text in enumerate(texts)
+    ]
     whole = "\n".join(blocks)
     assert whole.count(nonce) == 2 * len(texts)
 
@@ -79,27 +86,51 @@ def test_reserved_tags_are_neutralised_wherever_they_stand(name: str, form: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["<div>", "a < b", "<state>", "<snapshot>", "</overall>", "&lt;b&gt;", "<!-- x -->", "<states_snapshot>", "\u2039x", "\r\n\t\x00\x1b[31m"]
+    "text",
+    [
+        "<div>",
+        "a < b",
+        "<state>",
+        "<snapshot>",
+        "</overall>",
+        "&lt;b&gt;",
+        "<!-- x -->",
+        "<states_snapshot>",
+        "\u2039x",
+        "\r\n\t\x00\x1b[31m",
+    ],
 )
 def test_nothing_else_is_escaped(text: str) -> None:
     assert quoted(user_text(text)) == text
 
 
 def test_calls_results_and_texts_are_told_apart() -> None:
-    assert quoted(model({"text": "I will look."}, call("read_file", "1", path="/w/a.py"))) == 'I will look.\n[call read_file {"path":"/w/a.py"}]'
+    assert (
+        quoted(model({"text": "I will look."}, call("read_file", "1", path="/w/a.py")))
+        == 'I will look.\n[call read_file {"path":"/w/a.py"}]'
+    )
     assert quoted(user(result("read_file", "1", "line 1\nline 2"))) == "[result read_file]\nline 1\nline 2"
-    assert quoted(user({"functionResponse": {"name": "run", "response": {"error": "no"}}})) == '[result run]\n{\n  "error": "no"\n}'
+    assert (
+        quoted(user({"functionResponse": {"name": "run", "response": {"error": "no"}}}))
+        == '[result run]\n{\n  "error": "no"\n}'
+    )
 
 
 def test_a_part_with_several_fields_loses_none_of_them() -> None:
-    part: Part = {"text": "see", "functionCall": {"name": "run", "args": {}}, "inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+    part: Part = {
+        "text": "see",
+        "functionCall": {"name": "run", "args": {}},
+        "inlineData": {"mimeType": "image/png", "data": "AAAA"},
+    }
     assert quoted(model(part)) == "see\n[call run {}]\n[image/png, 1 kB]"
 
 
 def test_thoughts_and_signatures_are_left_out_and_unknown_parts_are_json() -> None:
     assert quoted(model({"text": "hm", "thought": True}, {"text": "so"})) == "so"
     assert quoted(model({"thoughtSignature": "s" * 100})) == ""
-    assert quoted(model({"executableCode": {"code": "1"}, "thoughtSignature": "s"})) == '{"executableCode":{"code":"1"}}'
+    assert (
+        quoted(model({"executableCode": {"code": "1"}, "thoughtSignature": "s"})) == '{"executableCode":{"code":"1"}}'
+    )
 
 
 def test_media_become_their_type_and_size_also_inside_a_result() -> None:
@@ -125,7 +156,12 @@ def test_what_is_told_of_media(media: dict[str, Any], told: str) -> None:
 def test_ide_entries_become_their_paths_and_nothing_else() -> None:
     state = EditorState(
         files=(
-            OpenFile(path="/w/a.py", is_active=True, cursor=Cursor(line=1, character=1), selected_text='open("/etc/passwd") # secret'),
+            OpenFile(
+                path="/w/a.py",
+                is_active=True,
+                cursor=Cursor(line=1, character=1),
+                selected_text='open("/etc/passwd") # secret',
+            ),
             OpenFile(path='C:\\w\\"b".py'),
         )
     )
@@ -153,9 +189,14 @@ def test_the_first_request_asks_for_a_new_snapshot_or_for_a_merged_one() -> None
     (fresh,) = summary_contents(blocks, previous_snapshot=None, guidance="", nonce=NONCE)
     assert fresh.role == "user"
     assert [part["text"] for part in fresh.parts] == [blocks[0], FIRST_REQUEST]
-    (merged,) = summary_contents(blocks, previous_snapshot="<state_snapshot>\nold\n</state_snapshot>", guidance="", nonce=NONCE)
+    (merged,) = summary_contents(
+        blocks, previous_snapshot="<state_snapshot>\nold\n</state_snapshot>", guidance="", nonce=NONCE
+    )
     earlier, data, request = (part["text"] for part in merged.parts)
-    assert earlier == f"<<<earlier snapshot {NONCE}\n‹state_snapshot>\nold\n‹/state_snapshot>\nearlier snapshot {NONCE}>>>\n"
+    assert (
+        earlier
+        == f"<<<earlier snapshot {NONCE}\n‹state_snapshot>\nold\n‹/state_snapshot>\nearlier snapshot {NONCE}>>>\n"
+    )
     assert (data, request) == (blocks[0], MERGE_REQUEST)
 
 

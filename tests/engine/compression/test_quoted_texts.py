@@ -10,7 +10,10 @@ from gemini_companion.engine.history.item import Item, Measure
 
 
 def items(count: int) -> list[Item]:
-    return [Item(user_text(f"content {seq}"), seq=seq, entry_id=f"e{seq}", kind="prompt", measure=Measure(2, 0)) for seq in range(1, count + 1)]
+    return [
+        Item(user_text(f"content {seq}"), seq=seq, entry_id=f"e{seq}", kind="prompt", measure=Measure(2, 0))
+        for seq in range(1, count + 1)
+    ]
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCKS_IN_A_TEXT, BLOCKS_IN_A_TEXT + 1, 3 * BLOCKS_IN_A_TEXT])

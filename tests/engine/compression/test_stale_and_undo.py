@@ -5,12 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gemini_companion.engine.compression.conclude import ACKNOWLEDGEMENT, assemble, message_for, without_cuts
+from gemini_companion.engine.compression.messages import message_for
+from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT, SplitStrategy
 from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.undo import plan_undo
-from gemini_companion.engine.errors import CheckpointNotFound
+from gemini_companion.engine.errors import CompressionNotFound
 from gemini_companion.engine.history.content import model_text, user_text
-from gemini_companion.engine.history.log import CompactionEntry, Cut
+from gemini_companion.engine.history.log import CompressionEntry
 from tests.support.logs import SNAPSHOT, Book, agent_run, outcome_of
 
 
@@ -25,13 +26,13 @@ def talk(book: Book, turns: int) -> None:
         book.say(f"question {number} " + "word " * 50, f"answer {number} " + "text " * 50)
 
 
-def drafted(book: Book) -> tuple[CompactionEntry, int]:
+def drafted(book: Book) -> tuple[CompressionEntry, int]:
     plan = book.plan()
     assert plan is not None
-    return book.compaction(plan), plan.base_version
+    return book.compression(plan), plan.base_version
 
 
-# --- stale -------------------------------------------------------------------------------------------------------------------------
+# --- stale
 
 
 def test_contents_pins_previews_and_resumptions_touch_no_span() -> None:
@@ -48,7 +49,7 @@ def test_contents_pins_previews_and_resumptions_touch_no_span() -> None:
     assert not is_stale(book.history, draft, base)
 
 
-def test_another_compaction_touches_it_even_if_it_is_undone_at_once() -> None:
+def test_another_compression_touches_it_even_if_it_is_undone_at_once() -> None:
     book = book_with()
     draft, base = drafted(book)
     talk(book, 4)
@@ -68,7 +69,7 @@ def test_undoing_what_the_plan_stands_on_touches_it() -> None:
     assert is_stale(book.history, draft, base)
 
 
-def test_a_plan_made_before_a_compaction_that_it_does_not_know_is_stale_whatever_version_it_names() -> None:
+def test_a_plan_made_before_a_compression_that_it_does_not_know_is_stale_whatever_version_it_names() -> None:
     book = book_with()
     draft, _ = drafted(book)
     book.compress()
@@ -86,7 +87,9 @@ def test_a_truncation_inside_the_span_touches_it_and_one_behind_it_does_not() ->
     truncation = book.truncate()
     assert truncation is not None
     assert is_stale(book.history, draft, base) == any(cut.seq <= draft.hides[1] for cut in truncation.cuts)
-    behind = msgspec.structs.replace(truncation, cuts=tuple(cut for cut in truncation.cuts if cut.seq > draft.hides[1]), seq=0)
+    behind = msgspec.structs.replace(
+        truncation, cuts=tuple(cut for cut in truncation.cuts if cut.seq > draft.hides[1]), seq=0
+    )
     other = Book()
     for entry in book.entries[:-1]:
         other.history.apply(entry)
@@ -113,7 +116,7 @@ def test_undoing_a_truncation_inside_the_span_touches_it() -> None:
     truncation = book.truncate()
     assert truncation is not None
     draft, base = drafted(book)
-    book.undo(truncation.compaction_id)
+    book.undo(truncation.compression_id)
     assert is_stale(book.history, draft, base)
 
 
@@ -138,7 +141,9 @@ def test_a_truncations_own_plan_is_stale_when_a_cut_of_it_is_hidden_meanwhile() 
     book.end()
     base = book.history.version
     trim = book.trim()
-    draft = CompactionEntry(id="t", seq=0, time=0, compaction_id="t", result=outcome_of("CONTENT_TRUNCATED"), cuts=trim.cuts)
+    draft = CompressionEntry(
+        id="t", seq=0, time=0, compression_id="t", result=outcome_of("CONTENT_TRUNCATED"), cuts=trim.cuts
+    )
     assert not is_stale(book.history, draft, base)
     book.compress()
     assert is_stale(book.history, draft, base)
@@ -150,13 +155,15 @@ def test_a_truncations_own_plan_is_stale_when_what_it_cuts_again_is_given_back_m
     first = book.truncate()
     assert first is not None
     book.limit = 3_000
-    draft = CompactionEntry(id="t", seq=0, time=0, compaction_id="t", result=outcome_of("CONTENT_TRUNCATED"), cuts=book.trim().cuts)
+    draft = CompressionEntry(
+        id="t", seq=0, time=0, compression_id="t", result=outcome_of("CONTENT_TRUNCATED"), cuts=book.trim().cuts
+    )
     base = book.history.version
-    book.undo(first.compaction_id)
+    book.undo(first.compression_id)
     assert is_stale(book.history, draft, base)
 
 
-# --- undo --------------------------------------------------------------------------------------------------------------------------
+# --- undo
 
 
 def test_without_an_id_the_newest_in_force_is_undone() -> None:
@@ -166,9 +173,9 @@ def test_without_an_id_the_newest_in_force_is_undone() -> None:
     second = book.compress()
     assert first is not None
     assert second is not None
-    assert plan_undo(book.history, None) == (second.compaction_id,)
+    assert plan_undo(book.history, None) == (second.compression_id,)
     book.undo()
-    assert plan_undo(book.history, None) == (first.compaction_id,)
+    assert plan_undo(book.history, None) == (first.compression_id,)
 
 
 def test_independent_truncations_are_undone_by_themselves() -> None:
@@ -181,7 +188,7 @@ def test_independent_truncations_are_undone_by_themselves() -> None:
     assert first is not None
     assert second is not None
     assert {(cut.seq, cut.part) for cut in first.cuts}.isdisjoint({(cut.seq, cut.part) for cut in second.cuts})
-    assert plan_undo(book.history, first.compaction_id) == (first.compaction_id,)
+    assert plan_undo(book.history, first.compression_id) == (first.compression_id,)
 
 
 def test_undoing_the_second_cut_of_an_output_leaves_the_first() -> None:
@@ -192,40 +199,35 @@ def test_undoing_the_second_cut_of_an_output_leaves_the_first() -> None:
     book.limit = 3_000
     second = book.truncate()
     assert second is not None
-    assert plan_undo(book.history, None) == (second.compaction_id,)
+    assert plan_undo(book.history, None) == (second.compression_id,)
     book.undo()
     assert book.view == once
 
 
 def test_what_cannot_be_undone_says_why() -> None:
     book = book_with()
-    with pytest.raises(CheckpointNotFound, match="nothing to undo"):
+    with pytest.raises(CompressionNotFound, match="nothing to undo"):
         plan_undo(book.history, None)
     entry = book.compress()
     assert entry is not None
-    with pytest.raises(CheckpointNotFound, match="no compression"):
+    with pytest.raises(CompressionNotFound, match="no compression"):
         plan_undo(book.history, "unknown")
     book.undo()
     talk(book, 4)
     book.compress()
-    with pytest.raises(CheckpointNotFound, match="undone already"):
-        plan_undo(book.history, entry.compaction_id)
+    with pytest.raises(CompressionNotFound, match="undone already"):
+        plan_undo(book.history, entry.compression_id)
 
 
-# --- what is installed -------------------------------------------------------------------------------------------------------------
+# --- what is installed
 
 
 def test_the_replacement_is_the_snapshot_and_the_acknowledgement_that_other_programs_look_for() -> None:
     plan = book_with().plan()
     assert plan is not None
-    assert assemble(plan, SNAPSHOT) == (user_text(SNAPSHOT), model_text("Got it. Thanks for the additional context!"))
+    replacement = SplitStrategy().conclude(plan, SNAPSHOT).replacement
+    assert replacement == (user_text(SNAPSHOT), model_text("Got it. Thanks for the additional context!"))
     assert ACKNOWLEDGEMENT == "Got it. Thanks for the additional context!"
-
-
-def test_cuts_whose_files_failed_leave_the_entry() -> None:
-    cuts = tuple(Cut(seq=number, part=0, output="o", path=f"/p/{number}", tokens_saved=1) for number in range(3))
-    entry = CompactionEntry(id="t", seq=1, time=0, compaction_id="t", result=outcome_of("CONTENT_TRUNCATED"), cuts=cuts)
-    assert without_cuts(entry, frozenset({cuts[1]})).cuts == (cuts[0], cuts[2])
 
 
 @pytest.mark.parametrize(

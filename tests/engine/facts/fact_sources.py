@@ -8,7 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.extract import facts_of
+from gemini_companion.engine.facts.fact import Fact, FactSource
 from gemini_companion.engine.history.content import Content, model_text, user_text
 
 _SCRAPS = (
@@ -22,23 +23,60 @@ _SCRAPS = (
         "Never push to main.",
         "必ず書いてください。",
     ),
-    *("ValueError: no", "error: expected ';'", "port 3000", "v1.2.3", "- [ ] write docs", "TODO: fix", "https://example.com/a.py?b=1", "e.g. this"),
-    *("<state_snapshot>", "</key_knowledge>", "[1:56 pm on 8 May, 2023] Ann: ", "```sh", "```", "> quoted", "\n", "\n\n", " ", ". ", "? ", "! "),
+    *(
+        "ValueError: no",
+        "error: expected ';'",
+        "port 3000",
+        "v1.2.3",
+        "- [ ] write docs",
+        "TODO: fix",
+        "https://example.com/a.py?b=1",
+        "e.g. this",
+    ),
+    *(
+        "<state_snapshot>",
+        "</key_knowledge>",
+        "[1:56 pm on 8 May, 2023] Ann: ",
+        "```sh",
+        "```",
+        "> quoted",
+        "\n",
+        "\n\n",
+        " ",
+        ". ",
+        "? ",
+        "! ",
+    ),
     *("。", "- ", "1. ", "\t", "\ud800", "\x00"),
 )
 texts = st.lists(st.one_of(st.sampled_from(_SCRAPS), st.text(max_size=12)), max_size=14).map(" ".join)
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), texts),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(("command", "path", "output", "x")), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(("command", "path", "output", "x")), inner, max_size=3),
+    ),
     max_leaves=6,
 )
 parts = st.one_of(
     texts.map(lambda text: {"text": text}),
-    st.fixed_dictionaries({"functionCall": st.fixed_dictionaries({"name": st.sampled_from(("bash", "edit")), "args": json_values})}),
-    st.fixed_dictionaries({"functionResponse": st.fixed_dictionaries({"name": st.just("bash"), "response": json_values})}),
-    st.dictionaries(st.sampled_from(("text", "functionCall", "functionResponse", "thought", "executableCode")), json_values, max_size=3),
+    st.fixed_dictionaries(
+        {"functionCall": st.fixed_dictionaries({"name": st.sampled_from(("bash", "edit")), "args": json_values})}
+    ),
+    st.fixed_dictionaries(
+        {"functionResponse": st.fixed_dictionaries({"name": st.just("bash"), "response": json_values})}
+    ),
+    st.dictionaries(
+        st.sampled_from(("text", "functionCall", "functionResponse", "thought", "executableCode")),
+        json_values,
+        max_size=3,
+    ),
 )
-contents = st.builds(lambda role, parts: Content(role=role, parts=tuple(parts)), st.sampled_from(("user", "model")), st.lists(parts, max_size=3))
+contents = st.builds(
+    lambda role, parts: Content(role=role, parts=tuple(parts)),
+    st.sampled_from(("user", "model")),
+    st.lists(parts, max_size=3),
+)
 
 
 def sources_of(contents: Sequence[Content]) -> list[FactSource]:
@@ -75,5 +113,13 @@ def a_run(rounds: int) -> list[FactSource]:
     """An agent at work: a prompt, then commands and their outputs."""
     contents = [user_text("Fix the parser in src/parser.py. Never touch the lexer.")]
     for number in itertools.islice(itertools.count(), rounds):
-        contents += [call(f"pytest tests/test_case_{number}.py -q"), result(f"{number} passed in 0.{number}s\n/project/tests/test_case_{number}.py")]
+        contents += [
+            call(f"pytest tests/test_case_{number}.py -q"),
+            result(f"{number} passed in 0.{number}s\n/project/tests/test_case_{number}.py"),
+        ]
     return sources_of(contents)
+
+
+def extract_facts(items: Sequence[FactSource]) -> list[Fact]:
+    """Every fact of every content, in order."""
+    return [fact for item in items for fact in facts_of(item)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from gemini_companion.engine.facts.earlier import read_earlier, shortened
 from gemini_companion.engine.facts.neutralise import SECTIONS
+from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from tests.engine.facts.fact_sources import a_run, count_words, texts
 
@@ -55,11 +55,6 @@ def test_what_a_snapshot_of_ours_says_about_itself_is_left_out():
     snapshot = extractive_snapshot(a_run(40), previous=None, budget_tokens=60, count_text=count_words)
     assert "… and" in snapshot
     assert not any("… and" in entry for entries in read_earlier(snapshot).values() for entry in entries)
-
-
-def test_a_call_is_shortened_to_how_it_starts_and_what_came_of_it():
-    assert shortened("$ edit 1:3\nx = 1\nend_of_edit\n→ ok", 20) == "$ edit 1:3\n→ ok"
-    assert shortened("- said something", 6) == "- said…"
 
 
 @given(texts)

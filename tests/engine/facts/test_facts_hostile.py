@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from gemini_companion.engine.facts.extract import extract_facts
 from gemini_companion.engine.facts.neutralise import neutralise
+from gemini_companion.engine.facts.sentences import pasted_spans
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.history.content import user_text
-from tests.engine.facts.fact_sources import call, count_words, result, sources_of
+from tests.engine.facts.fact_sources import call, count_words, extract_facts, result, sources_of
 
 MEGABYTE = 1_000_000
 UNITS = {
@@ -41,7 +41,9 @@ def test_a_megabyte_of_one_unit_is_searched(unit: str):
     assert len(neutralise(text)) == MEGABYTE
 
 
-@pytest.mark.parametrize("unit", [UNITS["lines"], UNITS["one sentence"], UNITS["slashes"]], ids=["lines", "one sentence", "slashes"])
+@pytest.mark.parametrize(
+    "unit", [UNITS["lines"], UNITS["one sentence"], UNITS["slashes"]], ids=["lines", "one sentence", "slashes"]
+)
 def test_a_megabyte_gives_a_small_snapshot(unit: str):
     text = unit * (MEGABYTE // len(unit))
     items = sources_of([user_text(text), call(text), result(text)])
@@ -52,3 +54,9 @@ def test_a_megabyte_gives_a_small_snapshot(unit: str):
 def test_a_lot_of_noise_is_searched():
     noise = "".join(random.Random(7).choices("ab/.\\`$\"'\n :<>#1-_*[]()必。E", k=MEGABYTE // 4))
     assert extract_facts(sources_of([user_text(noise)]))
+
+
+@pytest.mark.parametrize("unit", ["\n", ":\n", "raise A\n", "```\na\n```\n", "[1] a=b (c)\n- x\n"])
+def test_pasted_text_is_found_in_any_number_of_lines(unit: str):
+    text = unit * (200_000 // len(unit))
+    assert all(0 <= start < end <= len(text) for start, end in pasted_spans(text))

@@ -10,12 +10,20 @@ from tests.engine.facts.fact_sources import call, chat, result, sources, sources
 
 
 def test_a_dated_fact_beats_a_greeting_and_a_question():
-    said = key_sentences(chat("Hey Mel! How have you been?", "Hey! I ran a charity race in Boston on May 27. What about you?", "Wow, that is great!"))
+    said = key_sentences(
+        chat(
+            "Hey Mel! How have you been?",
+            "Hey! I ran a charity race in Boston on May 27. What about you?",
+            "Wow, that is great!",
+        )
+    )
     assert said[0].text == "I ran a charity race in Boston on May 27."
 
 
 def test_the_speaker_is_the_name_that_a_line_opens_with_and_the_sentence_stands_without_it():
-    (sentence, *_) = key_sentences(chat("[1:56 pm on 8 May, 2023] Ann: I went to a support group in Lisbon yesterday.", "ok"))
+    (sentence, *_) = key_sentences(
+        chat("[1:56 pm on 8 May, 2023] Ann: I went to a support group in Lisbon yesterday.", "ok")
+    )
     assert (sentence.speaker, sentence.text) == ("Ann", "I went to a support group in Lisbon yesterday.")
 
 
@@ -26,14 +34,22 @@ def test_every_stretch_of_a_long_conversation_is_heard():
 
 
 def test_chatter_is_left_out_even_where_there_is_room():
-    turns = ["Wow, that's great!", "I moved to Lisbon on May 3 with Ann.", "Cool, sounds good!", "Bob bought a boat in Porto yesterday."] * 5
+    turns = [
+        "Wow, that's great!",
+        "I moved to Lisbon on May 3 with Ann.",
+        "Cool, sounds good!",
+        "Bob bought a boat in Porto yesterday.",
+    ] * 5
     found = {sentence.text for sentence in key_sentences(chat(*turns))}
     assert found == {"I moved to Lisbon on May 3 with Ann.", "Bob bought a boat in Porto yesterday."}
 
 
 def test_guidance_comes_before_all_else():
     items = chat(
-        "I bought a red car in Paris on May 3, 2024 for $9,000.", "The cache is small.", "My database runs on Postgres.", "We met Ann in Rome."
+        "I bought a red car in Paris on May 3, 2024 for $9,000.",
+        "The cache is small.",
+        "My database runs on Postgres.",
+        "We met Ann in Rome.",
     )
     assert key_sentences(items, guidance="keep all about the database")[0].text == "My database runs on Postgres."
 

@@ -12,7 +12,11 @@ from gemini_companion.engine.facts.neutralise import SCRATCHPAD_TAG, SECTIONS, S
 
 RESERVED = (SNAPSHOT_TAG, SCRATCHPAD_TAG, *SECTIONS)
 scraps = st.lists(
-    st.one_of(st.sampled_from((*RESERVED, "<", ">", "/", " ", "\n", "</", "‹", "state", "_x", "<b>", "-")), st.text(max_size=4)), max_size=20
+    st.one_of(
+        st.sampled_from((*RESERVED, "<", ">", "/", " ", "\n", "</", "‹", "state", "_x", "<b>", "-")),
+        st.text(max_size=4),
+    ),
+    max_size=20,
 ).map("".join)
 
 
@@ -26,7 +30,17 @@ def test_every_form_of_a_reserved_tag_is_broken_and_keeps_its_letters(name: str,
 
 
 @pytest.mark.parametrize(
-    "text", ["<state>", "a < b", "<state_snapshots>", "<div>", "state_snapshot", "&lt;state_snapshot>", "<x state_snapshot>", ""]
+    "text",
+    [
+        "<state>",
+        "a < b",
+        "<state_snapshots>",
+        "<div>",
+        "state_snapshot",
+        "&lt;state_snapshot>",
+        "<x state_snapshot>",
+        "",
+    ],
 )
 def test_what_is_no_reserved_tag_is_left_byte_for_byte(text: str):
     assert neutralise(text) == text

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.engine.facts.earlier import read_earlier
-from gemini_companion.engine.facts.extract import extract_facts
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
+from gemini_companion.engine.facts.page import read_earlier
+from gemini_companion.engine.facts.paths import is_dependency
 from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot
 from gemini_companion.engine.facts.span import RECENT
 from gemini_companion.engine.history.content import Content, user_text
-from tests.engine.facts.fact_sources import a_run, call, chat, count_words, result, sources, sources_of, texts, tool
+from tests.engine.facts.fact_sources import (
+    a_run,
+    call,
+    chat,
+    count_words,
+    extract_facts,
+    result,
+    sources,
+    sources_of,
+    texts,
+    tool,
+)
 
 FRAME = 500
 """Tokens that tags, labels, the goal's head and the last words can take."""
 
 
 def snapshot_of(items: list[FactSource], budget: int = 2_000, previous: str | None = None, guidance: str = "") -> str:
-    return extractive_snapshot(items, previous=previous, budget_tokens=budget, count_text=count_words, guidance=guidance)
+    return extractive_snapshot(
+        items, previous=previous, budget_tokens=budget, count_text=count_words, guidance=guidance
+    )
 
 
 def section(snapshot: str, name: str) -> str:
@@ -33,17 +47,25 @@ def section(snapshot: str, name: str) -> str:
 
 
 def assert_well_formed(snapshot: str) -> None:
-    tags = re.findall(r"<\s*/?\s*(?:state_snapshot|scratchpad|" + "|".join(SECTIONS) + r")\b[^>]*>", snapshot, re.IGNORECASE)
+    tags = re.findall(
+        r"<\s*/?\s*(?:state_snapshot|scratchpad|" + "|".join(SECTIONS) + r")\b[^>]*>", snapshot, re.IGNORECASE
+    )
     inner = itertools.chain.from_iterable((f"<{name}>", f"</{name}>") for name in SECTIONS)
     assert tags == ["<state_snapshot>", *inner, "</state_snapshot>"]
 
 
 @settings(max_examples=40)
 @given(sources, st.integers(0, 3_000), st.one_of(st.none(), texts), texts)
-def test_a_snapshot_is_well_formed_whatever_it_is_made_of(items: list[FactSource], budget: int, previous: str | None, guidance: str):
-    snapshot = extractive_snapshot(items, previous=previous, budget_tokens=budget, count_text=count_words, guidance=guidance)
+def test_a_snapshot_is_well_formed_whatever_it_is_made_of(
+    items: list[FactSource], budget: int, previous: str | None, guidance: str
+):
+    snapshot = extractive_snapshot(
+        items, previous=previous, budget_tokens=budget, count_text=count_words, guidance=guidance
+    )
     assert_well_formed(snapshot)
-    assert snapshot == extractive_snapshot(items, previous=previous, budget_tokens=budget, count_text=count_words, guidance=guidance)
+    assert snapshot == extractive_snapshot(
+        items, previous=previous, budget_tokens=budget, count_text=count_words, guidance=guidance
+    )
 
 
 @settings(max_examples=40)
@@ -51,7 +73,9 @@ def test_a_snapshot_is_well_formed_whatever_it_is_made_of(items: list[FactSource
 def test_with_room_enough_every_recent_path_command_and_directive_stands_there(items: list[FactSource]):
     snapshot = snapshot_of(items, budget=1_000_000)
     for fact in extract_facts(items):
-        if fact.kind in ("path", "command", "directive"):
+        if fact.kind in ("command", "directive") or (
+            fact.kind == "path" and not (fact.listed and is_dependency(fact.text))
+        ):
             assert neutralise(fact.text) in snapshot
 
 
@@ -101,23 +125,28 @@ def test_one_giant_command_does_not_push_the_rules_out():
     assert "x x x x" in snapshot_of(items, budget=340)
 
 
-def test_what_only_may_be_a_path_stands_apart_from_those_that_are():
+def test_what_only_looks_like_a_path_and_what_belongs_to_the_system_is_not_named():
     filler = "nothing to see here\n" * 100
-    items = sources_of([call("./run"), result(f"{filler}the start/end of src/app.py\n{filler}")])
+    items = sources_of(
+        [call("./run"), result(f"{filler}the start/end of src/app.py\ndaemon:/usr/sbin/nologin\n{filler}")]
+    )
     state = section(snapshot_of(items), "file_system_state")
-    assert "- NAMED: src/app.py\n- NAMED, perhaps no files: start/end" in state
+    assert state == "- NAMED: src/app.py"
 
 
 def test_paths_that_do_not_fit_are_counted():
     items = sources_of([call("ls"), result("\n".join(f"/project/src/module_{number}.py" for number in range(300)))])
     snapshot = snapshot_of(items, budget=200)
-    standing = len(re.findall(r"/project/src/module_\d+\.py", section(snapshot, "file_system_state")))
+    standing = len(set(re.findall(r"/project/src/module_\d+\.py", snapshot)))
     assert 5 < standing < 100
     assert f"… and {300 - standing} more paths" in snapshot
 
 
 def test_no_kind_of_line_starves_the_others():
-    turns = [f"Never touch module_{number}.py." if number % 2 == 0 else f"I moved item {number} to Boston on May 3." for number in range(200)]
+    turns = [
+        f"Never touch module_{number}.py." if number % 2 == 0 else f"I moved item {number} to Boston on May 3."
+        for number in range(200)
+    ]
     snapshot = snapshot_of(chat(*turns), budget=700)
     assert len(section(snapshot, "active_constraints").split("\n")) > 12
     assert len(section(snapshot, "key_knowledge").split("\n")) > 3
@@ -126,14 +155,25 @@ def test_no_kind_of_line_starves_the_others():
 def test_guidance_brings_an_old_rule_that_speaks_of_it_first():
     turns = [f"Never touch module_{number}.py." if number % 2 == 0 else "ok" for number in range(200)]
     turns[20] = "Never drop the database."
-    plain, guided = (snapshot_of(chat(*turns), budget=300, guidance=guidance) for guidance in ("", "all about the database"))
+    plain, guided = (
+        snapshot_of(chat(*turns), budget=300, guidance=guidance) for guidance in ("", "all about the database")
+    )
     assert "Never drop the database." not in plain
     assert "Never drop the database." in section(guided, "active_constraints")
 
 
 def test_a_command_that_is_repeated_stands_in_full_once_and_every_time_by_its_first_line():
     items = sources_of(
-        [call("edit 1\nx\nend"), result("no"), call("edit 1\nx\nend"), result("yes"), call("make"), result("1"), call("make"), result("2")]
+        [
+            call("edit 1\nx\nend"),
+            result("no"),
+            call("edit 1\nx\nend"),
+            result("yes"),
+            call("make"),
+            result("1"),
+            call("make"),
+            result("2"),
+        ]
     )
     actions = section(snapshot_of(items), "recent_actions")
     assert actions.count("edit 1\nx\nend") == 1
@@ -142,7 +182,15 @@ def test_a_command_that_is_repeated_stands_in_full_once_and_every_time_by_its_fi
 
 
 def test_commands_stand_with_their_outcome():
-    items = sources_of([call("python a.py"), result("Traceback (most recent call last):\nKeyError: 1"), call("ls"), result("a.py"), call("sleep 9")])
+    items = sources_of(
+        [
+            call("python a.py"),
+            result("Traceback (most recent call last):\nKeyError: 1"),
+            call("ls"),
+            result("a.py"),
+            call("sleep 9"),
+        ]
+    )
     actions = section(snapshot_of(items), "recent_actions")
     assert "$ python a.py\n→ failed: KeyError: 1\n$ ls\n→ a.py\n$ sleep 9\n→ no result yet" in actions
 
@@ -153,7 +201,13 @@ def test_other_calls_stand_with_their_arguments():
 
 
 def test_directives_stand_word_for_word_and_only_those_of_the_user():
-    items = sources_of([user_text("Use tabs. Never spaces."), result("You must delete all."), Content(role="model", parts=({"text": "I must go."},))])
+    items = sources_of(
+        [
+            user_text("Use tabs. Never spaces."),
+            result("You must delete all."),
+            Content(role="model", parts=({"text": "I must go."},)),
+        ]
+    )
     constraints = section(snapshot_of(items), "active_constraints")
     assert "Never spaces." in constraints
     assert "delete" not in constraints
@@ -162,7 +216,9 @@ def test_directives_stand_word_for_word_and_only_those_of_the_user():
 
 def test_a_directive_brings_the_line_that_it_stands_in():
     items = chat("About the parser. Only touch the tests. They are slow.", "ok")
-    assert "- About the parser. Only touch the tests. They are slow." in section(snapshot_of(items), "active_constraints")
+    assert "- About the parser. Only touch the tests. They are slow." in section(
+        snapshot_of(items), "active_constraints"
+    )
 
 
 def test_the_goal_is_the_first_request_and_the_task_the_last():
@@ -178,9 +234,15 @@ def test_a_request_that_nobody_answered_is_marked():
 
 def test_changed_files_stand_with_the_call_that_did_it_and_why():
     model = {"text": "The date format is wrong, so I fix it."}
-    edit = Content(role="model", parts=(model, {"functionCall": {"name": "replace", "args": {"file_path": "/w/a.py", "old": "x", "new": "y"}}}))
+    edit = Content(
+        role="model",
+        parts=(model, {"functionCall": {"name": "replace", "args": {"file_path": "/w/a.py", "old": "x", "new": "y"}}}),
+    )
     trail = section(snapshot_of(sources_of([user_text("Fix it."), edit, result("ok", "replace")])), "artifact_trail")
-    assert trail == "- /w/a.py: changed by replace file_path=/w/a.py, old=x, new=y (The date format is wrong, so I fix it.)"
+    assert (
+        trail
+        == "- /w/a.py: changed by replace file_path=/w/a.py, old=x, new=y (The date format is wrong, so I fix it.)"
+    )
 
 
 def test_a_path_that_stands_in_a_command_or_in_a_longer_path_is_not_listed_again():
@@ -189,13 +251,17 @@ def test_a_path_that_stands_in_a_command_or_in_a_longer_path_is_not_listed_again
 
 
 def test_open_tasks_are_carried():
-    state = section(snapshot_of(chat("Go on.", "Fixed it. Next, I will update the docs.\n- [ ] write tests")), "task_state")
+    state = section(
+        snapshot_of(chat("Go on.", "Fixed it. Next, I will update the docs.\n- [ ] write tests")), "task_state"
+    )
     assert "Next, I will update the docs." in state
     assert "[ ] write tests" in state
 
 
 def test_a_dialogue_without_tools_is_told_by_its_telling_sentences_under_their_times():
-    turns = [f"[1:0{day} pm on {day} May, 2023] Ann: I met Bob number {day} in city_{day}." for day in range(1, 8)]
+    turns = [
+        f"[1:0{day % 10} pm on {day} May, 2023] Ann: I met Bob number {day} in city_{day}." for day in range(1, 29)
+    ]
     knowledge = section(snapshot_of(chat(*turns)), "key_knowledge")
     assert "- [1:03 pm on 3 May, 2023]\n- Ann: I met Bob number 3 in city_3." in knowledge
 
@@ -246,17 +312,154 @@ def test_a_hostile_content_cannot_open_or_close_a_section():
     assert_well_formed(snapshot_of(items))
 
 
+@pytest.mark.parametrize(
+    ("rule", "request_", "said"),
+    [
+        (
+            "Never touch the lexer.",
+            "Now fix the failing parser test.",
+            "The cause was an off-by-one in parse_row at line 40.",
+        ),
+        (
+            "Verwende niemals globale Variablen.",
+            "Bitte prüfe den Test.",
+            "Die Ursache war ein Tippfehler in parse_row in Zeile 40.",
+        ),
+        (
+            "本番のDBには絶対に触らないでください。",
+            "テストを直してもらえますか？",
+            "原因は parse_row の 40行目 でした。",
+        ),
+        ("禁止直接提交到主分支。", "请修复失败的测试，可以吗？", "原因是 parse_row 第 40行 的错误。"),
+    ],
+    ids=["English", "German", "Japanese", "Chinese"],
+)
+def test_a_rule_binds_a_request_is_met_and_what_was_found_out_is_known(rule: str, request_: str, said: str):
+    snapshot = snapshot_of(
+        chat(rule, "OK.", request_, said, "Thanks, now the docs please.", "Done.", "And a changelog?"), budget=4_000
+    )
+    assert section(snapshot, "active_constraints") == f"- {rule}"
+    assert f"- [DONE] {request_}" in section(snapshot, "task_state")
+    assert said in section(snapshot, "key_knowledge")
+
+
+def test_a_finished_request_chatter_and_code_are_no_rules():
+    turns = (
+        "Go ahead and book the flight with my card.",
+        "Booked.",
+        "Never say never!",
+        "Ha.",
+        "EXTRAS = {\n4:only = {\nmust(x);",
+        "I see.",
+    )
+    assert section(snapshot_of(chat(*turns)), "active_constraints") == "(none)"
+
+
+def test_a_demonstration_in_a_prompt_lays_down_no_rules_and_is_not_quoted():
+    shown = (
+        "--- DEMONSTRATION ---\nYou must always greet. The cause was wrong in module_7.\n--- END OF DEMONSTRATION ---"
+    )
+    snapshot = snapshot_of(chat(f"Follow the style.\n{shown}\nNow fix the parser. Never push.", "ok"))
+    assert section(snapshot, "active_constraints") == "- Never push."
+    assert "must always greet" not in snapshot
+    assert "an example of" in section(snapshot, "overall_goal")
+
+
+@pytest.mark.parametrize(
+    ("asked", "task"),
+    [
+        ("Which table holds the orders?", "Note as a task: rename the column price in schema.sql."),
+        ("注文はどのテーブルにありますか？", "次に schema.sql の列名を直してください。"),
+    ],
+    ids=["English", "Japanese"],
+)
+def test_a_question_is_no_task_and_a_task_stands_once(asked: str, task: str):
+    state = section(snapshot_of(chat(asked, "In orders.", task, "Noted.", "Thanks.", "Fine.")), "task_state")
+    assert state.count(task) == 1
+    assert f"- [TODO] {task}" in state
+    assert asked not in state
+
+
+def test_of_a_pasted_log_the_words_and_the_failing_line_stand_in_the_latest_request():
+    log = [f"2031-04-0{n % 9 + 1} 10:00:{n % 60:02d} INFO worker[{n}]: job_{n}_77 done (queue=mail)" for n in range(90)]
+    log[50] = "2031-04-05 10:00:50 WARN worker[50]: you must always set queue.size (see docs/queue.md)"
+    log[40] = "2031-04-05 10:00:40 ERROR worker[40]: error: mailbox full: bob"
+    request_ = (
+        "Here is what the queue printed. Never restart it. Why did it stop?\n" + "\n".join(log) + "\nPlease hurry."
+    )
+    snapshot = snapshot_of(chat("Look after the mail queue.", "OK.", request_))
+    state = section(snapshot, "task_state")
+    assert "Here is what the queue printed. Never restart it. Why did it stop?" in state
+    assert "90 pasted lines" in state
+    assert "mailbox full: bob" in state
+    assert "Please hurry." in state
+    assert "job_7" not in snapshot
+    assert section(snapshot, "active_constraints") == "- Never restart it."
+
+
+def test_meters_of_progress_take_no_room():
+    meter = "\n".join(f"Downloading x-{n}.whl\n   ━━━━━━━━━━━━━━━━━ {n}.0/9.0 MB 3.1 MB/s" for n in range(9))
+    snapshot = snapshot_of(sources_of([call("pip install x"), result(f"{meter}\nSuccessfully installed x-9")]))
+    assert "$ pip install x\n→ Successfully installed x-9" in snapshot
+    assert "MB/s" not in snapshot
+
+
+def test_of_a_long_output_the_lines_that_the_model_spoke_of_are_shown():
+    listing = "\n".join(f"{number}: value_{number} = compute(input_{number})" for number in range(900))
+    spoken = Content(
+        role="model",
+        parts=({"text": "The wrong one is value_512, so I change it."}, {"functionCall": {"name": "x", "args": {}}}),
+    )
+    actions = section(
+        snapshot_of(sources_of([user_text("Fix it."), call("cat a.txt"), result(listing), spoken])), "recent_actions"
+    )
+    assert "512: value_512 = compute(input_512)" in actions
+    assert "… (+" in actions
+    assert "value_200" not in actions
+
+
+def test_of_a_long_line_the_part_that_was_looked_for_is_shown():
+    line = json.dumps([{"flight": f"HAT{number:03}", "seats": number} for number in range(300)])
+    spoken = Content(role="model", parts=({"text": "HAT222 has seats."},))
+    actions = section(snapshot_of(sources_of([call("get"), result(line), spoken])), "recent_actions")
+    assert '"flight": "HAT222"' in actions
+
+
+def test_no_window_of_text_stands_twice():
+    window = "\n".join(f"{number}: value_{number} = compute(value_{number})" for number in range(8))
+    snapshot = snapshot_of(
+        sources_of([call("open a.py"), result(window), call("open a.py 3"), result(window)]), budget=4_000
+    )
+    assert snapshot.count("value_5 = compute") == 1
+
+
+def test_a_plan_that_later_words_took_over_and_a_ticked_task_are_gone():
+    plan = "Next, I will run the linter.\n- [ ] write tests\n- [ ] write docs"
+    state = section(
+        snapshot_of(chat("Go.", plan, "And?", "I ran it.\n- [x] write tests", "Good.", "Fine.")), "task_state"
+    )
+    assert "linter" not in state
+    assert "write tests" not in state
+    assert "[ ] write docs" in state
+
+
+def test_the_newest_failure_is_in_progress_until_the_same_kind_of_call_works():
+    failed = [call("pytest a.py"), result("FAILED a.py::b - no\n1 failed")]
+    assert "- [IN PROGRESS] pytest a.py failed last: FAILED a.py::b - no" in snapshot_of(sources_of(failed))
+    assert "IN PROGRESS" not in snapshot_of(sources_of([*failed, call("pytest a.py"), result("1 passed")]))
+
+
 class Stop(Exception):
-    """What a checkpoint raises."""
+    """What a poll raises."""
 
 
 @pytest.mark.parametrize("after", [0, 3, 50])
-def test_work_ends_at_the_next_checkpoint(after: int):
+def test_work_ends_at_the_next_poll(after: int):
     calls = itertools.count()
 
-    def checkpoint() -> None:
+    def poll() -> None:
         if next(calls) >= after:
             raise Stop
 
     with pytest.raises(Stop):
-        extractive_snapshot(a_run(60), previous=None, budget_tokens=5_000, count_text=count_words, checkpoint=checkpoint)
+        extractive_snapshot(a_run(60), previous=None, budget_tokens=5_000, count_text=count_words, poll=poll)

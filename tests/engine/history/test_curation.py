@@ -72,11 +72,14 @@ def test_an_answer_without_parts_vanishes_without_spoiling_its_run() -> None:
 
 
 def test_contents_that_need_no_change_come_back_as_the_same_objects() -> None:
-    items = [item_of(content, seq) for seq, content in enumerate([HELLO, model(call(call_id="a")), user(result(call_id="a")), ANSWER], start=1)]
+    items = [
+        item_of(content, seq)
+        for seq, content in enumerate([HELLO, model(call(call_id="a")), user(result(call_id="a")), ANSWER], start=1)
+    ]
     assert all(before is after for before, after in zip(items, curate(items, LEDGER.measure, close=True), strict=True))
 
 
-# --- thoughts ----------------------------------------------------------------------------------------------------------------------
+# --- thoughts
 
 
 def test_thoughts_are_stripped_and_the_first_call_gets_the_signature_that_the_api_takes_in_their_place() -> None:
@@ -97,11 +100,15 @@ def test_an_answer_of_thoughts_alone_vanishes_and_its_neighbours_stay() -> None:
     assert curated(HELLO, model({"text": "hm", "thought": True}), ANSWER, ASK) == [HELLO, ANSWER, ASK]
 
 
-# --- calls and results -------------------------------------------------------------------------------------------------------------
+# --- calls and results
 
 
 def test_a_result_without_a_call_is_dropped_and_what_stands_beside_it_stays() -> None:
-    assert curated(HELLO, ANSWER, user(result("run", "x"), {"text": "look"}), user(result("run", "y"))) == [HELLO, ANSWER, user({"text": "look"})]
+    assert curated(HELLO, ANSWER, user(result("run", "x"), {"text": "look"}), user(result("run", "y"))) == [
+        HELLO,
+        ANSWER,
+        user({"text": "look"}),
+    ]
     assert curated(user(result("run", "x"))) == []
 
 
@@ -135,10 +142,14 @@ def test_the_last_answers_calls_stay_open_until_somebody_closes_them() -> None:
 
 def test_ids_are_paired_in_order_where_absent() -> None:
     calls = model(call("run", command="1"), call("run", command="2"), call("read"))
-    found = curated(HELLO, calls, user(result("read", output="r"), result("run", output="1"), result("run", output="2")))
+    found = curated(
+        HELLO, calls, user(result("read", output="r"), result("run", output="1"), result("run", output="2"))
+    )
     ids = [part["functionCall"]["id"] for part in found[1].parts]
     assert len(set(ids)) == 3
-    outputs = {part["functionResponse"]["id"]: part["functionResponse"]["response"]["output"] for part in found[2].parts}
+    outputs = {
+        part["functionResponse"]["id"]: part["functionResponse"]["response"]["output"] for part in found[2].parts
+    }
     assert outputs == {ids[0]: "1", ids[1]: "2", ids[2]: "r"}
 
 
@@ -161,39 +172,67 @@ def test_an_id_that_stands_twice_in_a_round_is_told_apart() -> None:
     found = curated(HELLO, calls, user(result("run", "a", "1"), result("run", "a", "2")), ANSWER)
     ids = [part["functionCall"]["id"] for part in found[1].parts]
     assert ids[0] == "a" != ids[1]
-    assert [(part["functionResponse"]["id"], part["functionResponse"]["response"]["output"]) for part in found[2].parts] == [
+    assert [
+        (part["functionResponse"]["id"], part["functionResponse"]["response"]["output"]) for part in found[2].parts
+    ] == [
         (ids[0], "1"),
         (ids[1], "2"),
     ]
 
 
 def test_of_two_calls_with_one_id_a_result_finds_the_one_of_its_name() -> None:
-    found = curated(HELLO, model(call("run", "a"), call("read", "a")), user(result("read", "a", "r"), result("run", "a", "x")), ANSWER)
+    found = curated(
+        HELLO,
+        model(call("run", "a"), call("read", "a")),
+        user(result("read", "a", "r"), result("run", "a", "x")),
+        ANSWER,
+    )
     names = {part["functionCall"]["id"]: part["functionCall"]["name"] for part in found[1].parts}
     assert [names[part["functionResponse"]["id"]] for part in found[2].parts] == ["read", "run"]
 
 
 def test_a_result_of_a_doubled_id_comes_before_one_that_nobody_asked_for() -> None:
-    found = curated(HELLO, model(call("read", "a"), call("run", "a")), user(result("run", "nobody", "x"), result("run", "a", "y")), ANSWER)
-    assert [part["functionResponse"]["response"] for content in found[2:4] for part in content.parts] == [{"error": INTERRUPTED}, {"output": "y"}]
+    found = curated(
+        HELLO,
+        model(call("read", "a"), call("run", "a")),
+        user(result("run", "nobody", "x"), result("run", "a", "y")),
+        ANSWER,
+    )
+    assert [part["functionResponse"]["response"] for content in found[2:4] for part in content.parts] == [
+        {"error": INTERRUPTED},
+        {"output": "y"},
+    ]
 
 
 def test_a_doubled_id_waits_for_its_own_result_whatever_else_comes_twice() -> None:
     calls = model(call("run", "b"), call("read", "a"), call("run", "a"))
-    found = curated(HELLO, calls, user(result("run", "b", "1"), result("run", "b", "again"), result("run", "a", "2")), ANSWER)
+    found = curated(
+        HELLO, calls, user(result("run", "b", "1"), result("run", "b", "again"), result("run", "a", "2")), ANSWER
+    )
     ids = [part["functionCall"]["id"] for part in found[1].parts]
-    outputs = {part["functionResponse"]["id"]: part["functionResponse"]["response"] for content in found[2:4] for part in content.parts}
+    outputs = {
+        part["functionResponse"]["id"]: part["functionResponse"]["response"]
+        for content in found[2:4]
+        for part in content.parts
+    }
     assert outputs == {ids[0]: {"output": "1"}, ids[1]: {"error": INTERRUPTED}, ids[2]: {"output": "2"}}
 
 
 def test_a_second_result_for_a_call_is_dropped() -> None:
-    assert curated(HELLO, model(call(call_id="a")), user(result(call_id="a", output="1"), result(call_id="a", output="2")), ANSWER)[2] == user(
-        result(call_id="a", output="1")
-    )
+    assert curated(
+        HELLO, model(call(call_id="a")), user(result(call_id="a", output="1"), result(call_id="a", output="2")), ANSWER
+    )[2] == user(result(call_id="a", output="1"))
 
 
 def test_ids_may_come_again_in_a_later_round() -> None:
-    contents = [HELLO, model(call(call_id="a")), user(result(call_id="a")), model(call(call_id="a")), user(result(call_id="a", output="2")), ANSWER]
+    contents = [
+        HELLO,
+        model(call(call_id="a")),
+        user(result(call_id="a")),
+        model(call(call_id="a")),
+        user(result(call_id="a", output="2")),
+        ANSWER,
+    ]
     assert curated(*contents) == contents
 
 
@@ -205,9 +244,15 @@ def test_a_result_with_a_strange_id_takes_no_call_that_has_an_id_of_its_own() ->
 
 def test_a_result_with_an_id_but_no_name_gets_its_calls_name_and_one_with_neither_the_first_open_call() -> None:
     calls = model(call("run", "a"), call("read", "b"))
-    nameless: list[Part] = [{"functionResponse": {"response": {"output": "1"}}}, {"functionResponse": {"id": "b", "response": {"output": "2"}}}]
+    nameless: list[Part] = [
+        {"functionResponse": {"response": {"output": "1"}}},
+        {"functionResponse": {"id": "b", "response": {"output": "2"}}},
+    ]
     found = curated(HELLO, calls, user(*nameless), ANSWER)[2]
-    assert [(part["functionResponse"]["id"], part["functionResponse"]["name"]) for part in found.parts] == [("a", "run"), ("b", "read")]
+    assert [(part["functionResponse"]["id"], part["functionResponse"]["name"]) for part in found.parts] == [
+        ("a", "run"),
+        ("b", "read"),
+    ]
 
 
 def test_results_may_come_in_several_contents_with_text_between() -> None:
@@ -223,7 +268,10 @@ def test_results_may_come_in_several_contents_with_text_between() -> None:
 
 
 def test_unknown_fields_of_results_and_calls_survive_pairing() -> None:
-    lone: Part = {"functionResponse": {"name": "run", "response": {"output": "x"}, "willContinue": False}, "videoMetadata": {"fps": 1}}
+    lone: Part = {
+        "functionResponse": {"name": "run", "response": {"output": "x"}, "willContinue": False},
+        "videoMetadata": {"fps": 1},
+    }
     found = curated(HELLO, model({**call("run"), "thoughtSignature": "s"}), user(lone), ANSWER)
     call_id = found[1].parts[0]["functionCall"]["id"]
     assert found[1].parts[0]["thoughtSignature"] == "s"
@@ -232,19 +280,31 @@ def test_unknown_fields_of_results_and_calls_survive_pairing() -> None:
 
 def test_a_round_of_thousands_of_parallel_calls_is_paired_in_one_pass() -> None:
     many = 20_000
-    found = curated(HELLO, model(*(call("run") for _ in range(many))), user(*(result("run", output=str(number)) for number in range(many))), ANSWER)
-    assert [part["functionCall"]["id"] for part in found[1].parts] == [part["functionResponse"]["id"] for part in found[2].parts]
+    found = curated(
+        HELLO,
+        model(*(call("run") for _ in range(many))),
+        user(*(result("run", output=str(number)) for number in range(many))),
+        ANSWER,
+    )
+    assert [part["functionCall"]["id"] for part in found[1].parts] == [
+        part["functionResponse"]["id"] for part in found[2].parts
+    ]
 
 
 def test_neighbours_are_merged_only_for_a_request() -> None:
     contents = [HELLO, ASK, ANSWER, model_text("more")]
     assert curated(*contents) == contents
-    assert merge_neighbours(contents) == [user({"text": "hello"}, {"text": "and?"}), model({"text": "so"}, {"text": "more"})]
+    assert merge_neighbours(contents) == [
+        user({"text": "hello"}, {"text": "and?"}),
+        model({"text": "so"}, {"text": "more"}),
+    ]
     assert merge_neighbours([]) == []
 
 
 def test_a_part_knows_where_in_the_log_it_stood_when_others_were_dropped() -> None:
-    item = curate_items(HELLO, model(call("run", "a")), user(result("run", "x"), {"text": "see"}, result("run", "a")), ANSWER)[2]
+    item = curate_items(
+        HELLO, model(call("run", "a")), user(result("run", "x"), {"text": "see"}, result("run", "a")), ANSWER
+    )[2]
     assert [item.part_number(index) for index in range(2)] == [1, 2]
     assert item.original.parts[2] == item.content.parts[1]
 

@@ -1,11 +1,12 @@
 """Gemini CLI's curated histories beside ours (`history.json`, `COMPANION_GOLDEN`).
 
-Ours stay unmerged in the history (behaviour §1); here both are compared as a request has them, neighbours merged. Each wanted difference is a
-function that turns the peer's view into ours, with its reason, and `DIFFERENT` says in which cases which of them matter: a difference that is not
-listed fails, and so does one that is listed and is not there.
+Ours stay unmerged in the history (behaviour §1); here both are compared as a request has them, neighbours merged. Each
+wanted difference is a function that turns Gemini CLI's view into ours, with its reason, and `DIFFERENT` says in which
+cases which of them matter: a difference that is not listed fails, and so does one that is listed and is not there.
 
-Of the file's other functions `hardenHistory` is compared below. `stripToolCallIdPrefixes` has no counterpart: our ids have no prefix to strip.
-`classifierContents` and `parseThought` are about routing and thoughts, which are no part of the history.
+Of the file's other functions `hardenHistory` is compared below. `stripToolCallIdPrefixes` has no counterpart: our ids
+have no prefix to strip. `classifierContents` and `parseThought` are about routing and thoughts, which are no part of
+the history.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ View = list[dict[str, Any]]
 
 
 def thoughts_stripped(view: View) -> View:
-    """Gemini 1.5 gets its thoughts back from the peer. No API needs them, and a view must not depend on the model's name."""
+    """Gemini 1.5 gets its thoughts back from Gemini CLI. No API needs them, and a view must not depend on the model's
+    name.
+    """
     stripped: View = []
     for content in view:
         parts = [part for part in content.get("parts", []) if part.get("thought") is not True]
@@ -42,12 +45,14 @@ def thoughts_stripped(view: View) -> View:
 
 
 def empty_contents_dropped(view: View) -> View:
-    """A content without parts says nothing, and the API refuses it. The peer keeps one whose `parts` is absent, and all of them for Gemini 1.5."""
+    """A content without parts says nothing, and the API refuses it. Gemini CLI keeps one whose `parts` is absent, and all
+    of them for Gemini 1.5.
+    """
     return [content for content in view if content.get("parts")]
 
 
 def neighbours_merged(view: View) -> View:
-    """The peer merges for Gemini 2 and 3, we for every model."""
+    """Gemini CLI merges for Gemini 2 and 3, we for every model."""
     merged: View = []
     for content in view:
         if merged and merged[-1]["role"] == content["role"]:
@@ -58,7 +63,9 @@ def neighbours_merged(view: View) -> View:
 
 
 def results_paired(view: View) -> View:
-    """Results without a call are dropped and missing ones filled: the API refuses a request in which they do not match. The peer sends them."""
+    """Results without a call are dropped and missing ones filled: the API refuses a request in which they do not match.
+    Gemini CLI sends them.
+    """
     paired: View = []
     for index, content in enumerate(view):
         calls = (
@@ -70,7 +77,12 @@ def results_paired(view: View) -> View:
             paired.append(content)
             if (index + 1 == len(view)) and any(part.get("functionCall") for part in content["parts"]):
                 paired.append(
-                    {"role": "user", "parts": [_interrupted(part["functionCall"]) for part in content["parts"] if part.get("functionCall")]}
+                    {
+                        "role": "user",
+                        "parts": [
+                            _interrupted(part["functionCall"]) for part in content["parts"] if part.get("functionCall")
+                        ],
+                    }
                 )
             continue
         open_ids = [call["id"] for call in calls]
@@ -151,14 +163,17 @@ DIFFERENT: dict[str, str] = {
 
 def curated(contents: list[Content]) -> View:
     items = [
-        Item(content, seq=number, entry_id=f"e{number}", kind="prompt", measure=Measure(1, 0)) for number, content in enumerate(contents, start=1)
+        Item(content, seq=number, entry_id=f"e{number}", kind="prompt", measure=Measure(1, 0))
+        for number, content in enumerate(contents, start=1)
     ]
-    merged = merge_neighbours(item.content for item in curate(items, lambda _: Measure(1, 0), close=True) if item.content.parts)
+    merged = merge_neighbours(
+        item.content for item in curate(items, lambda _: Measure(1, 0), close=True) if item.content.parts
+    )
     return digested([msgspec.to_builtins(content) for content in merged])
 
 
 @pytest.mark.parametrize("case", golden_cases("history", "curatedHistory"))
-def test_curation_gives_the_peers_view_but_for_the_listed_differences(case: dict[str, Any]) -> None:
+def test_curation_gives_gemini_clis_view_but_for_the_listed_differences(case: dict[str, Any]) -> None:
     history, expected = expand(case["input"]["history"]), case["expected"]
     if "error" in expected:
         with pytest.raises(InvalidInput):
@@ -172,7 +187,11 @@ def test_curation_gives_the_peers_view_but_for_the_listed_differences(case: dict
         mattered += [name] if changed != theirs else []
         theirs = changed
     given = {
-        call["id"] for content in history for part in content.get("parts", []) for call in part.values() if isinstance(call, dict) and "id" in call
+        call["id"]
+        for content in history
+        for part in content.get("parts", [])
+        for call in part.values()
+        if isinstance(call, dict) and "id" in call
     }
     numbered = invented_ids_numbered(theirs, given)
     mattered += ["ids"] if numbered != theirs else []
@@ -181,23 +200,38 @@ def test_curation_gives_the_peers_view_but_for_the_listed_differences(case: dict
 
 
 HARDENED_OTHERWISE: dict[str, str] = {
-    "harden_3": "an invalid answer drops its whole run here, call and all; the peer mends it and invents a call for the orphan result",
-    "harden_11": "the peer invents a call for an orphan result; here the result is dropped",
+    "harden_3": (
+        "an invalid answer drops its whole run here, call and all; Gemini CLI mends it and invents a call for the orphan"
+        " result"
+    ),
+    "harden_11": "Gemini CLI invents a call for an orphan result; here the result is dropped",
 }
 
 
 @pytest.mark.parametrize("case", golden_cases("history", "hardenHistory"))
-def test_what_the_peer_hardens_is_valid_here_too(case: dict[str, Any]) -> None:
-    """The peer's fillers ("continue") and its signatures on calls without a thought are not ours: the environment comes first in a request."""
+def test_what_gemini_cli_hardens_is_valid_here_too(case: dict[str, Any]) -> None:
+    """Gemini CLI's fillers ("continue") and its signatures on calls without a thought are not ours: the environment comes
+    first in a request.
+    """
     ours = curated([msgspec.convert(content, Content) for content in expand(case["input"]["history"])])
     if case["id"] in HARDENED_OTHERWISE:
         calls = [part["functionCall"]["id"] for content in ours for part in content["parts"] if "functionCall" in part]
-        results = [part["functionResponse"]["id"] for content in ours for part in content["parts"] if "functionResponse" in part]
+        results = [
+            part["functionResponse"]["id"]
+            for content in ours
+            for part in content["parts"]
+            if "functionResponse" in part
+        ]
         assert calls == results
         return
     expected = [content for content in case["expected"]["result"] if content["parts"] != [{"text": "Please continue."}]]
     theirs = [
-        {**content, "parts": [{key: value for key, value in part.items() if key != "thoughtSignature"} for part in content["parts"]]}
+        {
+            **content,
+            "parts": [
+                {key: value for key, value in part.items() if key != "thoughtSignature"} for part in content["parts"]
+            ],
+        }
         for content in expected
     ]
     assert ours == digested(theirs)

@@ -55,7 +55,12 @@ def test_a_plain_user_content_answers_no_call() -> None:
 
 
 def test_visible_text_is_all_text_but_the_thoughts() -> None:
-    assert visible_text(Content(role="model", parts=({"text": "a"}, {"text": "hm", "thought": True}, {"text": "b"}, {"text": 3}))) == "ab"
+    assert (
+        visible_text(
+            Content(role="model", parts=({"text": "a"}, {"text": "hm", "thought": True}, {"text": "b"}, {"text": 3}))
+        )
+        == "ab"
+    )
     assert text_of({"text": 3}) is None
     assert not is_thought({"text": "x", "thought": "yes"})
 
@@ -79,7 +84,9 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )
-FIELDS = st.sampled_from(["text", "thought", "functionCall", "functionResponse", "inlineData", "fileData", "thoughtSignature", "other"])
+FIELDS = st.sampled_from(
+    ["text", "thought", "functionCall", "functionResponse", "inlineData", "fileData", "thoughtSignature", "other"]
+)
 
 
 @given(st.sampled_from(["user", "model"]), st.lists(st.dictionaries(FIELDS, JSON, max_size=3), max_size=3))
@@ -95,7 +102,12 @@ def test_no_part_makes_any_reader_fail(role: Any, parts: list[dict[str, Any]]) -
 
 
 def test_a_content_of_another_role_or_with_parts_that_are_no_objects_is_refused() -> None:
-    bad: list[Any] = [{"role": "system"}, {"parts": []}, {"role": "user", "parts": ["x"]}, {"role": "user", "parts": {}}]
+    bad: list[Any] = [
+        {"role": "system"},
+        {"parts": []},
+        {"role": "user", "parts": ["x"]},
+        {"role": "user", "parts": {}},
+    ]
     for each in bad:
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(each, Content)

@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import given, settings
 
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.item import STANDING_IN, Item
+from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import (
-    CompactionEntry,
+    CompressionEntry,
     Entry,
     IdeContextEntry,
     PinEntry,
@@ -26,14 +26,18 @@ from gemini_companion.engine.history.log import (
     decode_entry,
     encode_entry,
 )
-from gemini_companion.engine.history.view import History, Totals, add_totals
+from gemini_companion.engine.history.totals import Totals, add_totals
+from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.session import sendable
 from tests.support.logs import LEDGER, Book
 from tests.support.random_books import PROGRAMS, Step, write
 
 
 def seen(items: Sequence[Item]) -> list[tuple[Any, ...]]:
-    return [(item.kind, item.seq, item.entry_id, item.turn_id, item.compaction_id, item.content, item.measure) for item in items]
+    return [
+        (item.kind, item.seq, item.entry_id, item.turn_id, item.compression_id, item.content, item.measure)
+        for item in items
+    ]
 
 
 def state(history: History) -> list[Any]:
@@ -46,7 +50,7 @@ def state(history: History) -> list[Any]:
         history.totals(),
         history.has_open_call(),
         list(history.in_force),
-        list(history.compactions),
+        list(history.compressions),
         list(history.pins),
         history.preview,
         history.ide_entries,
@@ -84,8 +88,12 @@ def test_what_is_sent_alternates_and_pairs_every_call_with_one_result(steps: lis
             assert not any(part.get("thought") for part in content.parts)
             following = results_of(sent[index + 1]) if index + 1 < len(sent) else []
             before = calls_of(sent[index - 1]) if index else []
-            assert Counter(calls_of(content)) == Counter(following) if content.role == "model" else not calls_of(content)
-            assert Counter(results_of(content)) == Counter(before) if content.role == "user" else not results_of(content)
+            assert (
+                Counter(calls_of(content)) == Counter(following) if content.role == "model" else not calls_of(content)
+            )
+            assert (
+                Counter(results_of(content)) == Counter(before) if content.role == "user" else not results_of(content)
+            )
             assert len(set(calls_of(content))) == len(calls_of(content))
             kinds = ["functionResponse" in part for part in content.parts]
             assert kinds == sorted(kinds, reverse=True) or content.role == "model"
@@ -103,12 +111,16 @@ def test_the_epoch_rises_with_every_change_but_appending_and_never_otherwise(ste
         fresh = [entry for entry in book.entries if entry.seq > version]
         now = seen([item for item in book.history.items if item.kind != "ide"])
         dropped = {entry.turn_id for entry in fresh if isinstance(entry, TurnEndEntry) and entry.outcome != "completed"}
-        stayed = [row for row in before if row[3] not in dropped or row in now]  # a turn that is rolled back was never built on
+        stayed = [
+            row for row in before if row[3] not in dropped or row in now
+        ]  # a turn that is rolled back was never built on
         if book.history.epoch == epoch:
             assert now[: len(stayed)] == stayed
         else:
             replaced = any(isinstance(entry, TurnEndEntry) and entry.outcome == "replaced" for entry in fresh)
-            assert replaced or any(isinstance(entry, CompactionEntry | UndoEntry | ResumeEntry | PinEntry | UnpinEntry) for entry in fresh)
+            assert replaced or any(
+                isinstance(entry, CompressionEntry | UndoEntry | ResumeEntry | PinEntry | UnpinEntry) for entry in fresh
+            )
             # A resumption changes nothing, and an undo may give back outputs of a turn that is gone.
             assert now != before or any(isinstance(entry, ResumeEntry | UndoEntry) for entry in fresh)
         assert book.history.epoch >= epoch
@@ -122,12 +134,23 @@ def test_the_epoch_rises_with_every_change_but_appending_and_never_otherwise(ste
 def test_provenance_leads_from_the_view_back_to_every_entry_that_stayed_and_to_no_other(steps: list[Step]) -> None:
     def check(book: Book, _: Step) -> None:
         history = book.history
-        back = Counter(entry_id for item in history.items if item.kind not in STANDING_IN for entry_id in history.provenance(item))
-        hidden = {entry_id for item in history.items if item.kind == "snapshot" for entry_id in history.provenance(item)}
+        back = Counter(
+            entry_id
+            for item in history.items
+            if item.kind not in REPLACEMENT_KINDS
+            for entry_id in history.provenance(item)
+        )
+        hidden = {
+            entry_id for item in history.items if item.kind == "snapshot" for entry_id in history.provenance(item)
+        }
         assert set(back.values()) <= {1}
         assert hidden.isdisjoint(back)
         dropped = _dropped(book.entries)
-        told = {entry.id for entry in history.entries if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry) and entry.seq not in dropped}
+        told = {
+            entry.id
+            for entry in history.entries
+            if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry) and entry.seq not in dropped
+        }
         assert {*back, *hidden} == told | {entry.id for entry in history.ide_entries}
         for item in history.items:
             if item.kind == "pin":
@@ -137,22 +160,29 @@ def test_provenance_leads_from_the_view_back_to_every_entry_that_stayed_and_to_n
 
 
 def _dropped(entries: Sequence[Entry]) -> set[int]:
-    ends = {entry.turn_id: entry for entry in entries if isinstance(entry, TurnEndEntry) and entry.outcome != "completed"}
-    contents = [entry for entry in entries if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)]
+    ends = {
+        entry.turn_id: entry for entry in entries if isinstance(entry, TurnEndEntry) and entry.outcome != "completed"
+    }
+    contents = [
+        entry for entry in entries if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
+    ]
     return {entry.seq for entry in contents if entry.turn_id in ends and entry.seq > ends[entry.turn_id].kept_to}
 
 
 @given(PROGRAMS)
 @settings(max_examples=60, deadline=None)
-def test_an_undone_compaction_leaves_the_view_as_if_it_had_never_been(steps: list[Step]) -> None:
+def test_an_undone_compression_leaves_the_view_as_if_it_had_never_been(steps: list[Step]) -> None:
     def check(book: Book, step: Step) -> None:
         if step[0] != "undo":
             return
-        gone = {compaction_id for entry in book.entries if isinstance(entry, UndoEntry) for compaction_id in entry.undone}
+        gone = {
+            compression_id for entry in book.entries if isinstance(entry, UndoEntry) for compression_id in entry.undone
+        }
         kept = [
             entry
             for entry in book.entries
-            if not isinstance(entry, UndoEntry) and not (isinstance(entry, CompactionEntry) and entry.compaction_id in gone)
+            if not isinstance(entry, UndoEntry)
+            and not (isinstance(entry, CompressionEntry) and entry.compression_id in gone)
         ]
         other = History(LEDGER.measure, [entry for entry in kept if not isinstance(entry, IdeContextEntry)])
         assert encoded(book.view) == encoded([item.content for item in other.curated(close=True)])

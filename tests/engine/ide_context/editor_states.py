@@ -6,9 +6,23 @@ from gemini_companion.engine.ide_context import Cursor, Diagnostic, LineRange, O
 
 PATHS = ("/w/a.py", "/w/b.ts", "/w/c d.md", "/w/世界.txt", "/w/x.json")
 
-texts = st.sampled_from(("", "sel", 'other "q"\n', "世界", "😀" * 3, "```\n}\n```\n", "\u2028\u0085\r\n", "x" * 40, "password = 'hunter2345'"))
+texts = st.sampled_from(
+    (
+        "",
+        "sel",
+        'other "q"\n',
+        "世界",
+        "😀" * 3,
+        "```\n}\n```\n",
+        "\u2028\u0085\r\n",
+        "x" * 40,
+        "password = 'hunter2345'",
+    )
+)
 cursors = st.builds(Cursor, line=st.integers(1, 5), character=st.integers(1, 5))
-ranges = st.builds(lambda start, length: LineRange(start_line=start, end_line=start + length), st.integers(1, 5), st.integers(0, 5))
+ranges = st.builds(
+    lambda start, length: LineRange(start_line=start, end_line=start + length), st.integers(1, 5), st.integers(0, 5)
+)
 diagnostics = st.builds(
     Diagnostic,
     line=st.integers(1, 5),

@@ -1,13 +1,16 @@
 """Gemini CLI's own answers, case by case (`COMPANION_GOLDEN`, default `../shared/golden` beside the repository).
 
-Structure, keys, order, numbers and kinds are compared, never sentences. Where ours differ on purpose (behaviour.md §5):
+Structure, keys, order, numbers and kinds are compared, never sentences. Where ours differ on purpose:
 
-1. A path is told once. The peer tells a duplicate again among the other files, and lets it count towards the ten.
-2. The selection is cut at 16,384 characters, not UTF-16 units, so that no surrogate pair is split; our mark for "cut" has other words.
-3. A cursor that disappears is told (`cursorMoved` with `null`). The peer says nothing (its 19.10).
-4. A first state without files is not taken for told, so the next files come in full. The peer sends them as changes (its 9.10).
-5. An editor that closes everything (`null`) is told as a change of what the model believes. The peer is silent, and later starts in full.
-6. `filesClosed` is in the order of the paths. The peer's is that of an earlier state, which no model can use.
+1. A path is told once. Gemini CLI tells a duplicate again among the other files, and lets it count towards the ten.
+2. The selection is cut at 16,384 characters, not UTF-16 units, so that no surrogate pair is split; our mark for "cut"
+  has other words.
+3. A cursor that disappears is told (`cursorMoved` with `null`). Gemini CLI says nothing.
+4. A first state without files is not taken for told, so the next files come in full. Gemini CLI sends them as changes
+  (its 9.10).
+5. An editor that closes everything (`null`) is told as a change of what the model believes. Gemini CLI is silent, and
+  later starts in full.
+6. `filesClosed` is in the order of the paths. Gemini CLI's is that of an earlier state, which no model can use.
 """
 
 import json
@@ -17,14 +20,24 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.engine.ide_context import MAX_SELECTION, TRUNCATED, Cursor, EditorState, OpenFile, decide, normalise
+from gemini_companion.engine.ide_context import (
+    MAX_SELECTION,
+    TRUNCATED,
+    Cursor,
+    EditorState,
+    OpenFile,
+    decide,
+    normalise,
+)
 
 GOLDEN = Path(os.environ.get("COMPANION_GOLDEN", Path(__file__).parents[4] / "shared" / "golden")) / "ide_context.json"
 
 
 def cases(function: str) -> list[Any]:
     if not GOLDEN.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="the golden vectors are not here: set COMPANION_GOLDEN"))]
+        return [
+            pytest.param(None, marks=pytest.mark.skip(reason="the golden vectors are not here: set COMPANION_GOLDEN"))
+        ]
     found = json.loads(GOLDEN.read_text("utf-8"))["cases"]
     return [pytest.param(expand(case), id=case["id"]) for case in found if case["fn"] == function]
 
@@ -67,7 +80,9 @@ def has_duplicates(context: dict[str, Any] | None) -> bool:
 
 
 def same_text(ours: str | None, theirs: Any) -> bool:
-    """Equal; or cut by both, each at its own limit (difference 2); or cut by them alone, because emojis are two of their units."""
+    """Equal; or cut by both, each at its own limit (difference 2); or cut by them alone, because emojis are two of
+    their units.
+    """
     if not isinstance(theirs, dict):
         return (ours or "") == (theirs or "")
     assert ours is not None
@@ -84,7 +99,7 @@ def told(file: OpenFile) -> tuple[str, bool, Cursor | None]:
 
 
 @pytest.mark.parametrize("case", cases("ideStore"))
-def test_open_files_are_ordered_and_bounded_as_the_peer_does(case: dict[str, Any]):
+def test_open_files_are_ordered_and_bounded_as_gemini_cli_does(case: dict[str, Any]):
     for op, expected in zip(case["input"]["ops"], case["expected"]["result"]["states"], strict=True):
         ours = state_of(op.get("set")).files
         theirs: dict[str, dict[str, Any]] = {}
@@ -105,11 +120,15 @@ def json_of(text: str | None) -> Any:
 
 
 def collapse(theirs: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """The peer's full JSON with each path once (difference 1), and whether that changed it."""
+    """Gemini CLI's full JSON with each path once (difference 1), and whether that changed it."""
     active = theirs.get("activeFile", {}).get("path")
     others = theirs.get("otherOpenFiles", [])
     distinct = [path for path in dict.fromkeys(others) if path != active]
-    collapsed = {**theirs, "otherOpenFiles": distinct} if distinct else {key: value for key, value in theirs.items() if key != "otherOpenFiles"}
+    collapsed = (
+        {**theirs, "otherOpenFiles": distinct}
+        if distinct
+        else {key: value for key, value in theirs.items() if key != "otherOpenFiles"}
+    )
     return collapsed, distinct != others
 
 
@@ -134,14 +153,18 @@ def assert_same_json(ours: Any, theirs: Any, at: str = "$") -> None:
 
 
 def next_message(last: EditorState | None, now: EditorState, *, full: bool) -> Any:
-    baseline = decide(None, last, client="c", epoch=1, previous_turn_client=None, call_open=False).baseline if last else None
+    baseline = (
+        decide(None, last, client="c", epoch=1, previous_turn_client=None, call_open=False).baseline if last else None
+    )
     return decide(baseline, now, client="c", epoch=2 if full else 1, previous_turn_client="c", call_open=False)
 
 
 @pytest.mark.parametrize("case", cases("ideMessage"))
-def test_a_message_has_the_peers_json(case: dict[str, Any]):
+def test_a_message_has_gemini_clis_json(case: dict[str, Any]):
     given, expected = case["input"], case["expected"]["result"]["text"]
-    send = next_message(state_of(given["last"]) if "last" in given else None, state_of(given["current"]), full=given["forceFull"])
+    send = next_message(
+        state_of(given["last"]) if "last" in given else None, state_of(given["current"]), full=given["forceFull"]
+    )
     if isinstance(expected, dict):  # a long text: 16,384 characters of selection
         selection = json_of(send.text)["activeFile"]["selectedText"]
         assert selection.startswith("q" * 16_383)
@@ -154,7 +177,7 @@ def test_a_message_has_the_peers_json(case: dict[str, Any]):
 
 
 def sends(case: dict[str, Any]) -> list[tuple[dict[str, Any], str, Any]]:
-    """Play the steps: for each prompt sent what the peer did, and our kind and JSON."""
+    """Play the steps: for each prompt sent what Gemini CLI did, and our kind and JSON."""
     steps = [step for step in case["input"]["steps"] if step["op"] != "ide"]
     results = iter(zip(steps, case["expected"]["result"], strict=True))
     now, baseline, previous = EditorState(), None, None
@@ -190,9 +213,13 @@ CURSOR_GONE = "seq_rand_46"  # difference 3
 @pytest.mark.parametrize("case", cases("ideSequence"))
 def test_over_a_whole_session_the_same_is_sent_at_the_same_time(case: dict[str, Any]):
     played = sends(case)
-    theirs = [(result["injected"] or [{"kind": "none"}])[0] for result, _, _ in played]  # no injection: held back while a call is open
+    theirs = [
+        (result["injected"] or [{"kind": "none"}])[0] for result, _, _ in played
+    ]  # no injection: held back while a call is open
     assert [kind for _, kind, _ in played] == OTHER_KINDS.get(case["id"], [each["kind"] for each in theirs])
-    gone = [ours["changes"].pop("cursorMoved") for _, kind, ours in played if case["id"] == CURSOR_GONE and kind == "delta"]
+    gone = [
+        ours["changes"].pop("cursorMoved") for _, kind, ours in played if case["id"] == CURSOR_GONE and kind == "delta"
+    ]
     assert [moved["cursor"] for moved in gone] == [None] * (case["id"] == CURSOR_GONE)
     for (_, kind, ours), each in zip(played, theirs, strict=True):
         if kind == each["kind"] != "none":

@@ -1,4 +1,6 @@
-"""The messages: their JSON, what a delta says, that nothing breaks out of the fence, and that reading them back gives what was told."""
+"""The messages: their JSON, what a delta says, that nothing breaks out of the fence, and that reading them back gives
+what was told.
+"""
 
 import json
 
@@ -46,7 +48,7 @@ def changes(before: EditorState, now: EditorState) -> dict[str, object]:
     return said["changes"]  # type: ignore[return-value]
 
 
-def test_a_full_message_has_the_peers_keys_in_order_and_ours_after_them():
+def test_a_full_message_has_gemini_clis_keys_in_order_and_ours_after_them():
     file = active(
         cursor=Cursor(line=3, character=4),
         selected_text="sel",
@@ -114,7 +116,9 @@ def test_another_active_file_is_told_with_cursor_and_selection():
 
 
 def test_losing_the_active_file_is_told_with_its_path():
-    assert changes(state(active()), state(OpenFile(path="/w/a.py"))) == {"activeFileChanged": {"path": None, "previousPath": "/w/a.py"}}
+    assert changes(state(active()), state(OpenFile(path="/w/a.py"))) == {
+        "activeFileChanged": {"path": None, "previousPath": "/w/a.py"}
+    }
 
 
 def test_a_moved_cursor_and_a_changed_selection_are_told_for_the_same_file():
@@ -134,9 +138,13 @@ def test_a_cursor_and_a_selection_that_disappear_are_told():
     }
 
 
-def test_visible_range_diagnostics_and_unsaved_text_are_told_after_the_peers_keys():
+def test_visible_range_diagnostics_and_unsaved_text_are_told_after_gemini_clis_keys():
     found = Diagnostic(line=1, character=1, severity="warning", message="hm")
-    now = state(active(visible_range=LineRange(start_line=2, end_line=3), diagnostics=(found,), unsaved_text="x", selected_text="s"))
+    now = state(
+        active(
+            visible_range=LineRange(start_line=2, end_line=3), diagnostics=(found,), unsaved_text="x", selected_text="s"
+        )
+    )
     said = changes(state(active()), now)
     assert list(said) == ["selectionChanged", "visibleRangeChanged", "diagnosticsChanged", "unsavedTextChanged"]
     assert said["unsavedTextChanged"] == [{"path": "/w/a.py", "unsavedText": "x"}]
@@ -157,13 +165,19 @@ def test_unsaved_text_of_the_file_that_gets_the_focus_is_told_with_it():
 
 def test_unsaved_text_that_the_model_knows_is_not_told_again_when_the_focus_moves():
     before = state(active(unsaved_text="aaa"), OpenFile(path="/w/b"))
-    assert changes(before, state(active("/w/b"), OpenFile(path="/w/a.py", unsaved_text="aaa"))) == {"activeFileChanged": {"path": "/w/b"}}
+    assert changes(before, state(active("/w/b"), OpenFile(path="/w/a.py", unsaved_text="aaa"))) == {
+        "activeFileChanged": {"path": "/w/b"}
+    }
     before = state(active(), OpenFile(path="/w/b", unsaved_text="bbb"))
-    assert changes(before, state(active("/w/b", unsaved_text="bbb"), OpenFile(path="/w/a.py"))) == {"activeFileChanged": {"path": "/w/b"}}
+    assert changes(before, state(active("/w/b", unsaved_text="bbb"), OpenFile(path="/w/a.py"))) == {
+        "activeFileChanged": {"path": "/w/b"}
+    }
 
 
 def test_order_times_and_trust_alone_are_no_change():
-    before = normalise([OpenFile(path="/a", last_focused_at=1), OpenFile(path="/b", last_focused_at=2)], is_trusted=True)
+    before = normalise(
+        [OpenFile(path="/a", last_focused_at=1), OpenFile(path="/b", last_focused_at=2)], is_trusted=True
+    )
     now = normalise([OpenFile(path="/a", last_focused_at=3), OpenFile(path="/b", last_focused_at=2)], is_trusted=False)
     assert render_delta(KnownState.of(before), now) is None
 
@@ -188,7 +202,11 @@ def test_no_text_closes_the_fence(field: str):
 @settings(max_examples=100, deadline=None)
 @given(st.text(), st.text(), st.text())
 def test_any_text_comes_back_as_it_was(path: str, selection: str, message: str):
-    file = active(f"/{path}", selected_text=selection, diagnostics=(Diagnostic(line=1, character=1, severity="hint", message=message),))
+    file = active(
+        f"/{path}",
+        selected_text=selection,
+        diagnostics=(Diagnostic(line=1, character=1, severity="hint", message=message),),
+    )
     now = normalise([file])
     text = render_full(now)
     assert text is not None
@@ -250,7 +268,7 @@ def test_a_mutated_message_is_read_or_refused_and_nothing_else(files: list[OpenF
     assert isinstance(known, KnownState)
 
 
-def test_a_message_of_the_peer_can_be_read():
+def test_a_message_of_gemini_cli_can_be_read():
     said = {"activeFile": {"path": "/a", "selectedText": "s"}, "otherOpenFiles": ["/b"]}
     text = f"Some sentence.\n```json\n{json.dumps(said, indent=2)}\n```"
     assert apply_text(None, text) == KnownState(open=frozenset({"/a", "/b"}), active="/a", selected_text="s")

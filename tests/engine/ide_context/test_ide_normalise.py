@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.engine.ide_context import MAX_EXTRAS, MAX_SELECTION, TRUNCATED, Cursor, Diagnostic, LineRange, OpenFile, normalise
+from gemini_companion.engine.ide_context import (
+    MAX_EXTRAS,
+    MAX_SELECTION,
+    TRUNCATED,
+    Cursor,
+    Diagnostic,
+    LineRange,
+    OpenFile,
+    normalise,
+)
 from gemini_companion.engine.ide_context.positions import count_line_breaks
 from tests.engine.ide_context.editor_states import editors
 
@@ -24,7 +33,9 @@ def paths(*files: OpenFile, max_files: int = 10) -> list[str]:
 
 
 def test_the_newest_files_come_first_and_equally_new_ones_keep_their_order():
-    files = [OpenFile(path=path, last_focused_at=at) for path, at in (("/a", 1), ("/b", 3), ("/c", 1), ("/d", 3), ("/e", 2))]
+    files = [
+        OpenFile(path=path, last_focused_at=at) for path, at in (("/a", 1), ("/b", 3), ("/c", 1), ("/d", 3), ("/e", 2))
+    ]
     assert paths(*files) == ["/b", "/d", "/e", "/a", "/c"]
 
 
@@ -36,7 +47,10 @@ def test_at_most_ten_files_are_told():
 
 
 def test_a_path_is_told_once_and_its_newest_state_counts():
-    files = [OpenFile(path="/a", last_focused_at=1, is_active=True), OpenFile(path="/a", last_focused_at=5, unsaved_text="new")]
+    files = [
+        OpenFile(path="/a", last_focused_at=1, is_active=True),
+        OpenFile(path="/a", last_focused_at=5, unsaved_text="new"),
+    ]
     (told,) = normalise(files).files
     assert (told.last_focused_at, told.is_active, told.unsaved_text) == (5, False, "new")
 
@@ -89,7 +103,10 @@ def test_an_empty_selection_is_no_selection():
 
 
 def test_the_worst_diagnostics_come_first_and_the_rest_is_counted():
-    found = tuple(Diagnostic(line=line, character=1, severity="hint" if line % 2 else "error", message="m") for line in range(1, 41))
+    found = tuple(
+        Diagnostic(line=line, character=1, severity="hint" if line % 2 else "error", message="m")
+        for line in range(1, 41)
+    )
     told = only(active(diagnostics=found))
     assert [diagnostic.line for diagnostic in told.diagnostics] == list(range(2, 41, 2))
     assert told.omitted_diagnostics == 20
@@ -128,7 +145,9 @@ def test_the_lines_of_an_excerpt_are_counted_whatever_ends_them(line_break: str)
     shown = told.unsaved_lines
     assert shown is not None
     assert f"line {shown.start_line + 1}{line_break}" in (told.unsaved_text or "")
-    assert shown.end_line - shown.start_line + 1 == len((told.unsaved_text or "").removesuffix(line_break).split(line_break))
+    assert shown.end_line - shown.start_line + 1 == len(
+        (told.unsaved_text or "").removesuffix(line_break).split(line_break)
+    )
 
 
 def test_the_excerpt_of_an_unsaved_text_stays_while_the_cursor_moves_a_little():
@@ -191,9 +210,13 @@ def test_every_state_is_bounded_ordered_and_has_distinct_paths(files: list[OpenF
     state = normalise(files, max_files=max_files, max_selection=10, max_extras=max_extras)
     told = [file.path for file in state.files]
     assert len(told) == len(set(told)) == min(max_files, len({file.path for file in files}))
-    assert [file.last_focused_at for file in state.files] == sorted((file.last_focused_at for file in state.files), reverse=True)
+    assert [file.last_focused_at for file in state.files] == sorted(
+        (file.last_focused_at for file in state.files), reverse=True
+    )
     assert all(not file.is_active for file in state.files[1:])
-    extras = sum(len(file.unsaved_text or "") + sum(len(each.message) for each in file.diagnostics) for file in state.files)
+    extras = sum(
+        len(file.unsaved_text or "") + sum(len(each.message) for each in file.diagnostics) for file in state.files
+    )
     assert extras <= max_extras
     assert all(len(file.selected_text or "") <= 10 + len(TRUNCATED) for file in state.files)
     for file in state.files:
@@ -211,5 +234,9 @@ def test_an_excerpt_is_part_of_the_text_at_the_lines_that_it_names(text: str, li
     if told.unsaved_lines is None:
         assert shown == text
     else:
-        assert told.unsaved_lines.end_line - told.unsaved_lines.start_line == count_line_breaks(shown) - shown.endswith(("\n", "\r"))
-        assert 1 <= told.unsaved_lines.start_line <= told.unsaved_lines.end_line <= 1 + text.count("\n") + text.count("\r")
+        assert told.unsaved_lines.end_line - told.unsaved_lines.start_line == count_line_breaks(shown) - shown.endswith(
+            ("\n", "\r")
+        )
+        assert (
+            1 <= told.unsaved_lines.start_line <= told.unsaved_lines.end_line <= 1 + text.count("\n") + text.count("\r")
+        )

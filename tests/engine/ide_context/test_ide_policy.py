@@ -1,4 +1,6 @@
-"""When the model is told everything, when only what changed, when nothing; and that it always ends up knowing the truth."""
+"""When the model is told everything, when only what changed, when nothing; and that it always ends up knowing the
+truth.
+"""
 
 import msgspec
 import pytest
@@ -28,11 +30,22 @@ EMPTY = EditorState()
 
 
 def state(path: str = "/w/a.py", line: int = 1) -> EditorState:
-    return normalise([OpenFile(path=path, is_active=True, last_focused_at=2, cursor=Cursor(line=line, character=1)), OpenFile(path="/w/other")])
+    return normalise(
+        [
+            OpenFile(path=path, is_active=True, last_focused_at=2, cursor=Cursor(line=line, character=1)),
+            OpenFile(path="/w/other"),
+        ]
+    )
 
 
 def tell(
-    baseline: Baseline | None, now: EditorState, *, client: str = "A", epoch: int = 1, previous: str | None = "A", call_open: bool = False
+    baseline: Baseline | None,
+    now: EditorState,
+    *,
+    client: str = "A",
+    epoch: int = 1,
+    previous: str | None = "A",
+    call_open: bool = False,
 ) -> Send:
     return decide(baseline, now, client=client, epoch=epoch, previous_turn_client=previous, call_open=call_open)
 
@@ -123,13 +136,15 @@ def test_the_receipt_says_what_was_told_and_what_was_withheld():
         selection_chars=len(now.files[0].selected_text or ""),
         withheld=(*withheld, Withheld(name="config.py", reason="1 secret masked")),
     )
-    assert decide(send.baseline, now, client="A", epoch=1, previous_turn_client="A", call_open=False, withheld=withheld).receipt == Receipt(
-        kind="none", withheld=withheld
-    )
+    assert decide(
+        send.baseline, now, client="A", epoch=1, previous_turn_client="A", call_open=False, withheld=withheld
+    ).receipt == Receipt(kind="none", withheld=withheld)
 
 
 def test_the_receipt_of_a_delta_names_what_the_delta_names():
-    now = normalise([OpenFile(path="/w/a.py", is_active=True, last_focused_at=2, selected_text="four"), OpenFile(path="/w/new")])
+    now = normalise(
+        [OpenFile(path="/w/a.py", is_active=True, last_focused_at=2, selected_text="four"), OpenFile(path="/w/new")]
+    )
     receipt = tell(first(), now).receipt
     assert (receipt.kind, receipt.files, receipt.selection_chars) == ("delta", ("/w/new", "/w/other", "/w/a.py"), 4)
 
@@ -137,7 +152,16 @@ def test_the_receipt_of_a_delta_names_what_the_delta_names():
 def entry(send: Send, *, client: str, epoch: int, seq: int = 1) -> IdeContextEntry:
     assert send.text is not None
     assert send.kind != "none"
-    return IdeContextEntry(id=f"i{seq}", seq=seq, time=0, turn_id="t", content=user_text(send.text), kind=send.kind, client=client, epoch=epoch)
+    return IdeContextEntry(
+        id=f"i{seq}",
+        seq=seq,
+        time=0,
+        turn_id="t",
+        content=user_text(send.text),
+        kind=send.kind,
+        client=client,
+        epoch=epoch,
+    )
 
 
 def test_the_baseline_can_be_read_from_the_entries_of_the_view():
@@ -160,7 +184,10 @@ def test_entries_that_cannot_be_read_leave_no_baseline(spoil: str):
     full = tell(None, state(), previous=None)
     delta = entry(tell(full.baseline, state(line=9)), client="A", epoch=1, seq=2)
     if spoil == "text":
-        assert baseline_of([msgspec.structs.replace(entry(full, client="A", epoch=1), content=user_text("hello")), delta]) is None
+        assert (
+            baseline_of([msgspec.structs.replace(entry(full, client="A", epoch=1), content=user_text("hello")), delta])
+            is None
+        )
     else:
         assert baseline_of([delta]) is None
 
@@ -178,7 +205,9 @@ turns = st.lists(
 @settings(max_examples=100, deadline=None)
 @given(turns)
 def test_whoever_speaks_the_model_knows_that_clients_editor_exactly(sequence: list[tuple[str, list[OpenFile], str]]):
-    """Replays what stands in the view, as a model reads it: after every turn it is the state of the client that spoke, told in full exactly once."""
+    """Replays what stands in the view, as a model reads it: after every turn it is the state of the client that spoke,
+    told in full exactly once.
+    """
     epoch, previous = 1, None
     view: list[IdeContextEntry] = []
     for client, files, happening in sequence:

@@ -52,14 +52,18 @@ def test_tokens_are_masked_wherever_they_stand(kind: str, token: str, around: st
     assert (masked, count) == (around.format(f"[masked: {kind}]"), 1)
 
 
-@pytest.mark.parametrize("kind", ["PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])
+@pytest.mark.parametrize(
+    "kind", ["PRIVATE KEY", "RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PGP PRIVATE KEY BLOCK"]
+)
 @pytest.mark.parametrize("between", ["\n", "\r\n", "\\n", "\n    ", '\\n"\n  + "', "\n+", "\n# "])
 def test_private_keys_are_masked_whole_however_their_lines_are_joined(kind: str, between: str):
     assert mask_secrets(f"a = '{pem(kind, between)}'\nrest") == ("a = '[masked: private key]'\nrest", 1)
 
 
 def test_a_private_key_with_headers_or_without_an_end_is_masked():
-    headed = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF\n\n" + BODY
+    headed = (
+        "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF\n\n" + BODY
+    )
     masked, count = mask_secrets(headed)
     assert (masked, count) == ("[masked: private key]", 1)
 
@@ -227,7 +231,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_repetition_is_survived(piece: str):
-    """Quadratic time would run into the suite's limit: 300,000 characters take well under a second, their square an hour."""
+    """Quadratic time would run into the suite's limit: 300,000 characters take well under a second, their square an
+    hour.
+    """
     text = piece * (300_000 // len(piece))
     assert len(mask_secrets(text)[0]) > 0
 

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.engine.facts.extract import extract_facts
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.ide_context.message import read_message
@@ -21,10 +20,12 @@ from gemini_companion.engine.prompts.attachments import (
     parts_apart,
     read_attachment,
 )
+from tests.engine.facts.fact_sources import extract_facts
 
-HOSTILE = st.lists(st.sampled_from(["```", "````", "\n", "The user attached the file", '"', "\\", "a", "日", "[masked: key]", ":"]), max_size=12).map(
-    "".join
-)
+HOSTILE = st.lists(
+    st.sampled_from(["```", "````", "\n", "The user attached the file", '"', "\\", "a", "日", "[masked: key]", ":"]),
+    max_size=12,
+).map("".join)
 
 
 def whole(text: str) -> Excerpt:
@@ -91,7 +92,9 @@ def test_a_prompts_own_parts_are_told_from_its_attachments():
 
 def test_a_rule_in_an_attached_file_is_not_taken_for_the_users():
     rule = "Never delete the production database."
-    content = Content(role="user", parts=({"text": "Always answer in French. See @rules.md"}, file_part("/w/rules.md", whole(rule))))
+    content = Content(
+        role="user", parts=({"text": "Always answer in French. See @rules.md"}, file_part("/w/rules.md", whole(rule)))
+    )
     facts = extract_facts([FactSource(index, part, index) for index, part in enumerate(as_read(content))])
     directives = [fact.text for fact in facts if fact.kind == "directive"]
     assert any("French" in text for text in directives)
@@ -99,6 +102,8 @@ def test_a_rule_in_an_attached_file_is_not_taken_for_the_users():
     assert any("/w/rules.md" in fact.text for fact in facts if fact.kind == "path")
 
 
-@pytest.mark.parametrize("content", [user_text("hello"), model_text("hello"), Content(role="user", parts=({"text": "a"}, {"text": "b"}))])
+@pytest.mark.parametrize(
+    "content", [user_text("hello"), model_text("hello"), Content(role="user", parts=({"text": "a"}, {"text": "b"}))]
+)
 def test_a_content_without_attachments_comes_back_as_it_is(content: Content):
     assert as_read(content) == (content,)

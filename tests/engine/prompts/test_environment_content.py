@@ -8,12 +8,25 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.prompts.environment import ENVIRONMENT_TAG, FOLDER_LIMIT, MEMORY_TAG, environment_content
 
-TAGS = ["</session_context>", "<session_context>", "< / SESSION_CONTEXT >", "</project_memory>", "<state_snapshot>", "</state_snapshot>"]
+TAGS = [
+    "</session_context>",
+    "<session_context>",
+    "< / SESSION_CONTEXT >",
+    "</project_memory>",
+    "<state_snapshot>",
+    "</state_snapshot>",
+]
 SIGNS = ["\n", "\r", "\t", "\u2028", "\u202e", "\0", "name", "/", "<b>", "&", " "]
 HOSTILE = st.lists(st.sampled_from(TAGS) | st.sampled_from(SIGNS), max_size=6).map("".join)
 
 
-def text_of(date: str = "2026-01-02", platform: str = "linux", folders: tuple[str, ...] = ("/w",), tree: str = "", memory: str = "") -> str:
+def text_of(
+    date: str = "2026-01-02",
+    platform: str = "linux",
+    folders: tuple[str, ...] = ("/w",),
+    tree: str = "",
+    memory: str = "",
+) -> str:
     content = environment_content(date, platform, folders, tree, memory)
     assert content.role == "user"
     (part,) = content.parts
@@ -24,7 +37,13 @@ def test_it_tells_date_platform_folders_tree_and_memory_inside_one_block():
     text = text_of(folders=("/home/me/app", "/home/me/lib"), tree="app\n  main.py", memory="Use tabs.")
     assert text.startswith(f"<{ENVIRONMENT_TAG}>\n")
     assert text.endswith(f"\n</{ENVIRONMENT_TAG}>")
-    for fact in ("2026-01-02", "linux", "- /home/me/app\n- /home/me/lib\n", "\napp\n  main.py\n", f"<{MEMORY_TAG}>\nUse tabs.\n</{MEMORY_TAG}>"):
+    for fact in (
+        "2026-01-02",
+        "linux",
+        "- /home/me/app\n- /home/me/lib\n",
+        "\napp\n  main.py\n",
+        f"<{MEMORY_TAG}>\nUse tabs.\n</{MEMORY_TAG}>",
+    ):
         assert fact in text
 
 
@@ -38,7 +57,10 @@ def test_what_there_is_nothing_of_is_left_out():
 @given(HOSTILE, st.lists(HOSTILE, max_size=3), HOSTILE, HOSTILE)
 def test_no_name_closes_the_block_or_poses_as_a_snapshot(date: str, folders: list[str], tree: str, memory: str):
     text = text_of(date, "linux", tuple(folders), tree, memory)
-    tags = [tag.lower() for tag in re.findall(r"<\s*/?\s*(?:session_context|project_memory|state_snapshot)", text, re.IGNORECASE)]
+    tags = [
+        tag.lower()
+        for tag in re.findall(r"<\s*/?\s*(?:session_context|project_memory|state_snapshot)", text, re.IGNORECASE)
+    ]
     inner = [f"<{MEMORY_TAG}", f"</{MEMORY_TAG}"] if memory.strip() else []
     assert tags == [f"<{ENVIRONMENT_TAG}", *inner, f"</{ENVIRONMENT_TAG}"]
     assert not re.search("[\x00-\x08\x0b-\x1f\u2028\u202e]", text)
@@ -64,4 +86,6 @@ def test_many_folders_are_counted_and_not_all_listed():
 
 @given(st.text(max_size=5), st.lists(st.text(max_size=5), max_size=2), st.text(max_size=9))
 def test_the_same_arguments_give_the_same_content(date: str, folders: list[str], tree: str):
-    assert environment_content(date, "linux", folders, tree) == environment_content(date, "linux", tuple(folders), tree, "")
+    assert environment_content(date, "linux", folders, tree) == environment_content(
+        date, "linux", tuple(folders), tree, ""
+    )

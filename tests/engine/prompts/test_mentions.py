@@ -29,7 +29,9 @@ def test_a_mention_is_an_at_sign_at_the_beginning_of_a_word_and_a_path_behind_it
     assert mention[0] == first
 
 
-@pytest.mark.parametrize("text", ["", "@", "@ a", "me@example.org", "a@b/c.py", "@...", "@.", "price@", '@""', "x='@a'", "`@a`"])
+@pytest.mark.parametrize(
+    "text", ["", "@", "@ a", "me@example.org", "a@b/c.py", "@...", "@.", "price@", '@""', "x='@a'", "`@a`"]
+)
 def test_what_only_looks_like_one_is_none(text: str):
     assert mentions_in(text) == []
 

@@ -28,7 +28,10 @@ _ORDERS: Final = [
     {
         "orderId": f"ORD-{index * 7919 % 10_000:04}",
         "customer": {"name": name, "vip": index % 3 == 0, "email": f"{name.lower()}@example.com"},
-        "lines": [{"sku": f"K{index}{line}-{line * 37 % 100:02}", "quantity": line + 1, "unitPrice": 4.95 * (line + 1)} for line in range(3)],
+        "lines": [
+            {"sku": f"K{index}{line}-{line * 37 % 100:02}", "quantity": line + 1, "unitPrice": 4.95 * (line + 1)}
+            for line in range(3)
+        ],
         "note": None if index % 2 else "leave at the door",
         "placedAt": f"2025-03-{index + 10}T0{index}:15:42Z",
     }
@@ -371,7 +374,11 @@ _LOG_LINES: Final = [
     for level, name, text in [
         (
             ("INFO", "InvoiceService", "invoice {0} sent to customer {1} in 182ms"),
-            ("WARN", "HttpClient", "retrying GET https://api.example.com/v2/rates?page={1} after status 503 (attempt {1})"),
+            (
+                "WARN",
+                "HttpClient",
+                "retrying GET https://api.example.com/v2/rates?page={1} after status 503 (attempt {1})",
+            ),
             ("ERROR", "Ledger", "balance of account 00{0} does not match: expected {0}.50, found {1}.00"),
         )[index % 3]
     ]

@@ -36,10 +36,14 @@ def true_count() -> Count:
 def texts_of(conversation: dict[str, Any]) -> Iterator[str]:
     """What `tokens` counts: the system instruction and the history, part by part."""
     instruction = conversation.get("systemInstruction")
-    contents = [{"parts": [{"text": instruction}]} if isinstance(instruction, str) else instruction] if instruction else []
+    contents = (
+        [{"parts": [{"text": instruction}]} if isinstance(instruction, str) else instruction] if instruction else []
+    )
     for content in contents + conversation["history"]:
         for part in content["parts"]:
-            yield (part["text"] if "text" in part else json_text(part.get("functionCall") or part.get("functionResponse")))
+            yield (
+                part["text"] if "text" in part else json_text(part.get("functionCall") or part.get("functionResponse"))
+            )
 
 
 def test_conversations_are_estimated_within_two_per_cent_at_the_median_and_six_at_worst(true_count: Count) -> None:
@@ -57,7 +61,9 @@ def test_conversations_are_estimated_within_two_per_cent_at_the_median_and_six_a
 
 
 def test_the_counts_written_beside_our_samples_are_the_tokenizers(true_count: Count) -> None:
-    assert [(sample.kind, true_count(sample.text)) for sample in SAMPLES] == [(sample.kind, sample.tokens) for sample in SAMPLES]
+    assert [(sample.kind, true_count(sample.text)) for sample in SAMPLES] == [
+        (sample.kind, sample.tokens) for sample in SAMPLES
+    ]
 
 
 def test_the_table_of_coefficients_says_where_it_comes_from() -> None:

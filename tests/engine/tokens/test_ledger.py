@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.engine.history.content import Content, user_text
-from gemini_companion.engine.history.view import Totals
+from gemini_companion.engine.history.totals import Totals
 from gemini_companion.engine.tokens.ledger import FACTOR_RANGE, LEARNING_TOKENS, RequestParts, TokenLedger, totals_of
 from tests.support.logs import QuarterCounter, call, item_of, model, result, user
 
@@ -34,7 +34,7 @@ def taught(*observations: tuple[int, int], surroundings: int = 1_000) -> TokenLe
     return book
 
 
-# --- counting ----------------------------------------------------------------------------------------------------------------------
+# --- counting
 
 
 def test_a_contents_tokens_are_told_apart_into_tool_outputs_and_the_rest() -> None:
@@ -52,20 +52,20 @@ def test_totals_of_contents_and_of_items_are_sums() -> None:
     assert totals.messages == 30
     assert totals.tool_outputs == ledger().measure(contents[2]).tokens
     assert totals.all == sum(ledger().measure(content).tokens for content in contents)
-    assert totals_of([item_of(contents[0], 1, "ide"), item_of(contents[1], 2, "snapshot")]) == Totals(ide_context=10, snapshot=20)
+    assert totals_of([item_of(contents[0], 1, "ide"), item_of(contents[1], 2, "snapshot")]) == Totals(
+        ide_context=10, snapshot=20
+    )
 
 
 def test_a_request_is_surroundings_and_text() -> None:
-    request = RequestParts(system_instruction=1, tools=2, environment=3, memory=4, ide_context=5, snapshot=6, messages=7, tool_outputs=8)
+    request = RequestParts(
+        system_instruction=1, tools=2, environment=3, memory=4, ide_context=5, snapshot=6, messages=7, tool_outputs=8
+    )
     assert (request.surroundings, request.text, request.total) == (10, 26, 36)
     assert request.with_totals(Totals(1, 1, 1, 1)).total == 14
 
 
-def test_json_values_are_counted_as_their_text() -> None:
-    assert ledger().count_json([{"name": "run"}, {}]) == round((len('{"name":"run"}') + 2) / 4)
-
-
-# --- calibration -------------------------------------------------------------------------------------------------------------------
+# --- calibration
 
 
 def test_without_a_count_the_estimate_is_the_sum() -> None:
@@ -122,7 +122,11 @@ def test_each_model_is_calibrated_by_itself() -> None:
     assert book.estimate("another", parts(10_000)) == 11_000
 
 
-@given(st.lists(st.tuples(st.integers(0, 200_000), st.integers(0, 400_000)), max_size=8), st.integers(0, 20_000), st.integers(0, 300_000))
+@given(
+    st.lists(st.tuples(st.integers(0, 200_000), st.integers(0, 400_000)), max_size=8),
+    st.integers(0, 20_000),
+    st.integers(0, 300_000),
+)
 @settings(max_examples=100, deadline=None)
 def test_no_counts_make_an_estimate_absurd(observations: list[tuple[int, int]], surroundings: int, text: int) -> None:
     book = taught(*observations, surroundings=surroundings)
@@ -131,7 +135,7 @@ def test_no_counts_make_an_estimate_absurd(observations: list[tuple[int, int]], 
     assert book.estimate(MODEL, parts(text + 1_000, surroundings)) >= estimate
 
 
-# --- reading -----------------------------------------------------------------------------------------------------------------------
+# --- reading
 
 
 def test_a_reading_is_the_last_count_plus_an_estimate_of_what_came_since() -> None:
@@ -160,11 +164,13 @@ def test_the_parts_always_sum_to_the_total(values: list[int], total: int) -> Non
             assert abs(share * sum(values) - value * max(0, total)) < sum(values)
 
 
-# --- on real conversations ---------------------------------------------------------------------------------------------------------
+# --- on real conversations
 
 
 def errors(conversation: dict[str, Any], truth: Callable[[RequestParts], int]) -> list[tuple[float, float]]:
-    """For each request of a conversation the error of the estimate alone, and after calibration by the requests before it."""
+    """For each request of a conversation the error of the estimate alone, and after calibration by the requests before
+    it.
+    """
     book = ledger()
     instruction = round(book.count_text(conversation.get("systemInstruction") or ""))
     found: list[tuple[float, float]] = []
@@ -174,17 +180,23 @@ def errors(conversation: dict[str, Any], truth: Callable[[RequestParts], int]) -
         if content.role == "user":
             request = parts(text, instruction)
             measured = truth(request)
-            found.append((abs(request.total - measured) / measured, abs(book.estimate(MODEL, request) - measured) / measured))
+            found.append(
+                (abs(request.total - measured) / measured, abs(book.estimate(MODEL, request) - measured) / measured)
+            )
             book.observe(MODEL, 1, request, measured)
     return found
 
 
-@pytest.mark.parametrize(("factor", "constant"), [*itertools.product([0.7, 0.85, 0.95, 1.0, 1.1, 1.25, 1.4], [0, 500, 5_000])])
+@pytest.mark.parametrize(
+    ("factor", "constant"), [*itertools.product([0.7, 0.85, 0.95, 1.0, 1.1, 1.25, 1.4], [0, 500, 5_000])]
+)
 def test_after_calibration_no_conversation_of_the_corpus_is_off_by_a_point_more_than_before(
     corpus: dict[str, dict[str, Any]], factor: float, constant: int
 ) -> None:
     for name, conversation in corpus.items():
-        found = errors(conversation, lambda request: max(1, round(request.text * factor) + request.surroundings + constant))
+        found = errors(
+            conversation, lambda request: max(1, round(request.text * factor) + request.surroundings + constant)
+        )
         before, after = (sum(column) / len(found) for column in zip(*found, strict=True))
         assert after <= before + 0.01, name
         if FACTOR_RANGE[0] <= factor <= FACTOR_RANGE[1]:  # past these a factor and a constant can cancel out by chance

@@ -13,18 +13,26 @@ from gemini_companion.engine.tokens.limits import (
     DEFAULT_MODEL,
     DEFAULT_TOKEN_LIMIT,
     KNOWN_MODELS,
-    OFFLINE_MODEL,
     compressor_for,
     resolve_model,
     title_model,
     token_limit,
 )
 
-GOLDEN = Path(os.environ.get("COMPANION_GOLDEN", Path(__file__).resolve().parents[4] / "shared" / "golden")) / "models_recording.json"
+GOLDEN = (
+    Path(os.environ.get("COMPANION_GOLDEN", Path(__file__).resolve().parents[4] / "shared" / "golden"))
+    / "models_recording.json"
+)
 
 DIFFERENT_ON_PURPOSE: dict[tuple[str, str], tuple[Any, str]] = {
-    ("tokenLimit", "gemini-1.5-pro"): (2_097_152, "the seeds' number, which behaviour.md keeps; the peer has forgotten the model"),
-    ("modelStringToModelConfigAlias", "models/gemini-2.5-pro"): ("gemini-2.5-pro", "a path in front does not change the model"),
+    ("tokenLimit", "gemini-1.5-pro"): (
+        2_097_152,
+        "the number that Gemini CLI had while it knew the model, which it has forgotten",
+    ),
+    ("modelStringToModelConfigAlias", "models/gemini-2.5-pro"): (
+        "gemini-2.5-pro",
+        "a path in front does not change the model",
+    ),
 }
 MODEL_OF_ALIAS = {
     "chat-compression-3-pro": "gemini-3-pro-preview",
@@ -39,7 +47,9 @@ MODEL_OF_ALIAS = {
 
 def golden(function: str) -> list[Any]:
     if not GOLDEN.is_file():
-        return [pytest.param({}, id="no golden vectors", marks=pytest.mark.skip(f"no {GOLDEN.name}: set COMPANION_GOLDEN"))]
+        return [
+            pytest.param({}, id="no golden vectors", marks=pytest.mark.skip(f"no {GOLDEN.name}: set COMPANION_GOLDEN"))
+        ]
     cases = json.loads(GOLDEN.read_text(encoding="utf-8"))["cases"]
     return [pytest.param(case, id=case["id"]) for case in cases if case["fn"] == function]
 
@@ -50,18 +60,18 @@ def expected(case: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("case", golden("tokenLimit"))
-def test_limits_are_the_peers_but_for_the_listed_differences(case: dict[str, Any]):
+def test_limits_are_gemini_clis_but_for_the_listed_differences(case: dict[str, Any]):
     assert token_limit(case["input"]["model"]) == expected(case)
 
 
 @pytest.mark.parametrize("case", golden("modelStringToModelConfigAlias"))
-def test_compressors_are_the_peers_but_for_the_listed_differences(case: dict[str, Any]):
+def test_compressors_are_gemini_clis_but_for_the_listed_differences(case: dict[str, Any]):
     wanted = expected(case)
     assert compressor_for(case["input"]["model"]) == MODEL_OF_ALIAS.get(wanted, wanted)
 
 
 @pytest.mark.parametrize("case", golden("resolveModel"))
-def test_short_names_mean_what_they_mean_to_the_peer(case: dict[str, Any]):
+def test_short_names_mean_what_they_mean_to_gemini_cli(case: dict[str, Any]):
     assert resolve_model(case["input"]["model"]) == expected(case)
 
 
@@ -100,21 +110,19 @@ def test_a_path_in_front_of_a_name_changes_nothing(model: Any):
     assert compressor_for(f"models/{model.name}") == model.compressor
 
 
-def test_the_offline_model_works_for_itself():
-    assert compressor_for(OFFLINE_MODEL) == title_model(OFFLINE_MODEL) == OFFLINE_MODEL
+def test_titles_come_from_a_small_model():
+    assert title_model() == "gemini-2.5-flash-lite"
 
 
-def test_titles_come_from_a_small_model_and_every_other_model_has_one():
-    assert {title_model(model.name) for model in KNOWN_MODELS if model.name != OFFLINE_MODEL} == {"gemini-2.5-flash-lite"}
-
-
-def test_the_list_to_choose_from_starts_with_the_default_and_ends_with_the_built_in_model():
+def test_the_list_to_choose_from_starts_with_the_default():
     names = [model.name for model in KNOWN_MODELS]
-    assert (names[0], names[-1]) == (DEFAULT_MODEL, OFFLINE_MODEL)
+    assert names[0] == DEFAULT_MODEL
     assert len(set(names)) == len(names)
     assert {model.compressor for model in KNOWN_MODELS} <= set(names)
 
 
 def test_short_names_lead_to_models_of_the_list():
     names = {model.name for model in KNOWN_MODELS}
-    assert {resolve_model(short) for short in ("auto", "auto-gemini-3", "auto-gemini-2.5", "pro", "flash", "flash-lite")} <= names
+    assert {
+        resolve_model(short) for short in ("auto", "auto-gemini-3", "auto-gemini-2.5", "pro", "flash", "flash-lite")
+    } <= names

@@ -24,11 +24,17 @@ COUNTER = LexicalTokenCounter()
 BASE64 = "iVBORw0KGgoA" * 5000
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(), max_size=10), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(st.characters(), max_size=10), inner, max_size=4)
+    ),
     max_leaves=20,
 )
-FIELDS = st.sampled_from(["text", "thought", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "parts", "x"])
-PARTS = JSON | st.dictionaries(FIELDS, JSON | st.dictionaries(st.sampled_from(["parts", "mimeType", "data", "response"]), JSON), max_size=4)
+FIELDS = st.sampled_from(
+    ["text", "thought", "functionCall", "functionResponse", "inlineData", "fileData", "executableCode", "parts", "x"]
+)
+PARTS = JSON | st.dictionaries(
+    FIELDS, JSON | st.dictionaries(st.sampled_from(["parts", "mimeType", "data", "response"]), JSON), max_size=4
+)
 
 
 class Characters:
@@ -109,13 +115,17 @@ def test_other_media_cost_by_their_bytes(mime_type: str, size: int, tokens: int)
     assert count_part(part, COUNTER) == pytest.approx(tokens, rel=0.001)
 
 
-@pytest.mark.parametrize(("mime_type", "tokens"), [("audio/ogg", 32 * 60), ("video/mp4", 295 * 60), ("text/plain", UNKNOWN_DOCUMENT_TOKENS)])
+@pytest.mark.parametrize(
+    ("mime_type", "tokens"), [("audio/ogg", 32 * 60), ("video/mp4", 295 * 60), ("text/plain", UNKNOWN_DOCUMENT_TOKENS)]
+)
 def test_a_file_of_unknown_size_costs_a_minute_or_a_page(mime_type: str, tokens: int) -> None:
     assert count_part({"fileData": {"mimeType": mime_type, "fileUri": "files/x"}}, COUNTER) == tokens
 
 
 def test_an_unknown_part_counts_as_json() -> None:
-    assert texts_counted({"executableCode": {"language": "PYTHON", "code": "1"}}) == ['{"executableCode": {"language": "PYTHON", "code": "1"}}']
+    assert texts_counted({"executableCode": {"language": "PYTHON", "code": "1"}}) == [
+        '{"executableCode": {"language": "PYTHON", "code": "1"}}'
+    ]
     assert texts_counted({"thought": True}) == []
     assert count_part({}, COUNTER) == 0
 

@@ -45,7 +45,11 @@ FAMILIAR = st.sampled_from(
         "    ",
     ]
 )
-LINE = st.lists(FAMILIAR.filter(lambda piece: piece not in ("\n", "\r")), min_size=1, max_size=60).map("".join).filter(str.strip)
+LINE = (
+    st.lists(FAMILIAR.filter(lambda piece: piece not in ("\n", "\r")), min_size=1, max_size=60)
+    .map("".join)
+    .filter(str.strip)
+)
 TOLERANCE = 0.10
 """Largest relative error allowed on a text of some hundred tokens; the promise to users is 15 %."""
 
@@ -56,7 +60,9 @@ def test_every_kind_of_text_is_estimated_within_ten_per_cent_of_its_true_count(s
 
 
 def test_over_all_kinds_of_text_together_errors_nearly_cancel() -> None:
-    assert sum(COUNTER.count_text(sample.text) for sample in SAMPLES) == pytest.approx(sum(sample.tokens for sample in SAMPLES), rel=0.02)
+    assert sum(COUNTER.count_text(sample.text) for sample in SAMPLES) == pytest.approx(
+        sum(sample.tokens for sample in SAMPLES), rel=0.02
+    )
 
 
 def test_the_lexical_model_is_far_better_than_the_heuristic() -> None:
@@ -68,7 +74,9 @@ def test_the_lexical_model_is_far_better_than_the_heuristic() -> None:
 
 @pytest.mark.parametrize("counter", COUNTERS)
 @given(text=ANY_TEXT)
-def test_any_string_has_a_finite_count_that_is_never_negative(counter: LexicalTokenCounter | HeuristicTokenCounter, text: str) -> None:
+def test_any_string_has_a_finite_count_that_is_never_negative(
+    counter: LexicalTokenCounter | HeuristicTokenCounter, text: str
+) -> None:
     tokens = counter.count_text(text)
     assert math.isfinite(tokens)
     assert tokens >= 0
@@ -107,7 +115,9 @@ def test_a_text_repeated_costs_more_each_time(line: str, times: int) -> None:
     assert COUNTER.count_text((line + "\n") * (times + 1)) > COUNTER.count_text((line + "\n") * times)
 
 
-@pytest.mark.parametrize("text", [ENGLISH, PYTHON, JAPANESE, MARKDOWN], ids=["English", "Python", "Japanese", "Markdown"])
+@pytest.mark.parametrize(
+    "text", [ENGLISH, PYTHON, JAPANESE, MARKDOWN], ids=["English", "Python", "Japanese", "Markdown"]
+)
 def test_a_repeated_text_grows_in_step_also_where_sampling_begins(text: str) -> None:
     once = COUNTER.count_text(text)
     past = SAMPLED_PAST // len(text) + 2

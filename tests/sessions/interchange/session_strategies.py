@@ -11,11 +11,12 @@ from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import (
     Attachment,
     AttemptEntry,
-    CompactionEntry,
+    CompressionEntry,
     CompressionResult,
     Cut,
     Entry,
     IdeContextEntry,
+    MissingFact,
     ModelChangeEntry,
     PinEntry,
     PreviewEntry,
@@ -23,6 +24,7 @@ from gemini_companion.engine.history.log import (
     RatingEntry,
     ReplyEntry,
     ResumeEntry,
+    Retention,
     ToolResultEntry,
     TurnEndEntry,
     UndoEntry,
@@ -32,7 +34,10 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.sessions.ports import SessionMeta
 
-texts = st.one_of(st.text(max_size=12), st.sampled_from(["/help", "?", "<session_context>", "/etc/hosts is odd", "日本語", "a\x00b", "\U0001f600"]))
+texts = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(["/help", "?", "<session_context>", "/etc/hosts is odd", "日本語", "a\x00b", "\U0001f600"]),
+)
 """Anything that can be said, and what other readers take for something else."""
 
 ids = st.sampled_from(["c1", "c2", "c3", ""])
@@ -53,14 +58,23 @@ def _with_unknown_fields(part: dict[str, Any], unknown: dict[str, Any]) -> dict[
 
 _text_parts = st.fixed_dictionaries({"text": texts}, optional={"thought": st.booleans(), "thoughtSignature": texts})
 _call_parts = st.fixed_dictionaries(
-    {"functionCall": st.fixed_dictionaries({"name": texts}, optional={"id": ids, "args": json_objects})}, optional={"thoughtSignature": texts}
+    {"functionCall": st.fixed_dictionaries({"name": texts}, optional={"id": ids, "args": json_objects})},
+    optional={"thoughtSignature": texts},
 )
-_response_parts = st.fixed_dictionaries({"functionResponse": st.fixed_dictionaries({}, optional={"id": ids, "name": texts, "response": json_values})})
+_response_parts = st.fixed_dictionaries(
+    {"functionResponse": st.fixed_dictionaries({}, optional={"id": ids, "name": texts, "response": json_values})}
+)
 _media_parts = st.fixed_dictionaries({"inlineData": st.fixed_dictionaries({"mimeType": texts, "data": texts})})
 
-parts = st.builds(_with_unknown_fields, _text_parts | _call_parts | _response_parts | _media_parts, st.just({}) | json_objects)
+parts = st.builds(
+    _with_unknown_fields, _text_parts | _call_parts | _response_parts | _media_parts, st.just({}) | json_objects
+)
 
-contents = st.builds(lambda role, parts: Content(role=role, parts=tuple(parts)), st.sampled_from(["user", "model"]), st.lists(parts, max_size=4))
+contents = st.builds(
+    lambda role, parts: Content(role=role, parts=tuple(parts)),
+    st.sampled_from(["user", "model"]),
+    st.lists(parts, max_size=4),
+)
 
 _results = st.builds(
     CompressionResult,
@@ -74,26 +88,50 @@ _results = st.builds(
     message=texts,
     snapshot=st.none() | texts,
     undone=st.none() | st.tuples(texts),
-    retention=st.none() | json_objects,
+    retention=st.none()
+    | st.builds(
+        Retention,
+        score=st.floats(0, 1),
+        facts=st.integers(0, 9),
+        missing=st.lists(st.builds(MissingFact, kind=texts, text=texts), max_size=2).map(tuple),
+    ),
 )
 _common = {"id": texts, "seq": st.just(0), "time": st.integers(0, 2**53 - 1)}
-_compactions = st.builds(
-    CompactionEntry,
+_compressions = st.builds(
+    CompressionEntry,
     **_common,
-    compaction_id=texts,
+    compression_id=texts,
     result=_results,
     hides=st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9)),
     keeps=st.lists(st.integers(1, 9), max_size=2).map(tuple),
     replacement=st.lists(contents, max_size=2).map(tuple),
     covers=st.lists(texts, max_size=2).map(tuple),
-    cuts=st.lists(st.builds(Cut, seq=st.integers(1, 9), part=st.integers(0, 3), output=texts, path=texts, tokens_saved=st.integers(0, 9))).map(tuple),
+    cuts=st.lists(
+        st.builds(
+            Cut, seq=st.integers(1, 9), part=st.integers(0, 3), output=texts, path=texts, tokens_saved=st.integers(0, 9)
+        )
+    ).map(tuple),
 )
 _withheld = st.lists(st.builds(Withheld, name=texts, reason=texts), max_size=2).map(tuple)
 _attachments = st.lists(
-    st.builds(Attachment, path=texts, lines=st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9)), truncated=st.booleans()), max_size=2
+    st.builds(
+        Attachment,
+        path=texts,
+        lines=st.none() | st.tuples(st.integers(1, 9), st.integers(1, 9)),
+        truncated=st.booleans(),
+    ),
+    max_size=2,
 ).map(tuple)
 _entry_kinds = st.one_of(
-    st.builds(PromptEntry, **_common, turn_id=texts, content=contents, client=texts, attachments=_attachments, withheld=_withheld),
+    st.builds(
+        PromptEntry,
+        **_common,
+        turn_id=texts,
+        content=contents,
+        client=texts,
+        attachments=_attachments,
+        withheld=_withheld,
+    ),
     st.builds(
         ReplyEntry,
         **_common,
@@ -122,14 +160,14 @@ _entry_kinds = st.one_of(
         kept_to=st.integers(0, 9),
         duration_ms=st.none() | st.integers(0, 10**9),
     ),
-    _compactions,
-    st.builds(PreviewEntry, **_common, compaction_id=texts, compaction=_compactions, base_seq=st.integers(0, 9)),
+    _compressions,
+    st.builds(PreviewEntry, **_common, compression_id=texts, compression=_compressions, base_seq=st.integers(0, 9)),
     st.builds(UndoEntry, **_common, undone=st.lists(texts).map(tuple), result=_results),
     st.builds(AttemptEntry, **_common, result=_results, forced=st.booleans(), token_count=st.integers(0, 9)),
     st.builds(PinEntry, **_common, pin_id=ids, text=texts),
     st.builds(UnpinEntry, **_common, pin_id=ids),
     st.builds(ModelChangeEntry, **_common, model=texts),
-    st.builds(RatingEntry, **_common, compaction_id=texts, rating=st.integers(1, 5)),
+    st.builds(RatingEntry, **_common, compression_id=texts, rating=st.integers(1, 5)),
     st.builds(ResumeEntry, **_common),
 )
 

@@ -14,15 +14,25 @@ from gemini_companion.engine.history.content import Content, model_text, user_te
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
 from gemini_companion.sessions.interchange.gemini_cli import conversation_of_document, conversation_of_records
 
-GOLDEN = Path(os.environ.get("COMPANION_GOLDEN", Path(__file__).parents[3].parent / "shared" / "golden")) / "models_recording.json"
+GOLDEN = (
+    Path(os.environ.get("COMPANION_GOLDEN", Path(__file__).parents[3].parent / "shared" / "golden"))
+    / "models_recording.json"
+)
 
-HEAD = {"sessionId": "s1", "projectHash": "h", "startTime": "2026-01-01T00:00:00.000Z", "lastUpdated": "2026-01-01T00:00:00.000Z"}
+HEAD = {
+    "sessionId": "s1",
+    "projectHash": "h",
+    "startTime": "2026-01-01T00:00:00.000Z",
+    "lastUpdated": "2026-01-01T00:00:00.000Z",
+}
 CALL = {"functionCall": {"id": "c1", "name": "read_file", "args": {"p": 1}}}
 RESPONSE = {"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "x"}}}
 
 
 def jsonl(*records: object) -> ImportedSession:
-    return decode_session_file("\n".join(record if isinstance(record, str) else json.dumps(record) for record in records).encode(), "s.jsonl")
+    return decode_session_file(
+        "\n".join(record if isinstance(record, str) else json.dumps(record) for record in records).encode(), "s.jsonl"
+    )
 
 
 def whole(*messages: object, **fields: object) -> ImportedSession:
@@ -40,20 +50,31 @@ def gemini(identity: str, content: object, **fields: object) -> dict[str, Any]:
 def golden_cases() -> list[Any]:
     if not GOLDEN.exists():
         return [pytest.param(None, marks=pytest.mark.skip(reason=f"{GOLDEN} is not there (COMPANION_GOLDEN)"))]
-    cases = [case for case in json.loads(GOLDEN.read_text("utf-8"))["cases"] if case["fn"] in ("loadConversation", "recording")]
+    cases = [
+        case
+        for case in json.loads(GOLDEN.read_text("utf-8"))["cases"]
+        if case["fn"] in ("loadConversation", "recording")
+    ]
     return [pytest.param(case, id=case["id"]) for case in cases]
 
 
-# Where we don't answer as the peer's loader does:
+# Where we don't answer as Gemini CLI's loader does:
 # - the counts and the first message that it derives for its list of sessions (`messageCount`, `hasResumableContent`,
 #   `memoryScratchpadIsStale`, …) are not read: importing needs the messages alone;
 # - `metadataOnly` is an option of its list too: without it the messages are there, as many as it counts;
 # - where it answers null we say what is wrong with the file.
-DERIVED = {"messages", "messageCount", "userMessageCount", "memoryScratchpadIsStale", "firstUserMessage", "hasResumableContent"}
+DERIVED = {
+    "messages",
+    "messageCount",
+    "userMessageCount",
+    "memoryScratchpadIsStale",
+    "firstUserMessage",
+    "hasResumableContent",
+}
 
 
 @pytest.mark.parametrize("case", golden_cases())
-def test_a_file_is_folded_as_the_peer_folds_it(case: dict[str, Any]) -> None:
+def test_a_file_is_folded_as_gemini_cli_folds_it(case: dict[str, Any]) -> None:
     if case["fn"] == "recording":
         records = case["expected"]["result"]["records"]
         conversation = conversation_of_records(enumerate(records, start=1))
@@ -87,11 +108,19 @@ def test_a_file_is_folded_as_the_peer_folds_it(case: dict[str, Any]) -> None:
 def test_a_session_is_read_with_its_title_model_and_time() -> None:
     session = whole(user("1", "q"), gemini("2", "a", model="gemini-2.5-pro"), summary="About q")
     assert session.contents == [user_text("q"), model_text("a")]
-    assert (session.title, session.model, session.session_id, session.created_at) == ("About q", "gemini-2.5-pro", "s1", 1_767_225_600_000)
+    assert (session.title, session.model, session.session_id, session.created_at) == (
+        "About q",
+        "gemini-2.5-pro",
+        "s1",
+        1_767_225_600_000,
+    )
 
 
 def test_the_same_session_reads_alike_from_both_kinds_of_file() -> None:
-    messages = [user("1", [{"text": "q"}]), gemini("2", "", toolCalls=[{"id": "c1", "name": "read_file", "args": {"p": 1}, "result": [RESPONSE]}])]
+    messages = [
+        user("1", [{"text": "q"}]),
+        gemini("2", "", toolCalls=[{"id": "c1", "name": "read_file", "args": {"p": 1}, "result": [RESPONSE]}]),
+    ]
     assert jsonl(HEAD, *messages) == whole(*messages)
 
 
@@ -108,7 +137,9 @@ def test_a_rewind_takes_the_message_and_all_after_it_and_an_unknown_one_takes_ev
 
 
 def test_a_checkpoint_replaces_what_came_before() -> None:
-    session = jsonl(HEAD, user("1", "q"), {"$set": {"messages": [user("9", "nine")], "summary": "S"}}, gemini("10", "a"))
+    session = jsonl(
+        HEAD, user("1", "q"), {"$set": {"messages": [user("9", "nine")], "summary": "S"}}, gemini("10", "a")
+    )
     assert (session.contents, session.title) == ([user_text("nine"), model_text("a")], "S")
 
 
@@ -161,14 +192,22 @@ def test_notices_are_no_part_of_the_history() -> None:
 
 def test_surroundings_and_commands_are_no_part_of_the_history() -> None:
     session = whole(
-        user("1", "<session_context>today</session_context>"), user("2", "/help"), user("3", "?"), user("4", ""), user("5", "q"), gemini("6", "a")
+        user("1", "<session_context>today</session_context>"),
+        user("2", "/help"),
+        user("3", "?"),
+        user("4", ""),
+        user("5", "q"),
+        gemini("6", "a"),
     )
     assert session.contents == [user_text("q"), model_text("a")]
 
 
 def test_a_prompt_that_starts_like_a_command_but_was_answered_is_kept() -> None:
-    # The peer drops it when it resumes, and with it half of the turn.
-    assert whole(user("1", "/etc/hosts is odd"), gemini("2", "It is.")).contents == [user_text("/etc/hosts is odd"), model_text("It is.")]
+    # Gemini CLI drops it when it resumes, and with it half of the turn.
+    assert whole(user("1", "/etc/hosts is odd"), gemini("2", "It is.")).contents == [
+        user_text("/etc/hosts is odd"),
+        model_text("It is."),
+    ]
 
 
 def test_an_older_answer_is_put_together_from_thoughts_text_and_calls() -> None:
@@ -179,16 +218,26 @@ def test_an_older_answer_is_put_together_from_thoughts_text_and_calls() -> None:
         user_text("q"),
         Content(
             role="model",
-            parts=({"text": "**Plan** read it", "thought": True}, {"text": "then tell", "thought": True}, {"text": "Reading."}, CALL),
+            parts=(
+                {"text": "**Plan** read it", "thought": True},
+                {"text": "then tell", "thought": True},
+                {"text": "Reading."},
+                CALL,
+            ),
         ),
-        Content(role="user", parts=({"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "the text"}}},)),
+        Content(
+            role="user",
+            parts=({"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "the text"}}},),
+        ),
         model_text("Done."),
     ]
 
 
 def test_a_newer_answer_is_taken_as_it_stands() -> None:
     parts = [{"text": "hm", "thought": True, "thoughtSignature": "sig"}, {"text": "Reading."}, CALL]
-    message = gemini("2", parts, thoughts=[{"description": "again"}], toolCalls=[{**CALL["functionCall"], "result": [RESPONSE]}])
+    message = gemini(
+        "2", parts, thoughts=[{"description": "again"}], toolCalls=[{**CALL["functionCall"], "result": [RESPONSE]}]
+    )
     assert whole(user("1", "q"), message).contents == [
         user_text("q"),
         Content(role="model", parts=tuple(parts)),
@@ -207,7 +256,9 @@ def test_a_result_that_is_recorded_in_both_places_is_there_once() -> None:
 
 @pytest.mark.parametrize("result", ["text", ["te", "xt"], [{"text": "text"}], {"text": "text"}])
 def test_a_result_that_is_mere_text_becomes_the_output_of_its_call(result: object) -> None:
-    session = whole(user("1", "q"), gemini("2", "", toolCalls=[{"id": "c1", "name": "read_file", "args": {}, "result": result}]))
+    session = whole(
+        user("1", "q"), gemini("2", "", toolCalls=[{"id": "c1", "name": "read_file", "args": {}, "result": result}])
+    )
     assert session.contents[-1] == Content(
         role="user", parts=({"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "text"}}},)
     )
@@ -215,9 +266,13 @@ def test_a_result_that_is_mere_text_becomes_the_output_of_its_call(result: objec
 
 def test_a_call_without_a_result_stays_open() -> None:
     session = whole(user("1", "q"), gemini("2", "", toolCalls=[{"id": "c1", "name": "f", "args": {}, "result": None}]))
-    assert session.contents[1:] == [Content(role="model", parts=({"functionCall": {"id": "c1", "name": "f", "args": {}}},))]
+    assert session.contents[1:] == [
+        Content(role="model", parts=({"functionCall": {"id": "c1", "name": "f", "args": {}}},))
+    ]
 
 
-@pytest.mark.parametrize("time", [None, 5, "yesterday", "2026-01-01", "0001-01-01T00:00:00+14:00", "2026-13-01T00:00:00Z"])
+@pytest.mark.parametrize(
+    "time", [None, 5, "yesterday", "2026-01-01", "0001-01-01T00:00:00+14:00", "2026-13-01T00:00:00Z"]
+)
 def test_a_time_that_is_none_is_not_taken(time: object) -> None:
     assert whole(user("1", "q"), startTime=time).created_at in (None, 0)

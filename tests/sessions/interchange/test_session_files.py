@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.interchange import decode_session_file, encode_session
+from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.ports import SessionMeta
 from tests.sessions.interchange.session_strategies import json_values
 
@@ -106,22 +107,33 @@ def test_a_byte_order_mark_does_no_harm() -> None:
 
 def test_lone_surrogates_are_replaced_and_nothing_that_only_looks_like_one() -> None:
     data = b'[{"role": "user", "parts": [{"text": "\\ud800 \\\\ud800 \\ud83d\\ude00 \\udc00\\"", "k\\udfff": 1}]}]'
-    assert decode_session_file(data, "x").contents == [Content(role="user", parts=({"text": '\ufffd \\ud800 \U0001f600 \ufffd"', "k\ufffd": 1},))]
+    assert decode_session_file(data, "x").contents == [
+        Content(role="user", parts=({"text": '\ufffd \\ud800 \U0001f600 \ufffd"', "k\ufffd": 1},))
+    ]
 
 
 def test_an_export_of_a_later_version_is_refused_with_what_to_do() -> None:
-    fault = refused({"format": "gemini-companion", "version": 2, "meta": {}, "entries": []})
+    fault = refused({"format": "gemini-companion", "version": VERSION + 1, "meta": {}, "entries": []})
     assert (fault.path, "Update" in fault.hint) == ("$.version", True)
 
 
-META = SessionMeta(session_id="s1", title="T", model="gemini-2.5-pro", created_at=1_700_000_000_000, updated_at=1_700_000_001_000)
+META = SessionMeta(
+    session_id="s1", title="T", model="gemini-2.5-pro", created_at=1_700_000_000_000, updated_at=1_700_000_001_000
+)
 
 
 def export() -> dict[str, Any]:
     return json.loads(encode_session(META, (), (), "companion"))
 
 
-PROMPT: dict[str, Any] = {"type": "prompt", "id": "e", "seq": 1, "time": 0, "turnId": "t", "content": {"role": "user", "parts": [{"text": "x"}]}}
+PROMPT: dict[str, Any] = {
+    "type": "prompt",
+    "id": "e",
+    "seq": 1,
+    "time": 0,
+    "turnId": "t",
+    "content": {"role": "user", "parts": [{"text": "x"}]},
+}
 
 
 @pytest.mark.parametrize(
@@ -138,7 +150,10 @@ PROMPT: dict[str, Any] = {"type": "prompt", "id": "e", "seq": 1, "time": 0, "tur
         ({"entries": [PROMPT, PROMPT]}, "$.entries[1].seq"),
         ({"entries": [{**PROMPT, "seq": 2**60}]}, "$.entries[0].seq"),
         ({"entries": [{**PROMPT, "time": -5}]}, "$.entries[0].time"),
-        ({"entries": [{**PROMPT, "content": {"role": "user", "parts": [{"text": 1}]}}]}, "$.entries[0].content.parts[0].text"),
+        (
+            {"entries": [{**PROMPT, "content": {"role": "user", "parts": [{"text": 1}]}}]},
+            "$.entries[0].content.parts[0].text",
+        ),
         ({"history": [{}]}, "$.history[0].role"),
     ],
 )
@@ -146,8 +161,30 @@ def test_a_damaged_export_is_refused_with_the_place(changes: dict[str, Any], pat
     assert refused({**export(), **changes}).path == path
 
 
-CONTENT_FIELDS = ["history", "systemInstruction", "role", "parts", "text", "functionCall", "functionResponse", "name", "id", "args", "result"]
-RECORD_FIELDS = ["messages", "sessionId", "projectHash", "type", "content", "toolCalls", "thoughts", "$set", "$rewindTo"]
+CONTENT_FIELDS = [
+    "history",
+    "systemInstruction",
+    "role",
+    "parts",
+    "text",
+    "functionCall",
+    "functionResponse",
+    "name",
+    "id",
+    "args",
+    "result",
+]
+RECORD_FIELDS = [
+    "messages",
+    "sessionId",
+    "projectHash",
+    "type",
+    "content",
+    "toolCalls",
+    "thoughts",
+    "$set",
+    "$rewindTo",
+]
 EXPORT_FIELDS = ["format", "version", "meta", "entries", "seq", "time", "turnId"]
 
 _shaped = st.recursive(
@@ -167,15 +204,30 @@ _shaped = st.recursive(
 @settings(max_examples=100)
 @given(_shaped | st.lists(_shaped, max_size=3), st.sampled_from(["x.json", "x.jsonl"]))
 def test_only_invalid_input_escapes_whatever_json_a_file_holds(value: object, name: str) -> None:
-    lines = [json.dumps(item).encode() for item in value] if isinstance(value, list) and name.endswith("l") else [json.dumps(value).encode()]
+    lines = (
+        [json.dumps(item).encode() for item in value]
+        if isinstance(value, list) and name.endswith("l")
+        else [json.dumps(value).encode()]
+    )
     with suppress(InvalidInput):
         decode_session_file(b"\n".join(lines), name)
 
 
 def _samples() -> list[bytes]:
-    contents = [user_text("hé"), Content(role="model", parts=({"functionCall": {"id": "c1", "name": "ls", "args": {"p": "\u2028"}}},))]
-    contents += [Content(role="user", parts=({"functionResponse": {"id": "c1", "name": "ls", "response": {"output": "x"}}},)), model_text("ok")]
-    lines = ['{"sessionId":"s","projectHash":"h"}', '{"id":"1","type":"user","content":"q"}', '{"$rewindTo":"1"}', '{"$set":{"messages":[]}}']
+    contents = [
+        user_text("hé"),
+        Content(role="model", parts=({"functionCall": {"id": "c1", "name": "ls", "args": {"p": "\u2028"}}},)),
+    ]
+    contents += [
+        Content(role="user", parts=({"functionResponse": {"id": "c1", "name": "ls", "response": {"output": "x"}}},)),
+        model_text("ok"),
+    ]
+    lines = [
+        '{"sessionId":"s","projectHash":"h"}',
+        '{"id":"1","type":"user","content":"q"}',
+        '{"$rewindTo":"1"}',
+        '{"$set":{"messages":[]}}',
+    ]
     return [
         encode_session(META, (), contents, "companion").encode(),
         encode_session(META, (), contents, "gemini-cli").encode(),
@@ -190,7 +242,9 @@ def _samples() -> list[bytes]:
     st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 6), st.binary(max_size=4)), min_size=1, max_size=6),
     st.sampled_from(["x.json", "x.jsonl"]),
 )
-def test_only_invalid_input_escapes_however_the_bytes_were_changed(sample: bytes, edits: list[tuple[int, int, bytes]], name: str) -> None:
+def test_only_invalid_input_escapes_however_the_bytes_were_changed(
+    sample: bytes, edits: list[tuple[int, int, bytes]], name: str
+) -> None:
     data = sample
     for place, length, new in edits:
         at = place % (len(data) + 1)

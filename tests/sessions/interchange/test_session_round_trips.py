@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, Usage
 from gemini_companion.sessions.interchange import SessionExport, decode_session_file, encode_session
+from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.ports import SessionMeta
 from tests.sessions.interchange.session_strategies import contents, logs, metas
 
@@ -34,11 +35,17 @@ META = SessionMeta(
 
 @settings(max_examples=60)
 @given(metas, logs(), st.lists(contents, max_size=3))
-def test_our_own_export_gives_back_an_equal_log(meta: SessionMeta, entries: tuple[Entry, ...], history: list[Content]) -> None:
+def test_our_own_export_gives_back_an_equal_log(
+    meta: SessionMeta, entries: tuple[Entry, ...], history: list[Content]
+) -> None:
     held = msgspec.structs.replace(meta, held_by=77)
     session = decode_session_file(encode_session(held, entries, history, "companion").encode(), "s.json")
     assert (session.meta, session.entries, session.contents) == (meta, entries, history)
-    assert (session.title, session.system_instruction, session.session_id) == (meta.title, meta.system_instruction, meta.session_id)
+    assert (session.title, session.system_instruction, session.session_id) == (
+        meta.title,
+        meta.system_instruction,
+        meta.session_id,
+    )
 
 
 @settings(max_examples=100)
@@ -49,7 +56,9 @@ def test_an_export_for_gemini_cli_gives_back_equal_contents(meta: SessionMeta, h
     assert session.system_instruction == meta.system_instruction
 
 
-@pytest.mark.parametrize("path", sorted(CORPUS.glob("*/*.json")) or [None], ids=lambda path: path.stem if path else "no corpus")
+@pytest.mark.parametrize(
+    "path", sorted(CORPUS.glob("*/*.json")) or [None], ids=lambda path: path.stem if path else "no corpus"
+)
 def test_real_conversations_come_back_equal_from_either_format(path: Path | None) -> None:
     if path is None:
         pytest.skip(f"{CORPUS} is not there (COMPANION_CORPUS)")
@@ -73,7 +82,7 @@ def test_pins_in_force_are_told_beside_the_log() -> None:
 def test_our_own_export_says_what_it_is_and_reads_as_a_plain_history_too() -> None:
     text = encode_session(META, (), [user_text("q")], "companion")
     raw = json.loads(text)
-    assert (raw["format"], raw["version"]) == ("gemini-companion", 1)
+    assert (raw["format"], raw["version"]) == ("gemini-companion", VERSION)
     assert raw["history"] == [{"role": "user", "parts": [{"text": "q"}]}]
     assert msgspec.json.decode(text, type=SessionExport).meta == META
 
@@ -84,7 +93,9 @@ def exported(history: Sequence[Content], entries: Sequence[Entry] = ()) -> dict[
 
 def test_the_other_programs_fields_are_all_there() -> None:
     document = exported([user_text("q")])
-    assert {name: document[name] for name in ("sessionId", "startTime", "lastUpdated", "kind", "summary", "directories")} == {
+    assert {
+        name: document[name] for name in ("sessionId", "startTime", "lastUpdated", "kind", "summary", "directories")
+    } == {
         "sessionId": "s1",
         "startTime": "2026-01-01T00:00:00.123Z",
         "lastUpdated": "2026-01-01T00:00:01.000Z",
@@ -92,7 +103,9 @@ def test_the_other_programs_fields_are_all_there() -> None:
         "summary": "About q",
         "directories": ["/w"],
     }
-    assert document["projectHash"] == "d1bb8ca354673cd575d31d952490058c9943aef39d5a9553fb4a21ab7a59a19d"  # SHA-256 of "/w"
+    assert (
+        document["projectHash"] == "d1bb8ca354673cd575d31d952490058c9943aef39d5a9553fb4a21ab7a59a19d"
+    )  # SHA-256 of "/w"
 
 
 def test_a_result_goes_into_its_call_where_gemini_cli_looks_for_it() -> None:
@@ -101,7 +114,9 @@ def test_a_result_goes_into_its_call_where_gemini_cli_looks_for_it() -> None:
     first = {"functionResponse": {"id": "c1", "name": "ls", "response": {"output": "x"}}}
     second = {"functionResponse": {"id": "c2", "name": "cat", "response": {"error": "no"}}}
     image = {"inlineData": {"mimeType": "image/png", "data": ""}}
-    document = exported([user_text("q"), Content(role="model", parts=(call, other)), Content(role="user", parts=(second, image, first))])
+    document = exported(
+        [user_text("q"), Content(role="model", parts=(call, other)), Content(role="user", parts=(second, image, first))]
+    )
     messages = document["messages"]
     assert isinstance(messages, list)
     assert [message["type"] for message in messages] == ["user", "gemini"]
@@ -123,7 +138,12 @@ def test_a_result_goes_into_its_call_where_gemini_cli_looks_for_it() -> None:
     ids=["text first", "no id", "another id", "twice"],
 )
 def test_a_result_that_would_not_come_back_the_same_stays_a_message(answer: list[dict[str, object]]) -> None:
-    document = exported([Content(role="model", parts=({"functionCall": {"id": "c1", "name": "ls"}},)), Content(role="user", parts=tuple(answer))])
+    document = exported(
+        [
+            Content(role="model", parts=({"functionCall": {"id": "c1", "name": "ls"}},)),
+            Content(role="user", parts=tuple(answer)),
+        ]
+    )
     messages = document["messages"]
     assert isinstance(messages, list)
     assert [message["content"] for message in messages][1:] == [answer]
@@ -133,7 +153,9 @@ def test_a_result_that_would_not_come_back_the_same_stays_a_message(answer: list
 def test_the_log_says_when_and_by_which_model_a_content_was_said() -> None:
     prompt = PromptEntry(id="p", seq=1, time=1_767_225_700_000, turn_id="t", content=user_text("q"))
     usage = Usage(prompt_tokens=5, output_tokens=2, total_tokens=7)
-    reply = ReplyEntry(id="r", seq=2, time=1_767_225_701_000, turn_id="t", content=model_text("a"), model="gemini-3-pro", usage=usage)
+    reply = ReplyEntry(
+        id="r", seq=2, time=1_767_225_701_000, turn_id="t", content=model_text("a"), model="gemini-3-pro", usage=usage
+    )
     document = exported([prompt.content, reply.content, reply.content], [prompt, reply])
     messages = document["messages"]
     assert isinstance(messages, list)

@@ -2,13 +2,13 @@
 
 ```python
 with Emulator() as gemini:
-    gemini.script("Hello.", faults.rate_limited(retry_after="2"))   # then by itself: an echo, or a snapshot when asked for one
-    ...                                                              # GOOGLE_GEMINI_BASE_URL=gemini.base_url, any key
-    assert gemini.requests[0].prompt == "Hi"
+    gemini.script("Hello.", faults.rate_limited(retry_after="2"))   # then by itself: an echo, or a snapshot when asked
+    for one ...                                                              # GOOGLE_GEMINI_BASE_URL=gemini.base_url,
+    any key assert gemini.requests[0].prompt == "Hi"
 ```
 
-Tests never sleep: `wait_for_request` and `wait_for_hang_up` wait for what the client does; a `Gate` between the pieces of an
-answer holds the emulator until the test opens it.
+Tests never sleep: `wait_for_request` and `wait_for_hang_up` wait for what the client does; a `Gate` between the pieces
+of an answer holds the emulator until the test opens it.
 """
 
 from tests.support.emulator import faults

@@ -1,7 +1,9 @@
-"""The emulator as a process: `python -m tests.support.emulator [--port N] [--script FILE] [--replay FILE] [--snapshot MODE]`.
+"""The emulator as a process: `python -m tests.support.emulator [--port N] [--script FILE] [--replay FILE] [--snapshot
+MODE]`.
 
-Prints one JSON line, `{"baseUrl": …}`, and serves until it is interrupted or terminated. Files: see `recordings.read_lines`;
-after a script it goes on answering by itself, after a replay it refuses. `GET /emulator/requests` shows what was asked.
+Prints one JSON line, `{"baseUrl": …}`, and serves until it is interrupted or terminated. Files: see
+`recordings.read_lines`; after a script it goes on answering by itself, after a replay it refuses. `GET
+/emulator/requests` shows what was asked.
 """
 
 from __future__ import annotations

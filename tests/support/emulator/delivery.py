@@ -78,7 +78,11 @@ class _Tally:
     def usage(self) -> dict[str, int]:
         said, thought = (self._characters[kind] // 4 for kind in (False, True))
         usage = {"promptTokenCount": self._prompt, "totalTokenCount": self._prompt + thought + said}
-        return {**usage, **({"candidatesTokenCount": said} if said else {}), **({"thoughtsTokenCount": thought} if thought else {})}
+        return {
+            **usage,
+            **({"candidatesTokenCount": said} if said else {}),
+            **({"thoughtsTokenCount": thought} if thought else {}),
+        }
 
 
 def _completed(request: RecordedRequest, reply: Reply, body: Json, tally: _Tally) -> Json:

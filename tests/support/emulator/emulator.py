@@ -23,7 +23,8 @@ from tests.support.emulator.requested import RecordedRequest
 from tests.support.emulator.responders import Responder, Summariser
 from tests.support.emulator.tokens import count_request, input_limit
 from tests.support.emulator.validation import check_count, check_generate
-from tests.support.emulator.waiting import TIMEOUT, Gate, Watch
+from tests.support.emulator.waiting import Gate, Watch
+from tests.support.patience import PATIENCE
 
 Method = Literal["generateContent", "streamGenerateContent", "countTokens"]
 
@@ -47,9 +48,9 @@ class _Scripted:
 class Emulator:
     """A Gemini API on loopback: scripted, replaying or answering by itself.
 
-    Every request is first checked as the real API would (key, model, form, size); only then does it get the first scripted
-    reply that fits it, else one from `responder`. Use it as a context manager, or call `start` and `stop`. Attributes may be
-    changed at any time.
+    Every request is first checked as the real API would (key, model, form, size); only then does it get the first
+    scripted reply that fits it, else one from `responder`. Use it as a context manager, or call `start` and `stop`.
+    Attributes may be changed at any time.
     """
 
     faults = faults
@@ -111,10 +112,14 @@ class Emulator:
     async def __aexit__(self, *_: object) -> None:
         await asyncio.to_thread(self.stop)
 
-    def script(self, *replies: Reply | str, method: Method | None = None, when: Callable[[RecordedRequest], bool] | None = None) -> None:
+    def script(
+        self, *replies: Reply | str, method: Method | None = None, when: Callable[[RecordedRequest], bool] | None = None
+    ) -> None:
         """Queue replies, each for one request of `method` (by default: any that generates) for which `when` holds."""
         with self._lock:
-            self._script.extend(_Scripted(answer(reply) if isinstance(reply, str) else reply, method, when) for reply in replies)
+            self._script.extend(
+                _Scripted(answer(reply) if isinstance(reply, str) else reply, method, when) for reply in replies
+            )
 
     def replay(self, path: Path) -> None:
         """Queue a file's replies (see `recordings`); past its end every request is refused."""
@@ -133,16 +138,18 @@ class Emulator:
         return [request for request in self.requests if method is None or request.method == method]
 
     async def wait_for_request(self, count: int = 1, method: Method | None = None) -> RecordedRequest:
-        """The request that is the `count`th of its method, once it has come. Raises `TimeoutError` after 5 seconds."""
-        return await asyncio.wait_for(asyncio.wrap_future(self._watch.when(lambda: self._nth(count, method))), TIMEOUT)
+        """The request that is the `count`th of its method, once it has come. Raises `TimeoutError` after `PATIENCE`."""
+        return await asyncio.wait_for(asyncio.wrap_future(self._watch.when(lambda: self._nth(count, method))), PATIENCE)
 
     def wait_for_request_blocking(self, count: int = 1, method: Method | None = None) -> RecordedRequest:
         """The same for tests that are not async."""
-        return self._watch.when(lambda: self._nth(count, method)).result(TIMEOUT)
+        return self._watch.when(lambda: self._nth(count, method)).result(PATIENCE)
 
     async def wait_for_hang_up(self, request: RecordedRequest) -> None:
-        """Wait until the client has closed the connection of a request under way. Raises `TimeoutError` after 5 seconds."""
-        await asyncio.wait_for(asyncio.wrap_future(self._watch.when(lambda: request.hung_up or None)), TIMEOUT)
+        """Wait until the client has closed the connection of a request under way. Raises `TimeoutError` after
+        `PATIENCE`.
+        """
+        await asyncio.wait_for(asyncio.wrap_future(self._watch.when(lambda: request.hung_up or None)), PATIENCE)
 
     def release(self) -> None:
         """Open every gate of every reply so far."""
@@ -157,16 +164,34 @@ class Emulator:
         url = urlsplit(http.target)
         path = url.path.removeprefix(self._prefix) if url.path.startswith(self._prefix) else ""
         if http.method == "POST" and path == "/token":  # where the tests' Google credentials are refreshed
-            return await exchange.reply(200, json.dumps({"access_token": "emulated", "expires_in": 3600, "token_type": "Bearer"}).encode())
+            return await exchange.reply(
+                200, json.dumps({"access_token": "emulated", "expires_in": 3600, "token_type": "Bearer"}).encode()
+            )
         if http.method == "GET" and path == "/emulator/requests":
-            shown = [{"method": request.method, "model": request.model, "body": request.body, "status": request.status} for request in self.requests]
+            shown = [
+                {"method": request.method, "model": request.model, "body": request.body, "status": request.status}
+                for request in self.requests
+            ]
             return await exchange.reply(200, json.dumps(shown).encode())
         match = _PATH.fullmatch(path)
-        if http.method != "POST" or match is None or match["method"] not in ("generateContent", "streamGenerateContent", "countTokens"):
-            return await exchange.reply(404, b"<!DOCTYPE html><title>Error 404 (Not Found)</title>", {"content-type": "text/html"})
+        if (
+            http.method != "POST"
+            or match is None
+            or match["method"] not in ("generateContent", "streamGenerateContent", "countTokens")
+        ):
+            return await exchange.reply(
+                404, b"<!DOCTYPE html><title>Error 404 (Not Found)</title>", {"content-type": "text/html"}
+            )
         query = {name: values[-1] for name, values in parse_qs(url.query).items()}
         request = RecordedRequest(
-            len(self.requests), match["method"], unquote(match["model"]), path, query, http.headers, _json(http.body), match["vertex"] is not None
+            len(self.requests),
+            match["method"],
+            unquote(match["model"]),
+            path,
+            query,
+            http.headers,
+            _json(http.body),
+            match["vertex"] is not None,
         )
         self.requests.append(request)
         self._watch.changed()
@@ -209,15 +234,24 @@ class Emulator:
         if not key and not (request.vertex and request.headers.get("authorization", "").startswith("Bearer ")):
             raise ApiError(403, "Method doesn't allow unregistered callers (callers without established identity).")
         if key and self.keys is not None and key not in self.keys:
-            raise ApiError(400, "API key not valid. Please pass a valid API key.", details=[error_info("API_KEY_INVALID")])
+            raise ApiError(
+                400, "API key not valid. Please pass a valid API key.", details=[error_info("API_KEY_INVALID")]
+            )
         if not (_KNOWN_MODEL.fullmatch(request.model) if self.models is None else request.model in self.models):
-            raise ApiError(404, f"models/{request.model} is not found, or is not supported for {request.method}. Call ListModels to see what is.")
+            raise ApiError(
+                404,
+                f"models/{request.model} is not found, or is not supported for {request.method}. Call ListModels to see"
+                " what is.",
+            )
         counting = request.method == "countTokens"
         try:
             if counting:
                 check_count(request.body, vertex=request.vertex)
             else:
-                check_generate(request.body, signed_calls=self.signed_calls and re.match(r"gemini-[3-9]", request.model) is not None)
+                check_generate(
+                    request.body,
+                    signed_calls=self.signed_calls and re.match(r"gemini-[3-9]", request.model) is not None,
+                )
         except ApiError as error:
             self.malformed.append(error.message)
             raise

@@ -1,4 +1,6 @@
-"""Everything that can go wrong between us and the Gemini API, as replies. `FAULTS` has each by name, with its defaults."""
+"""Everything that can go wrong between us and the Gemini API, as replies. `FAULTS` has each by name, with its
+defaults.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from tests.support.emulator.waiting import Gate
 
 
 def rate_limited(*, retry_after: str | None = None, retry_delay: str | None = None, quota: str | None = None) -> Reply:
-    """429; `retry_after` is the header (seconds or a date), `retry_delay` RetryInfo (`1.5s`), `quota` the id of the used-up quota."""
+    """429; `retry_after` is the header (seconds or a date), `retry_delay` RetryInfo (`1.5s`), `quota` the id of the
+    used-up quota.
+    """
     details: list[Mapping[str, Any]] = [quota_failure(quota)] if quota else []
     if retry_delay is not None:
         details.append(retry_info(retry_delay))
@@ -26,7 +30,13 @@ def internal() -> Reply:
 
 def unavailable(*, retry_after: str | None = None) -> Reply:
     """503."""
-    return failure(ApiError(503, "The model is overloaded. Please try again later.", headers={"retry-after": retry_after} if retry_after else {}))
+    return failure(
+        ApiError(
+            503,
+            "The model is overloaded. Please try again later.",
+            headers={"retry-after": retry_after} if retry_after else {},
+        )
+    )
 
 
 def deadline() -> Reply:
@@ -137,7 +147,10 @@ def forbidden() -> Reply:
 
 def unknown_model(model: str = "gemini-0") -> Reply:
     """404."""
-    message = f"models/{model} is not found for API version v1, or is not supported for generateContent. Call ListModels to see the available models."
+    message = (
+        f"models/{model} is not found for API version v1, or is not supported for generateContent. Call ListModels to"
+        " see the available models."
+    )
     return failure(ApiError(404, message))
 
 

@@ -10,12 +10,14 @@ import pytest
 from tests.support.emulator import Emulator
 
 if TYPE_CHECKING:
-    from gemini_companion.adapters.gemini import GeminiModelClient
+    from gemini_companion.adapters.gemini import GeminiProvider
 
 
 @pytest.fixture
 def emulator() -> Iterator[Emulator]:
-    """A running emulator. The test fails if it was sent anything that the real API would call malformed (`emulator.malformed`)."""
+    """A running emulator. The test fails if it was sent anything that the real API would call malformed
+    (`emulator.malformed`).
+    """
     with Emulator() as running:
         yield running
     assert not running.malformed, f"requests that the real API refuses: {running.malformed}"
@@ -29,12 +31,12 @@ def gemini_environment(emulator: Emulator) -> dict[str, str]:
 
 
 @pytest.fixture
-async def gemini(gemini_environment: dict[str, str]) -> AsyncIterator[GeminiModelClient]:
+async def gemini(gemini_environment: dict[str, str]) -> AsyncIterator[GeminiProvider]:
     """The real adapter, on the real SDK, speaking to the emulator."""
-    from gemini_companion.adapters.gemini import GeminiModelClient, from_environment
+    from gemini_companion.adapters.gemini import GeminiProvider, from_environment
 
     options = from_environment(gemini_environment)
     assert options is not None
-    client = GeminiModelClient(options)
+    client = GeminiProvider(options)
     yield client
     await client.close()

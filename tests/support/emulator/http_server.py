@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from http import HTTPStatus
 
+from tests.support.patience import PATIENCE
+
 LARGEST_BODY = 256 * 1024 * 1024
 
 
@@ -33,11 +35,16 @@ class Exchange:
 
     async def reply(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         """Answer at once, with JSON unless `headers` say otherwise."""
-        await self._write(_head(status, {"content-type": "application/json", **(headers or {}), "content-length": str(len(body))}) + body)
+        await self._write(
+            _head(status, {"content-type": "application/json", **(headers or {}), "content-length": str(len(body))})
+            + body
+        )
 
     async def begin_events(self, headers: Mapping[str, str] | None = None) -> None:
         """Start a stream of server-sent events."""
-        await self._write(_head(200, {"content-type": "text/event-stream", **(headers or {}), "transfer-encoding": "chunked"}))
+        await self._write(
+            _head(200, {"content-type": "text/event-stream", **(headers or {}), "transfer-encoding": "chunked"})
+        )
 
     async def send(self, data: bytes) -> None:
         """Send one piece of a stream at once."""
@@ -77,15 +84,17 @@ class LoopbackServer:
     def start(self, port: int = 0) -> None:
         """Listen on `port`, or on a free one."""
         ready: Future[int] = Future()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._main(port, ready)), name="gemini-emulator", daemon=True)
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._main(port, ready)), name="gemini-emulator", daemon=True
+        )
         self._thread.start()
-        self.port = ready.result(timeout=5)
+        self.port = ready.result(timeout=PATIENCE)
 
     def stop(self) -> None:
         """End every connection and the thread."""
         if self._loop is not None and self._stopping is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._stopping.set)
-            self._thread.join(timeout=5)
+            self._thread.join(timeout=PATIENCE)
             self._loop = self._stopping = self._thread = None
 
     async def _main(self, port: int, ready: Future[int]) -> None:

@@ -25,8 +25,8 @@ def recordings_folder() -> Path | None:
 def read_lines(path: Path) -> Iterator[tuple[str | None, Reply]]:
     """Each line as the method that it answers (`None`: any that generates) and the reply.
 
-    A line has `response` (an object, or the list of a stream's), `text` (a text, or a list of pieces) or `fault` (a name in
-    `FAULTS`), and may have `method`. Raises `ValueError` naming file and line.
+    A line has `response` (an object, or the list of a stream's), `text` (a text, or a list of pieces) or `fault` (a
+    name in `FAULTS`), and may have `method`. Raises `ValueError` naming file and line.
     """
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         if not line.strip():
@@ -36,7 +36,9 @@ def read_lines(path: Path) -> Iterator[tuple[str | None, Reply]]:
             method = entry.get("method")
             yield METHODS.get(str(method), method), _reply(entry)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"{path}:{number}: {error!r}: expected an object with `response`, `text` or `fault`") from error
+            raise ValueError(
+                f"{path}:{number}: {error!r}: expected an object with `response`, `text` or `fault`"
+            ) from error
 
 
 def _reply(entry: dict[str, Any]) -> Reply:

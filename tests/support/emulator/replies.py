@@ -1,6 +1,7 @@
 """What the emulator can be told to answer: whole responses, pieces with gates between them, errors, broken connections.
 
-A reply is written once and sent by either method: a stream sends each piece as an event, `generateContent` sends them merged.
+A reply is written once and sent by either method: a stream sends each piece as an event, `generateContent` sends them
+merged.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ Json = dict[str, Any]
 SIGNATURE = "CgVzaWduZWQ="
 """A thought signature for calls that a script makes up."""
 
-_RESPONSE_FIELDS = frozenset({"candidates", "promptFeedback", "usageMetadata", "error", "modelVersion", "responseId", "totalTokens"})
+_RESPONSE_FIELDS = frozenset(
+    {"candidates", "promptFeedback", "usageMetadata", "error", "modelVersion", "responseId", "totalTokens"}
+)
 
 
 class Drop:
@@ -55,7 +58,9 @@ Piece = str | Step
 """A text, a part (`{"functionCall": …}`), or a step; a dictionary with a response's fields is a response as it is."""
 
 
-def answer(*pieces: Piece, finish: str | None = "STOP", usage: Mapping[str, int] | Literal["auto"] | None = "auto") -> Reply:
+def answer(
+    *pieces: Piece, finish: str | None = "STOP", usage: Mapping[str, int] | Literal["auto"] | None = "auto"
+) -> Reply:
     """An answer whose last piece carries `finish` as its finish reason; `None` for an answer that just stops."""
     steps = [_step(piece) for piece in pieces]
     if finish is not None:
@@ -88,7 +93,9 @@ def slow(*texts: str, finish: str | None = "STOP") -> Reply:
     return answer(*pieces[1:], finish=finish)
 
 
-def call(name: str, args: Mapping[str, Any] | None = None, *, call_id: str | None = None, signature: str | None = SIGNATURE) -> Json:
+def call(
+    name: str, args: Mapping[str, Any] | None = None, *, call_id: str | None = None, signature: str | None = SIGNATURE
+) -> Json:
     """A part that calls a function."""
     wire: Json = {"name": name, "args": dict(args or {})}
     part: Json = {"functionCall": {"id": call_id, **wire} if call_id else wire}
@@ -110,7 +117,12 @@ def merged(bodies: Iterable[Json]) -> Json:
         for piece in body.get("candidates", [])[:1]:
             candidate.update({key: value for key, value in piece.items() if key != "content"})
             for part in piece.get("content", {}).get("parts", []):
-                if parts and _joinable(parts[-1]) and _joinable(part) and parts[-1].get("thought") == part.get("thought"):
+                if (
+                    parts
+                    and _joinable(parts[-1])
+                    and _joinable(part)
+                    and parts[-1].get("thought") == part.get("thought")
+                ):
                     parts[-1] = {**parts[-1], "text": parts[-1]["text"] + part["text"]}
                 else:
                     parts.append(part)

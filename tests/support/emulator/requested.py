@@ -54,4 +54,8 @@ class RecordedRequest:
 
 
 def _text_of(content: Json) -> str:
-    return "\n".join(part["text"] for part in content.get("parts", []) if isinstance(part, dict) and isinstance(part.get("text"), str))
+    return "\n".join(
+        part["text"]
+        for part in content.get("parts", [])
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+    )

@@ -29,8 +29,12 @@ _WORDS = re.compile(r"\S+\s*")
 
 
 def asks_for_snapshot(request: RecordedRequest) -> bool:
-    """True for a summariser's request: it speaks of the tag in its system instruction or its prompt, and is never a stream."""
-    return request.method == "generateContent" and ("state_snapshot" in request.system or "state_snapshot" in request.prompt)
+    """True for a summariser's request: it speaks of the tag in its system instruction or its prompt, and is never a
+    stream.
+    """
+    return request.method == "generateContent" and (
+        "state_snapshot" in request.system or "state_snapshot" in request.prompt
+    )
 
 
 def echo(request: RecordedRequest) -> Reply:
@@ -48,7 +52,13 @@ def snapshot_of(sections: dict[str, str]) -> str:
 class Summariser:
     """Answers summarisers by `mode` or by an `oracle` that writes the whole text, and everybody else by `otherwise`."""
 
-    def __init__(self, mode: Mode = "plausible", *, oracle: Callable[[RecordedRequest], str] | None = None, otherwise: Responder = echo) -> None:
+    def __init__(
+        self,
+        mode: Mode = "plausible",
+        *,
+        oracle: Callable[[RecordedRequest], str] | None = None,
+        otherwise: Responder = echo,
+    ) -> None:
         self.mode: Mode = mode
         self.oracle = oracle
         self.otherwise = otherwise
@@ -70,7 +80,9 @@ class Summariser:
             case "garbage":
                 return "Sure! Here is a summary of our conversation: we talked."
             case "inflated":
-                return snapshot.replace("</task_state>", f"{'And much more was said. ' * (request.characters // 12 + 100)}</task_state>")
+                return snapshot.replace(
+                    "</task_state>", f"{'And much more was said. ' * (request.characters // 12 + 100)}</task_state>"
+                )
             case "no_tag":
                 return "\n".join(snapshot.splitlines()[1:-1])
             case "unclosed":

@@ -1,7 +1,7 @@
 """What the real API refuses with 400, refused here too, so that no malformed request goes unnoticed in a test.
 
-Stricter than the API in one thing: neighbouring contents of one role, which it tolerates and we never send. Field names are
-accepted in camelCase only.
+Stricter than the API in one thing: neighbouring contents of one role, which it tolerates and we never send. Field names
+are accepted in camelCase only.
 """
 
 from __future__ import annotations
@@ -29,21 +29,45 @@ _DATA: Mapping[str, frozenset[str]] = {
 }
 _PART = frozenset({"text", "thought", "thoughtSignature", "videoMetadata", "mediaResolution", *_DATA})
 _GENERATE = frozenset(
-    {"model", "contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "cachedContent", "labels"}
+    {
+        "model",
+        "contents",
+        "systemInstruction",
+        "tools",
+        "toolConfig",
+        "safetySettings",
+        "generationConfig",
+        "cachedContent",
+        "labels",
+    }
 )
 _COUNT = frozenset({"model", "contents", "generateContentRequest"})
 _COUNT_VERTEX = frozenset({"model", "contents", "systemInstruction", "tools", "generationConfig", "instances"})
 _GENERATION = frozenset(
-    {"temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "seed", "responseMimeType", "responseSchema"}
+    {
+        "temperature",
+        "topP",
+        "topK",
+        "candidateCount",
+        "maxOutputTokens",
+        "stopSequences",
+        "seed",
+        "responseMimeType",
+        "responseSchema",
+    }
     | {"responseJsonSchema", "thinkingConfig", "presencePenalty", "frequencyPenalty", "mediaResolution"}
 )
-_DECLARATION = frozenset({"name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior"})
+_DECLARATION = frozenset(
+    {"name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior"}
+)
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 _MAX_DEPTH = 100
 
 
 def check_generate(body: Json, *, signed_calls: bool) -> None:
-    """Raises `ApiError` for a body that `generateContent` refuses. `signed_calls`: this turn's calls need thought signatures."""
+    """Raises `ApiError` for a body that `generateContent` refuses. `signed_calls`: this turn's calls need thought
+    signatures.
+    """
     _known(body, _GENERATE, "")
     _depth(body)
     contents = _contents(body)
@@ -58,14 +82,19 @@ def check_generate(body: Json, *, signed_calls: bool) -> None:
 
 
 def check_count(body: Json, *, vertex: bool) -> None:
-    """Raises `ApiError` for a body that `countTokens` refuses; only Vertex AI takes system instruction and tools here."""
+    """Raises `ApiError` for a body that `countTokens` refuses; only Vertex AI takes system instruction and tools
+    here.
+    """
     _known(body, _COUNT_VERTEX if vertex else _COUNT, "")
     _depth(body)
     _contents(body)
 
 
 def _contents(body: Json) -> list[Json]:
-    contents = [_object(content, f"contents[{index}]") for index, content in enumerate(_list(body.get("contents", []), "contents"))]
+    contents = [
+        _object(content, f"contents[{index}]")
+        for index, content in enumerate(_list(body.get("contents", []), "contents"))
+    ]
     if not contents:
         raise ApiError(400, "* GenerateContentRequest.contents: contents is not specified")
     for index, content in enumerate(contents):
@@ -88,9 +117,13 @@ def _part(part: Json, where: str) -> None:
     _known(part, _PART, where)
     data = [name for name in ("text", *_DATA) if name in part]
     if not data:
-        raise ApiError(400, f"* GenerateContentRequest.{where}.data: required oneof field 'data' must have one initialized field")
+        raise ApiError(
+            400, f"* GenerateContentRequest.{where}.data: required oneof field 'data' must have one initialized field"
+        )
     if len(data) > 1:
-        raise ApiError(400, f"Invalid value at '{where}' (oneof), oneof field 'data' is already set. Cannot set '{data[1]}'")
+        raise ApiError(
+            400, f"Invalid value at '{where}' (oneof), oneof field 'data' is already set. Cannot set '{data[1]}'"
+        )
     if "text" in part:
         if not isinstance(part["text"], str):
             raise ApiError(400, f"Invalid value at '{where}.text' (TYPE_STRING)")
@@ -102,7 +135,11 @@ def _part(part: Json, where: str) -> None:
     for name, inner in (("functionCall", "args"), ("functionResponse", "response")):
         if name in part:
             if not _FUNCTION_NAME.fullmatch(str(part[name].get("name", ""))):
-                raise ApiError(400, f"* GenerateContentRequest.{where}.{name}.name: [FIELD_INVALID] Name must be given and well-formed.")
+                raise ApiError(
+                    400,
+                    f"* GenerateContentRequest.{where}.{name}.name: [FIELD_INVALID] Name must be given and"
+                    " well-formed.",
+                )
             _object(part[name].get(inner, {}), f"{where}.{name}.{inner}")
     _base64(part.get("thoughtSignature", ""), f"{where}.thought_signature")
     if "inlineData" in part:
@@ -127,12 +164,17 @@ def _turns(contents: list[Json]) -> None:
         if before.get("role") == content["role"]:
             raise ApiError(400, "Please ensure that multiturn requests alternate between user and model.")
         answers = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
-        if len(answers) != len(calls) or Counter(answer["name"] for answer in answers) != Counter(call["name"] for call in calls):
+        if len(answers) != len(calls) or Counter(answer["name"] for answer in answers) != Counter(
+            call["name"] for call in calls
+        ):
             raise ApiError(
                 400,
-                "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
-                if calls
-                else "Please ensure that function response turn comes immediately after a function call turn.",
+                (
+                    "Please ensure that the number of function response parts is equal to the number of function call"
+                    " parts of the function call turn."
+                    if calls
+                    else "Please ensure that function response turn comes immediately after a function call turn."
+                ),
             )
         if {call["id"] for call in calls if "id" in call} != {answer["id"] for answer in answers if "id" in answer}:
             raise ApiError(400, "Please ensure that the ids of function responses are those of the function calls.")
@@ -144,7 +186,9 @@ def _turns(contents: list[Json]) -> None:
 def _signatures(contents: list[Json]) -> None:
     """In the turn under way, the first call of each of the model's steps must carry its thought signature."""
     prompts = [
-        index for index, content in enumerate(contents) if content["role"] == "user" and not any("functionResponse" in p for p in content["parts"])
+        index
+        for index, content in enumerate(contents)
+        if content["role"] == "user" and not any("functionResponse" in p for p in content["parts"])
     ]
     for index, content in enumerate(contents[prompts[-1] if prompts else 0 :], prompts[-1] if prompts else 0):
         calls = [part for part in content["parts"] if "functionCall" in part]
@@ -172,7 +216,10 @@ def _list(value: Any, where: str) -> list[Any]:
 
 def _base64(value: Any, where: str) -> None:
     try:
-        base64.b64decode(str(value).translate(str.maketrans("-_", "+/")).rstrip("=") + "=" * (-len(str(value).rstrip("=")) % 4), validate=True)
+        base64.b64decode(
+            str(value).translate(str.maketrans("-_", "+/")).rstrip("=") + "=" * (-len(str(value).rstrip("=")) % 4),
+            validate=True,
+        )
     except (binascii.Error, ValueError):
         raise ApiError(400, f"Invalid value at '{where}' (TYPE_BYTES), Base64 decoding failed") from None
 
@@ -180,7 +227,12 @@ def _base64(value: Any, where: str) -> None:
 def _depth(value: Any) -> None:
     level: list[Any] = [value]
     for _ in range(_MAX_DEPTH):
-        level = [item for node in level if isinstance(node, dict | list) for item in (node.values() if isinstance(node, dict) else node)]
+        level = [
+            item
+            for node in level
+            if isinstance(node, dict | list)
+            for item in (node.values() if isinstance(node, dict) else node)
+        ]
         if not level:
             return
     raise ApiError(400, "Message too deep. Max recursion depth reached.")

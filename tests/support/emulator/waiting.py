@@ -9,10 +9,9 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import TypeVar
 
-T = TypeVar("T")
+from tests.support.patience import PATIENCE
 
-TIMEOUT = 5.0
-"""Seconds after which any wait here gives up with `TimeoutError`."""
+T = TypeVar("T")
 
 
 class Watch:
@@ -63,7 +62,7 @@ class Gate:
 
     async def wait_reached(self) -> None:
         """Wait until the emulator has sent everything before the gate."""
-        await asyncio.wait_for(asyncio.wrap_future(self._watch.when(lambda: self._reached.is_set() or None)), TIMEOUT)
+        await asyncio.wait_for(asyncio.wrap_future(self._watch.when(lambda: self._reached.is_set() or None)), PATIENCE)
 
     async def pass_through(self) -> None:
         """The emulator's side."""

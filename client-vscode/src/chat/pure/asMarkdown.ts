@@ -1,9 +1,15 @@
 /** A chat as Markdown: to read in an editor (with a screen reader too), to copy, to keep. */
 import type { Row } from "../../panel/contract.js";
+import { dividerLook } from "../../panel/statuses.js";
 import type { Translate } from "./words.js";
 
 /** The whole chat; compressed parts included, for nothing is lost. */
-export function chatAsMarkdown(title: string, rows: readonly Row[], t: Translate, number: (value: number) => string): string {
+export function chatAsMarkdown(
+  title: string,
+  rows: readonly Row[],
+  t: Translate,
+  number: (value: number) => string,
+): string {
   const blocks = rows.map((row) => rowAsMarkdown(row, t, number)).filter((block) => block !== "");
   return `${[`# ${oneLine(title || t("Chat"))}`, ...blocks].join("\n\n")}\n`;
 }
@@ -13,14 +19,18 @@ function rowAsMarkdown(row: Row, t: Translate, number: (value: number) => string
     case "prompt":
       return `## ${t("You")}\n\n${row.text.trim()}${row.outcome ? `\n\n*${t("Not answered ({0})", row.outcome)}*` : ""}`;
     case "answer": {
-      const state = row.error ? `\n\n> ${oneLine(row.error.message)}` : row.state === "stopped" ? `\n\n*${t("Stopped")}*` : "";
+      const state = row.error
+        ? `\n\n> ${oneLine(row.error.message)}`
+        : row.state === "stopped"
+          ? `\n\n*${t("Stopped")}*`
+          : "";
       return `## Gemini${row.model ? ` (${row.model})` : ""}\n\n${row.text.trim()}${state}`.trim();
     }
     case "divider": {
-      if (row.state === "unchanged" || row.state === "cancelled" || row.state === "running" || !row.result) return "";
+      const { isInMarkdown, title } = dividerLook(row.state);
+      if (isInMarkdown !== true || !row.result) return "";
       const { originalTokenCount: before, newTokenCount: after } = row.result;
-      const words = { compressed: t("Chat compressed"), truncated: t("Tool outputs shortened"), undone: t("Compression undone"), preview: t("Compression preview"), failed: t("Compression failed") };
-      return `---\n\n*${words[row.state]}: ${number(before)} → ${number(after)} ${t("tokens")}*`;
+      return `---\n\n*${t(title)}: ${number(before)} → ${number(after)} ${t("tokens")}*`;
     }
     case "notice":
       return `> ${oneLine(row.text)}`;

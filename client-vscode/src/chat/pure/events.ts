@@ -1,14 +1,15 @@
 /** What each event of the daemon does to the rows. */
 import type { AnswerRow, Receipt, ToolRow } from "../../panel/contract.js";
-import type { CompactionCompleted, CompactionFailed, EventParams } from "../../protocol.gen.js";
-import type { Conversation } from "./conversation.js";
+import type { CompressionCompleted, CompressionFailed, EventParams } from "../../protocol.gen.js";
+import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
+import type { ConversationRows } from "./conversationRows.js";
 import { errorView } from "./faults.js";
 import { merged, visibleText } from "./history.js";
 
 /** Longest output of a tool that a row shows, characters; the log has all of it. */
 const SHOWN_OUTPUT = 20_000;
 
-export function applyEvent(chat: Conversation, { event, turnId, time }: EventParams): void {
+export function applyEvent(chat: ConversationRows, { event, turnId, time }: EventParams): void {
   const turn = turnId ?? "";
   switch (event.type) {
     case "promptQueued":
@@ -28,10 +29,24 @@ export function applyEvent(chat: Conversation, { event, turnId, time }: EventPar
       chat.extend(turn, "text", event.text);
       return;
     case "messageDiscarded":
-      chat.change(`a:${turn}`, "answer", { state: "sending", text: "", thoughts: "", tools: [], attempt: event.attempt + 1, since: time });
+      chat.change(`a:${turn}`, "answer", {
+        state: "sending",
+        text: "",
+        thoughts: "",
+        tools: [],
+        attempt: event.attempt + 1,
+        since: time,
+      });
       return;
     case "toolCallStarted":
-      changeTool(chat, turn, { id: event.toolCallId, name: event.name, title: event.name, state: "running", args: JSON.stringify(event.args, null, 2), output: "" });
+      changeTool(chat, turn, {
+        id: event.toolCallId,
+        name: event.name,
+        title: event.name,
+        state: "running",
+        args: JSON.stringify(event.args, null, 2),
+        output: "",
+      });
       return;
     case "toolCallProgress": {
       const tool = toolOf(chat, turn, event.toolCallId);
@@ -40,8 +55,14 @@ export function applyEvent(chat: Conversation, { event, turnId, time }: EventPar
     }
     case "toolCallCompleted": {
       const tool = toolOf(chat, turn, event.toolCallId);
-      const state = event.outcome === "success" || event.outcome === "completed" ? "done" : event.outcome === "rejected" ? "rejected" : "failed";
-      if (tool) changeTool(chat, turn, { ...tool, state, title: event.summary || tool.title, durationMs: event.durationMs });
+      const state =
+        event.outcome === "success" || event.outcome === "completed"
+          ? "done"
+          : event.outcome === "rejected"
+            ? "rejected"
+            : "failed";
+      if (tool)
+        changeTool(chat, turn, { ...tool, state, title: event.summary || tool.title, durationMs: event.durationMs });
       return;
     }
     case "turnCompleted":
@@ -59,10 +80,22 @@ export function applyEvent(chat: Conversation, { event, turnId, time }: EventPar
       chat.change(`p:${turn}`, "prompt", { outcome: "cancelled" });
       return;
     case "ideContextSent":
-      addReceipt(chat, turn, { kind: event.kind, files: event.files.map(chat.place), selectionChars: event.selectionChars, withheld: event.withheld, mentioned: [] });
+      addReceipt(chat, turn, {
+        kind: event.kind,
+        files: event.files.map(chat.place),
+        selectionChars: event.selectionChars,
+        withheld: event.withheld,
+        mentioned: [],
+      });
       return;
     case "filesAttached":
-      addReceipt(chat, turn, { kind: "delta", files: [], selectionChars: 0, withheld: event.withheld, mentioned: event.files.map((file) => chat.place(file.path)) });
+      addReceipt(chat, turn, {
+        kind: "delta",
+        files: [],
+        selectionChars: 0,
+        withheld: event.withheld,
+        mentioned: event.files.map((file) => chat.place(file.path)),
+      });
       return;
     case "contextWindowWillOverflow":
       chat.change(`a:${turn}`, "answer", {
@@ -82,24 +115,32 @@ export function applyEvent(chat: Conversation, { event, turnId, time }: EventPar
         ),
       });
       return;
-    case "compactionStarted":
-      chat.add({ kind: "divider", id: `c:${event.compactionId}`, compactionId: event.compactionId, state: "running", trigger: event.trigger, startedAt: time, time });
+    case "compressionStarted":
+      chat.add({
+        kind: "divider",
+        id: `c:${event.compressionId}`,
+        compressionId: event.compressionId,
+        state: "running",
+        trigger: event.trigger,
+        startedAt: time,
+        time,
+      });
       return;
-    case "compactionProgress":
-      chat.change(`c:${event.compactionId}`, "divider", {
+    case "compressionProgress":
+      chat.change(`c:${event.compressionId}`, "divider", {
         phase: event.phase,
         ...(event.block === undefined ? {} : { block: event.block }),
         ...(event.blocks === undefined ? {} : { blocks: event.blocks }),
       });
       return;
-    case "compactionCompleted":
-    case "compactionFailed":
+    case "compressionCompleted":
+    case "compressionFailed":
       concluded(chat, event, time);
       return;
-    case "compactionCancelled":
-      chat.change(`c:${event.compactionId}`, "divider", { state: "cancelled" });
+    case "compressionCancelled":
+      chat.change(`c:${event.compressionId}`, "divider", { state: "cancelled" });
       return;
-    case "compactionUndone":
+    case "compressionUndone":
       for (const id of event.undone) chat.change(`c:${id}`, "divider", { state: "undone", canUndo: false });
       return;
     case "modelChanged":
@@ -114,13 +155,22 @@ export function applyEvent(chat: Conversation, { event, turnId, time }: EventPar
         { id: "openSettings", label: chat.t("Open Settings"), argument: "geminiCompanion.maxSessionTurns" },
       ]);
       return;
+    // Shown elsewhere (the meter, the title, trust, settings), or nothing that a row shows.
+    case "chatCompressed":
+    case "hookRan":
+    case "memoryChanged":
+    case "settingsChanged":
+    case "titleChanged":
+    case "trustChanged":
+    case "usageUpdated":
+      return;
     default:
-      return; // told elsewhere (the meter, trust, settings), or nothing that a row shows
+      event satisfies never; // an event of the protocol that has no place here
   }
 }
 
 /** The rows of a turn, those of a prompt on its way if it is ours. */
-function open(chat: Conversation, turnId: string, text: string | undefined, time: number): void {
+function open(chat: ConversationRows, turnId: string, text: string | undefined, time: number): void {
   if (chat.answer(turnId)) return;
   const ours = chat.unsent;
   if (ours && (text === undefined || chat.prompt(ours.turnId)?.text.trim() === text.trim())) {
@@ -129,47 +179,86 @@ function open(chat: Conversation, turnId: string, text: string | undefined, time
   }
   chat.settleFailures();
   chat.add({ kind: "prompt", id: `p:${turnId}`, turnId, text: text ?? "", time });
-  chat.add({ kind: "answer", id: `a:${turnId}`, turnId, model: "", state: "sending", text: "", thoughts: "", tools: [], attempt: 1, time, since: time });
+  chat.add({
+    kind: "answer",
+    id: `a:${turnId}`,
+    turnId,
+    model: "",
+    state: "sending",
+    text: "",
+    thoughts: "",
+    tools: [],
+    attempt: 1,
+    time,
+    since: time,
+  });
 }
 
-function begin(chat: Conversation, turnId: string, state: "thinking" | "streaming", attempt: number, time: number): void {
+function begin(
+  chat: ConversationRows,
+  turnId: string,
+  state: "thinking" | "streaming",
+  attempt: number,
+  time: number,
+): void {
   const row = chat.answer(turnId);
   if (!row || row.state === state || row.state === "stopping") return;
-  const thoughtMs = row.state === "thinking" && state === "streaming" && row.since !== undefined ? time - row.since : undefined;
+  const thoughtMs =
+    row.state === "thinking" && state === "streaming" && row.since !== undefined ? time - row.since : undefined;
   chat.change(row.id, "answer", { state, attempt, since: time, ...(thoughtMs === undefined ? {} : { thoughtMs }) });
 }
 
-function toolOf(chat: Conversation, turnId: string, id: string): ToolRow | undefined {
+function toolOf(chat: ConversationRows, turnId: string, id: string): ToolRow | undefined {
   return chat.answer(turnId)?.tools.find((tool) => tool.id === id);
 }
 
-function changeTool(chat: Conversation, turnId: string, tool: ToolRow): void {
+function changeTool(chat: ConversationRows, turnId: string, tool: ToolRow): void {
   const row = chat.answer(turnId);
   if (!row) return;
-  const tools = row.tools.some((known) => known.id === tool.id) ? row.tools.map((known) => (known.id === tool.id ? tool : known)) : [...row.tools, tool];
+  const tools = row.tools.some((known) => known.id === tool.id)
+    ? row.tools.map((known) => (known.id === tool.id ? tool : known))
+    : [...row.tools, tool];
   chat.change(row.id, "answer", { tools });
 }
 
-function finish(chat: Conversation, turnId: string, event: { finishReason: string; usage: AnswerRow["usage"] & object; durationMs: number }): void {
+function finish(
+  chat: ConversationRows,
+  turnId: string,
+  event: { finishReason: string; usage: AnswerRow["usage"] & object; durationMs: number },
+): void {
   const row = chat.answer(turnId);
   if (!row || row.state === "failed") return; // an overflow has said why nothing was sent
-  chat.change(row.id, "answer", { state: "done", finishReason: event.finishReason, usage: event.usage, durationMs: event.durationMs });
+  chat.change(row.id, "answer", {
+    state: "done",
+    finishReason: event.finishReason,
+    usage: event.usage,
+    durationMs: event.durationMs,
+  });
 }
 
-function addReceipt(chat: Conversation, turnId: string, receipt: Receipt): void {
+function addReceipt(chat: ConversationRows, turnId: string, receipt: Receipt): void {
   const row = chat.prompt(turnId);
   if (row) chat.change(row.id, "prompt", { receipt: merged(row.receipt, receipt) });
 }
 
-const CONCLUDED = { COMPRESSED: "compressed", CONTENT_TRUNCATED: "truncated", PREVIEW: "preview", UNDONE: "undone" } as const;
-
-function concluded(chat: Conversation, event: CompactionCompleted | CompactionFailed, time: number): void {
-  const status = event.result.status;
-  const state = status in CONCLUDED ? CONCLUDED[status as keyof typeof CONCLUDED] : "unchanged"; // `in` has just tested the key
-  const id = `c:${event.compactionId}`;
-  if (!chat.divider(event.compactionId)) {
-    chat.add({ kind: "divider", id, compactionId: event.compactionId, state, trigger: event.result.trigger, time, result: event.result });
+function concluded(chat: ConversationRows, event: CompressionCompleted | CompressionFailed, time: number): void {
+  const { state } = COMPRESSION_STATUSES[event.result.status];
+  const id = `c:${event.compressionId}`;
+  if (!chat.divider(event.compressionId)) {
+    chat.add({
+      kind: "divider",
+      id,
+      compressionId: event.compressionId,
+      state,
+      trigger: event.result.trigger,
+      time,
+      result: event.result,
+    });
     return;
   }
-  chat.change(id, "divider", { state, result: event.result, ...(state === "compressed" || state === "truncated" ? { canUndo: true } : {}) });
+  chat.change(id, "divider", {
+    state,
+    result: event.result,
+    ...(dividerLook(state).isUndoable ? { canUndo: true } : {}),
+  });
 }

@@ -1,5 +1,5 @@
 /** Errors as the panel shows them: by the kind that the daemon gives, never by their text. */
-import { placeIn } from "../../daemon/pure/place.js";
+import { fileLocationIn } from "../../daemon/pure/fileLocation.js";
 import type { Action, ActionId, ErrorView } from "../../panel/contract.js";
 import type { Translate } from "./words.js";
 
@@ -29,14 +29,34 @@ export function errorView(fault: RawFault, t: Translate, now: number, turnId?: s
   const message = typeof fault.message === "string" && fault.message ? fault.message : t("Something went wrong.");
   const hint = hintOf(kind, typeof fault.hint === "string" ? fault.hint : "", t);
   const retryable = fault.retryable === true;
-  const wait = typeof fault.retryAfterMs === "number" && fault.retryAfterMs > 0 ? Math.min(fault.retryAfterMs, LONGEST_COUNTDOWN) : undefined;
+  const wait =
+    typeof fault.retryAfterMs === "number" && fault.retryAfterMs > 0
+      ? Math.min(fault.retryAfterMs, LONGEST_COUNTDOWN)
+      : undefined;
   const actions = actionsFor(kind, t, message);
-  if (turnId !== undefined && (retryable || RETRIED.has(kind))) actions.push({ id: "retry", label: t("Retry"), argument: turnId });
-  return { kind, message, hint, retryable, actions, ...(retryable && wait !== undefined ? { retryAt: now + wait } : {}) };
+  if (turnId !== undefined && (retryable || RETRIED.has(kind)))
+    actions.push({ id: "retry", label: t("Retry"), argument: turnId });
+  return {
+    kind,
+    message,
+    hint,
+    retryable,
+    actions,
+    ...(retryable && wait !== undefined ? { retryAt: now + wait } : {}),
+  };
 }
 
 /** Kinds that a second try can cure once the person has done what the other button says, or once the service is back. */
-const RETRIED: ReadonlySet<string> = new Set(["unauthenticated", "contextOverflow", "modelUnavailable", "overloaded", "failed", "storage", "daemon", "defect"]);
+const RETRIED: ReadonlySet<string> = new Set([
+  "unauthenticated",
+  "contextOverflow",
+  "modelUnavailable",
+  "overloaded",
+  "failed",
+  "storage",
+  "daemon",
+  "defect",
+]);
 
 const LABELS: Readonly<Record<string, readonly [ActionId, string][]>> = {
   unauthenticated: [["setApiKey", "Set API Key"]],
@@ -55,12 +75,18 @@ const LABELS: Readonly<Record<string, readonly [ActionId, string][]>> = {
   defect: [["showLog", "Show Log"]],
 };
 
-/** The daemon tells of its environment, which the button sets here: only what else may be wrong is told in its words. */
+/** The daemon names its environment, which the button sets here: only what else may be wrong is said in its words. */
 function hintOf(kind: string, hint: string, t: Translate): string {
-  return kind === "unauthenticated" && (hint === "" || hint.includes(KEY_VARIABLE)) ? t("Set a key from Google AI Studio, then try again.") : hint;
+  return kind === "unauthenticated" && (hint === "" || hint.includes(KEY_VARIABLE))
+    ? t("Set a key from Google AI Studio, then try again.")
+    : hint;
 }
 
 function actionsFor(kind: string, t: Translate, message: string): Action[] {
-  const place = kind === "invalidSettings" ? placeIn(message) : undefined;
-  return (LABELS[kind] ?? []).map(([id, label]) => ({ id, label: t(label), ...(place === undefined ? {} : { argument: place }) }));
+  const place = kind === "invalidSettings" ? fileLocationIn(message) : undefined;
+  return (LABELS[kind] ?? []).map(([id, label]) => ({
+    id,
+    label: t(label),
+    ...(place === undefined ? {} : { argument: place }),
+  }));
 }

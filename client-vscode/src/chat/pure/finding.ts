@@ -8,8 +8,8 @@ export interface Match {
   readonly length: number;
 }
 
-/** Most matches that are told. */
-export const MOST_MATCHES = 1_000;
+/** Most matches that are reported. */
+const MOST_MATCHES = 1_000;
 
 /** Where `query` stands in prompts and answers, oldest first; offsets in UTF-16 units of the row's text. */
 export function findIn(rows: readonly Row[], query: string, caseSensitive: boolean): Match[] {

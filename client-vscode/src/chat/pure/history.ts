@@ -1,15 +1,25 @@
 /** From a session's transcript, as the daemon lists it, to rows. */
-import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, Row, ToolRow } from "../../panel/contract.js";
-import type { CompactionInfo, HistoryItem, Pin } from "../../protocol.gen.js";
+import type {
+  AnswerRow,
+  DividerRow,
+  ErrorView,
+  HiddenRun,
+  PromptRow,
+  Receipt,
+  Row,
+  ToolRow,
+} from "../../panel/contract.js";
+import type { CompressionInfo, HistoryItem, Pin } from "../../protocol.gen.js";
+import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
 import { errorView } from "./faults.js";
 import type { Translate } from "./words.js";
 
 /** A row before it gets its version. */
-export type Draft<R extends Row = Row> = R extends Row ? Omit<R, "version"> : never;
+export type UnversionedRow<R extends Row = Row> = R extends Row ? Omit<R, "version"> : never;
 
-export interface Told {
+export interface Transcript {
   readonly items: readonly HistoryItem[];
-  readonly compactions: readonly CompactionInfo[];
+  readonly compressions: readonly CompressionInfo[];
   readonly pins: readonly Pin[];
   /** Previews that the person put away; the log keeps them. */
   readonly discarded: ReadonlySet<string>;
@@ -31,36 +41,61 @@ function textOf(part: Part): string {
 }
 
 function thoughtsOf(parts: readonly Part[]): string {
-  return parts.map((part) => (part["thought"] === true && typeof part["text"] === "string" ? part["text"] : "")).join("");
+  return parts
+    .map((part) => (part["thought"] === true && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
 }
 
 /** The rows of a transcript, oldest first: each prompt, its answer, and the compressions where they happened. */
-export function rowsOf(told: Told, t: Translate, toPlace: (path: string) => string = (path) => path): Draft[] {
-  const rows: Draft[] = [];
-  const pinned = new Map(told.pins.flatMap((pin) => (pin.turnId === undefined ? [] : [[pin.turnId, pin.pinId] as const])));
-  const dividers = told.compactions.filter((info) => typeof info.seq === "number").sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
+export function rowsOf(
+  transcript: Transcript,
+  t: Translate,
+  toPlace: (path: string) => string = (path) => path,
+): UnversionedRow[] {
+  const rows: UnversionedRow[] = [];
+  const pinned = new Map(
+    transcript.pins.flatMap((pin) => (pin.turnId === undefined ? [] : [[pin.turnId, pin.pinId] as const])),
+  );
+  const dividers = transcript.compressions
+    .filter((info) => typeof info.seq === "number")
+    .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
   // A preview stands for the history as it was: the newest one can be applied, unless a compression has changed that since.
-  const standing = dividers.filter((info) => info.state === "preview" || info.state === "inForce").at(-1)?.compactionId;
-  const undoable = dividers.filter((info) => info.state === "inForce").at(-1)?.compactionId;
+  const standing = dividers
+    .filter((info) => info.state === "preview" || info.state === "inForce")
+    .at(-1)?.compressionId;
+  const undoable = dividers.filter((info) => info.state === "inForce").at(-1)?.compressionId;
   const turns = new Map<string, { prompt?: number; answer?: number; receipt?: Receipt }>();
   let next = 0;
-  for (const item of told.items) {
-    for (; next < dividers.length && (dividers[next]?.seq ?? Infinity) < item.seq; next += 1) pushDivider(dividers[next]);
+  for (const item of transcript.items) {
+    for (; next < dividers.length && (dividers[next]?.seq ?? Infinity) < item.seq; next += 1)
+      pushDivider(dividers[next]);
     place(item);
   }
   for (; next < dividers.length; next += 1) pushDivider(dividers[next]);
   const newest = rows.findLastIndex((row) => row.kind === "prompt");
-  return rows.map((row, index) => (row.kind === "answer" && row.error && index < newest ? { ...row, error: settled(row.error) } : row));
+  return rows.map((row, index) =>
+    row.kind === "answer" && row.error && index < newest ? { ...row, error: settled(row.error) } : row,
+  );
 
-  function pushDivider(info: CompactionInfo | undefined): void {
-    if (info) rows.push(dividerOf(info, info.compactionId === undoable, told.discarded.has(info.compactionId) || (info.state === "preview" && info.compactionId !== standing)));
+  function pushDivider(info: CompressionInfo | undefined): void {
+    if (info)
+      rows.push(
+        dividerOf(
+          info,
+          info.compressionId === undoable,
+          transcript.discarded.has(info.compressionId) || (info.state === "preview" && info.compressionId !== standing),
+        ),
+      );
   }
 
   function place(item: HistoryItem): void {
     const turnId = item.turnId ?? `entry-${item.entryId}`;
     const turn = turns.get(turnId) ?? {};
     turns.set(turnId, turn);
-    const dated = { ...(item.time === undefined ? {} : { time: item.time }), ...(item.hiddenBy === undefined ? {} : { hiddenBy: item.hiddenBy }) };
+    const dated = {
+      ...(item.time === undefined ? {} : { time: item.time }),
+      ...(item.hiddenBy === undefined ? {} : { hiddenBy: item.hiddenBy }),
+    };
     if (item.kind === "ide") {
       turn.receipt = receiptOf(item, toPlace);
       const row = turn.prompt === undefined ? undefined : rows[turn.prompt];
@@ -91,12 +126,22 @@ interface Dated {
   readonly hiddenBy?: string;
 }
 
-function promptOf(item: HistoryItem, turnId: string, dated: Dated, receipt: Receipt | undefined, pinId: string | undefined, toPlace: (path: string) => string): Draft<PromptRow> {
+function promptOf(
+  item: HistoryItem,
+  turnId: string,
+  dated: Dated,
+  receipt: Receipt | undefined,
+  pinId: string | undefined,
+  toPlace: (path: string) => string,
+): UnversionedRow<PromptRow> {
   const attached = item.attachments ?? [];
   const own = attached.length > 0 ? item.parts.slice(0, item.parts.length - attached.length) : item.parts;
   const mentioned = attached.map((attachment) => toPlace(attachment.path));
   const withheld = item.withheld ?? [];
-  const whole = mentioned.length + withheld.length > 0 ? merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned }) : receipt;
+  const whole =
+    mentioned.length + withheld.length > 0
+      ? merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned })
+      : receipt;
   return {
     kind: "prompt",
     id: `p:${turnId}`,
@@ -109,10 +154,8 @@ function promptOf(item: HistoryItem, turnId: string, dated: Dated, receipt: Rece
   };
 }
 
-const OUTCOMES = ["cancelled", "failed", "interrupted", "stopped", "replaced"] as const;
-
-function isOutcome(outcome: string | undefined): outcome is (typeof OUTCOMES)[number] {
-  return OUTCOMES.some((known) => known === outcome);
+function isOutcome(outcome: string | undefined): outcome is PromptOutcome {
+  return outcome !== undefined && Object.hasOwn(PROMPT_OUTCOMES, outcome);
 }
 
 /** An error that is past: what happened stays, what could be done about it then is gone. */
@@ -122,15 +165,25 @@ export function settled(error: ErrorView): ErrorView {
 }
 
 /** The place of an answer that was never finished. */
-function unanswered(item: HistoryItem, turnId: string, dated: Dated, t: Translate): Draft<AnswerRow> {
-  const blank = { kind: "answer", id: `a:${turnId}`, turnId, model: "", text: "", thoughts: "", tools: [], attempt: 1, ...dated } as const;
+function unanswered(item: HistoryItem, turnId: string, dated: Dated, t: Translate): UnversionedRow<AnswerRow> {
+  const blank = {
+    kind: "answer",
+    id: `a:${turnId}`,
+    turnId,
+    model: "",
+    text: "",
+    thoughts: "",
+    tools: [],
+    attempt: 1,
+    ...dated,
+  } as const;
   if (item.outcome === "cancelled" || item.outcome === "stopped") return { ...blank, state: "stopped" };
   const message =
     item.outcome === "interrupted" ? t("The answer was interrupted.") : (item.reason ?? t("The answer failed."));
   return { ...blank, state: "failed", error: errorView({ kind: "failed", message }, t, 0, turnId) };
 }
 
-function answerOf(item: HistoryItem, turnId: string, dated: Dated): Draft<AnswerRow> {
+function answerOf(item: HistoryItem, turnId: string, dated: Dated): UnversionedRow<AnswerRow> {
   return {
     kind: "answer",
     id: `a:${turnId}`,
@@ -149,7 +202,7 @@ function answerOf(item: HistoryItem, turnId: string, dated: Dated): Draft<Answer
 }
 
 /** A further round of the same turn. */
-function joined(row: Draft<AnswerRow>, item: HistoryItem): Draft<AnswerRow> {
+function joined(row: UnversionedRow<AnswerRow>, item: HistoryItem): UnversionedRow<AnswerRow> {
   const more = answerOf(item, row.turnId, {});
   const text = row.text && more.text ? `${row.text}\n\n${more.text}` : row.text + more.text;
   const { error: _error, ...before } = row;
@@ -174,7 +227,10 @@ function withResults(tools: readonly ToolRow[], parts: readonly Part[]): ToolRow
     if (typeof response !== "object" || response === null) continue;
     const fields = response as Part; // an object of whatever a tool gave; every field is tested below
     const body = fields["response"];
-    const output = typeof body === "object" && body !== null && "output" in body && typeof body.output === "string" ? body.output : JSON.stringify(body ?? "");
+    const output =
+      typeof body === "object" && body !== null && "output" in body && typeof body.output === "string"
+        ? body.output
+        : JSON.stringify(body ?? "");
     outputs.set(typeof fields["id"] === "string" ? fields["id"] : String(fields["name"]), output);
   }
   return tools.map((tool) => {
@@ -184,12 +240,12 @@ function withResults(tools: readonly ToolRow[], parts: readonly Part[]): ToolRow
 }
 
 function receiptOf(item: HistoryItem, toPlace: (path: string) => string): Receipt {
-  const told = item.receipt;
+  const receipt = item.receipt;
   return {
-    kind: told?.kind === "delta" ? "delta" : "full",
-    files: (told?.files ?? []).map(toPlace),
-    selectionChars: told?.selectionChars ?? 0,
-    withheld: told?.withheld ?? [],
+    kind: receipt?.kind === "delta" ? "delta" : "full",
+    files: (receipt?.files ?? []).map(toPlace),
+    selectionChars: receipt?.selectionChars ?? 0,
+    withheld: receipt?.withheld ?? [],
     mentioned: [],
   };
 }
@@ -207,14 +263,13 @@ export function merged(before: Receipt | undefined, after: Receipt): Receipt {
   };
 }
 
-const STATES = { inForce: "compressed", covered: "compressed", undone: "undone", preview: "preview" } as const;
-
-function dividerOf(info: CompactionInfo, canUndo: boolean, discarded: boolean): Draft<DividerRow> {
-  const state = info.status === "CONTENT_TRUNCATED" && info.state !== "undone" ? "truncated" : STATES[info.state];
+function dividerOf(info: CompressionInfo, canUndo: boolean, discarded: boolean): UnversionedRow<DividerRow> {
+  const state =
+    info.status === "CONTENT_TRUNCATED" && info.state !== "undone" ? "truncated" : COMPRESSION_STATES[info.state];
   return {
     kind: "divider",
-    id: `c:${info.compactionId}`,
-    compactionId: info.compactionId,
+    id: `c:${info.compressionId}`,
+    compressionId: info.compressionId,
     state: state === "preview" && discarded ? "cancelled" : state,
     trigger: info.trigger,
     time: info.time,
@@ -228,7 +283,7 @@ function dividerOf(info: CompactionInfo, canUndo: boolean, discarded: boolean): 
       modelCalls: 0,
       durationMs: 0,
       message: info.message ?? "",
-      compactionId: info.compactionId,
+      compressionId: info.compressionId,
       ...(info.snapshot === undefined ? {} : { snapshot: info.snapshot }),
     },
     ...(info.hiddenTurns === undefined ? {} : { hiddenTurns: info.hiddenTurns }),
@@ -236,12 +291,12 @@ function dividerOf(info: CompactionInfo, canUndo: boolean, discarded: boolean): 
   };
 }
 
-/** The runs of rows that compactions hide from the model. Dividers and notices between hidden rows fold with them. */
+/** The runs of rows that compressions hide from the model. Dividers and notices between hidden rows fold with them. */
 export function hiddenRuns(rows: readonly Row[]): HiddenRun[] {
   const runs: HiddenRun[] = [];
-  let open: { from: number; to: number; compactionId: string; turns: Set<string> } | undefined;
+  let open: { from: number; to: number; compressionId: string; turns: Set<string> } | undefined;
   const close = (): void => {
-    if (open) runs.push({ from: open.from, to: open.to, compactionId: open.compactionId, turns: open.turns.size });
+    if (open) runs.push({ from: open.from, to: open.to, compressionId: open.compressionId, turns: open.turns.size });
     open = undefined;
   };
   rows.forEach((row, index) => {
@@ -250,9 +305,9 @@ export function hiddenRuns(rows: readonly Row[]): HiddenRun[] {
       close();
       return;
     }
-    open ??= { from: index, to: index, compactionId: row.hiddenBy, turns: new Set() };
+    open ??= { from: index, to: index, compressionId: row.hiddenBy, turns: new Set() };
     open.to = index;
-    open.compactionId = row.hiddenBy;
+    open.compressionId = row.hiddenBy;
     open.turns.add(row.turnId);
   });
   close();

@@ -2,4 +2,5 @@
 export type Translate = (text: string, ...args: (string | number)[]) => string;
 
 /** English, with the placeholders filled in. */
-export const english: Translate = (text, ...args) => text.replace(/\{(\d+)\}/g, (whole, index: string) => String(args[Number(index)] ?? whole));
+export const english: Translate = (text, ...args) =>
+  text.replace(/\{(\d+)\}/g, (whole, index: string) => String(args[Number(index)] ?? whole));

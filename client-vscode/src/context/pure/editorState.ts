@@ -1,14 +1,14 @@
-/** What is open in the editor, as it is told to the daemon. Which of it goes to a model is the daemon's decision. */
+/** What is open in the editor, as it is reported to the daemon. Which of it goes to a model is the daemon's decision. */
 import type { IdeContextParams, OpenFileReport, Range, VisibleRange } from "../../protocol.gen.js";
 import type { ReportedFile } from "../port.js";
 
-/** Most UTF-16 units of a selection that are told. */
+/** Most UTF-16 units of a selection that are reported. */
 export const MAX_SELECTED = 16_384;
 /** Most files that may be taken out; the oldest is forgotten. */
 const MAX_EXCLUDED = 1_000;
 
 /** One look at the editor. */
-export interface Reading {
+export interface EditorReading {
   /** URIs of the files with a text tab, each once. */
   readonly tabs: readonly string[];
   /** The file whose tab is the active one. */
@@ -29,28 +29,36 @@ export interface ShownFile {
 }
 
 export interface EditorState {
-  readonly reading: Reading;
+  readonly reading: EditorReading;
   /** When a file last became the active one, Unix milliseconds; of files with a tab only. */
   readonly focusedAt: ReadonlyMap<string, number>;
   /** Taken out by the person, oldest first. A file stays so when it is closed and opened again. */
   readonly excluded: readonly string[];
 }
 
-export const NOTHING_OPEN: EditorState = { reading: { tabs: [], shown: [], isTrusted: false }, focusedAt: new Map(), excluded: [] };
+export const NOTHING_OPEN: EditorState = {
+  reading: { tabs: [], shown: [], isTrusted: false },
+  focusedAt: new Map(),
+  excluded: [],
+};
 
 /**
  * The state after another look.
  *
  * @param now Unix milliseconds
  */
-export function looked(state: EditorState, reading: Reading, now: number): EditorState {
+export function withReading(state: EditorState, reading: EditorReading, now: number): EditorState {
   const focusedAt = new Map<string, number>();
   for (const uri of reading.tabs) focusedAt.set(uri, state.focusedAt.get(uri) ?? 0);
   const newest = Math.max(0, ...focusedAt.values());
   // At the first look the files in sight are the newest that is known. Times rise strictly, also when the clock does not.
   for (const { uri } of reading.shown) if (focusedAt.get(uri) === 0) focusedAt.set(uri, Math.max(1, now - 1));
   const { active } = reading;
-  if (active !== undefined && focusedAt.has(active) && (active !== state.reading.active || focusedAt.get(active) === 0)) {
+  if (
+    active !== undefined &&
+    focusedAt.has(active) &&
+    (active !== state.reading.active || focusedAt.get(active) === 0)
+  ) {
     focusedAt.set(active, Math.max(now, newest + 1));
   }
   return { ...state, reading, focusedAt };
@@ -71,7 +79,12 @@ export function filesOf(state: EditorState): ReportedFile[] {
   return byFocus(state).map((uri) => {
     const selection = reading.shown.find((shown) => shown.uri === uri)?.selection;
     const lines = selection === undefined ? undefined : selectedLines(selection);
-    return { uri, isActive: uri === reading.active, included: !excluded.includes(uri), ...(lines === undefined ? {} : { selectedLines: lines }) };
+    return {
+      uri,
+      isActive: uri === reading.active,
+      included: !excluded.includes(uri),
+      ...(lines === undefined ? {} : { selectedLines: lines }),
+    };
   });
 }
 
@@ -87,7 +100,9 @@ export function noticeOf(state: EditorState): IdeContextParams {
     if (selection === undefined) return { ...base, cursor };
     return { ...base, cursor, selection, ...(selectedText === undefined ? {} : { selectedText: cut(selectedText) }) };
   });
-  const visibleRanges = reading.shown.flatMap(({ uri, visible }): VisibleRange[] => (visible === undefined || excluded.includes(uri) ? [] : [{ uri, range: visible }]));
+  const visibleRanges = reading.shown.flatMap(({ uri, visible }): VisibleRange[] =>
+    visible === undefined || excluded.includes(uri) ? [] : [{ uri, range: visible }],
+  );
   return { openFiles, isTrusted: reading.isTrusted, visibleRanges, ...(excluded.length === 0 ? {} : { excluded }) };
 }
 

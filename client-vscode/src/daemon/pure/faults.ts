@@ -1,6 +1,8 @@
 /** Errors of the wire, decoded. */
+import * as v from "valibot";
 import type { Translate } from "../../chat/pure/words.js";
 import { ErrorCode, type FaultData } from "../../protocol.gen.js";
+import { faultData } from "../../protocol.schemas.gen.js";
 import { DaemonFault } from "../port.js";
 
 /** The `kind` of a fault that is not the daemon's own: there is none to ask, or it ended before it answered. */
@@ -33,7 +35,12 @@ export function toFault(error: unknown, t: Translate): DaemonFault {
 }
 
 export function cancelledFault(t: Translate): DaemonFault {
-  return new DaemonFault(ErrorCode.cancelled, { kind: "cancelled", message: t("The request was cancelled."), hint: "", retryable: false });
+  return new DaemonFault(ErrorCode.cancelled, {
+    kind: "cancelled",
+    message: t("The request was cancelled."),
+    hint: "",
+    retryable: false,
+  });
 }
 
 export function goneFault(t: Translate): DaemonFault {
@@ -51,17 +58,19 @@ function readError(error: unknown): { readonly code?: number; readonly data?: un
   return { ...(code === undefined ? {} : { code }), ...("data" in error ? { data: error.data } : {}) };
 }
 
+/** As the protocol says, but what is not needed to show it may be missing or odd. */
+const faultSchema = v.object({
+  ...faultData.entries,
+  hint: v.fallback(v.string(), ""),
+  retryable: v.fallback(v.boolean(), false),
+  retryAfterMs: v.fallback(v.optional(v.pipe(v.number(), v.minValue(0))), undefined),
+  path: v.fallback(v.optional(v.string()), undefined),
+});
+
 /** The protocol's error data, or nothing if it is something else. */
-export function readFaultData(data: unknown): FaultData | undefined {
-  if (typeof data !== "object" || data === null) return undefined;
-  const { kind, message, hint, retryable, retryAfterMs, path } = data as Readonly<Record<string, unknown>>; // any object has string keys
-  if (typeof kind !== "string" || typeof message !== "string") return undefined;
-  return {
-    kind,
-    message,
-    hint: typeof hint === "string" ? hint : "",
-    retryable: retryable === true,
-    ...(typeof retryAfterMs === "number" && retryAfterMs >= 0 ? { retryAfterMs } : {}),
-    ...(typeof path === "string" ? { path } : {}),
-  };
+function readFaultData(data: unknown): FaultData | undefined {
+  const parsed = v.safeParse(faultSchema, data);
+  if (!parsed.success) return undefined;
+  const { retryAfterMs, path, ...rest } = parsed.output;
+  return { ...rest, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), ...(path === undefined ? {} : { path }) };
 }

@@ -42,9 +42,12 @@ export async function locate(query: LocateQuery): Promise<Located> {
   const command = commandOf(chosen(query.setting, query.isTrusted));
   if (command !== undefined) {
     const program = await findProgram(command[0], query.search, query.isProgram);
-    return program === undefined ? { from: "nowhere", setting: command[0] } : { from: "setting", command: [program, ...command.slice(1)] };
+    return program === undefined
+      ? { from: "nowhere", setting: command[0] }
+      : { from: "setting", command: [program, ...command.slice(1)] };
   }
-  const onPath = query.preferOwn && query.hasWheel ? undefined : await findProgram(PROGRAM, query.search, query.isProgram);
+  const onPath =
+    query.preferOwn && query.hasWheel ? undefined : await findProgram(PROGRAM, query.search, query.isProgram);
   if (onPath !== undefined) return { from: "path", command: [onPath] };
   return query.hasWheel ? { from: "environment" } : { from: "nowhere" };
 }
@@ -63,11 +66,13 @@ export function commandOf(setting: unknown): readonly [string, ...string[]] | un
   const words: readonly unknown[] = Array.isArray(setting) ? setting : [setting];
   const texts = words.filter((word): word is string => typeof word === "string" && !word.includes("\0"));
   const [program, ...rest] = texts;
-  return program === undefined || program.trim() === "" || texts.length !== words.length ? undefined : [program.trim(), ...rest];
+  return program === undefined || program.trim() === "" || texts.length !== words.length
+    ? undefined
+    : [program.trim(), ...rest];
 }
 
 /** The first file that is a program of this name; a name with a separator is taken as the absolute path that it must be. */
-export async function findProgram(
+async function findProgram(
   name: string,
   search: ProgramSearch,
   isProgram: (file: string) => Promise<boolean>,
@@ -79,13 +84,19 @@ export async function findProgram(
 /** The files that a name may stand for, in order. Only absolute folders of `PATH` count: a relative one would be the workspace's. */
 export function programFiles(name: string, search: ProgramSearch): string[] {
   const isWindows = search.platform === "win32";
-  const suffixes = isWindows && !/\.[a-z]{3}$/i.test(name) ? search.extensions.split(";").filter((suffix) => /^\.(?:exe|com)$/i.test(suffix)) : [""];
-  if (isWindows ? /[\\/:]/.test(name) : name.includes("/")) return isAbsolute(name, isWindows) ? suffixes.map((suffix) => name + suffix) : [];
+  const suffixes =
+    isWindows && !/\.[a-z]{3}$/i.test(name)
+      ? search.extensions.split(";").filter((suffix) => /^\.(?:exe|com)$/i.test(suffix))
+      : [""];
+  if (isWindows ? /[\\/:]/.test(name) : name.includes("/"))
+    return isAbsolute(name, isWindows) ? suffixes.map((suffix) => name + suffix) : [];
   const separator = isWindows ? "\\" : "/";
   const folders = search.path.split(isWindows ? ";" : ":").map((folder) => folder.replace(/^"(.*)"$/, "$1"));
   return folders
     .filter((folder) => isAbsolute(folder, isWindows))
-    .flatMap((folder) => suffixes.map((suffix) => folder.replace(isWindows ? /[\\/]+$/ : /\/+$/, "") + separator + name + suffix));
+    .flatMap((folder) =>
+      suffixes.map((suffix) => folder.replace(isWindows ? /[\\/]+$/ : /\/+$/, "") + separator + name + suffix),
+    );
 }
 
 function isAbsolute(path: string, isWindows: boolean): boolean {

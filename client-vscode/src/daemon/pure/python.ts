@@ -3,7 +3,7 @@ import { programFiles, type ProgramSearch } from "./locate.js";
 
 export type PythonVersion = readonly [major: number, minor: number, micro: number];
 
-export const OLDEST_PYTHON: PythonVersion = [3, 11, 0];
+const OLDEST_PYTHON: PythonVersion = [3, 11, 0];
 
 /** Prints what `readPython` reads. */
 export const PYTHON_PROBE = "import sys; print('%d.%d.%d' % sys.version_info[:3])";
@@ -15,12 +15,18 @@ const NAMES = ["python3.13", "python3.12", "python3.11", "python3", "python"];
  *
  * @param setting what the person's setting names; it is then the only one
  */
-export function pythonCandidates(setting: string | undefined, search: ProgramSearch): (readonly [string, ...string[]])[] {
+export function pythonCandidates(
+  setting: string | undefined,
+  search: ProgramSearch,
+): (readonly [string, ...string[]])[] {
   if (setting !== undefined) return programFiles(setting, search).map((file) => [file]);
   const found = NAMES.flatMap((name) => programFiles(name, search).map((file): [string] => [file]));
-  const launcher = search.platform === "win32" ? programFiles("py", search).map((file): [string, string] => [file, "-3"]) : [];
+  const launcher =
+    search.platform === "win32" ? programFiles("py", search).map((file): [string, string] => [file, "-3"]) : [];
   // Apple's stand-in asks to install developer tools when it is run, and is too old in any case.
-  return [...found, ...launcher].filter(([file]) => search.platform !== "darwin" || !/^\/usr\/bin\/python3?$/.test(file));
+  return [...found, ...launcher].filter(
+    ([file]) => search.platform !== "darwin" || !/^\/usr\/bin\/python3?$/.test(file),
+  );
 }
 
 /** The version out of the probe's output. */
@@ -36,7 +42,8 @@ export function isRecent([major, minor]: PythonVersion): boolean {
 /** What became of `-m venv` or `pip install`, by their output. */
 export type SetupFault = "noVenv" | "noNetwork" | "noSpace" | "noMatch" | "other";
 
-const UNREACHED = /NewConnectionError|Failed to establish|Temporary failure in name resolution|getaddrinfo|ConnectTimeout|ProxyError|Network is unreachable|SSLError/i;
+const UNREACHED =
+  /NewConnectionError|Failed to establish|Temporary failure in name resolution|getaddrinfo|ConnectTimeout|ProxyError|Network is unreachable|SSLError/i;
 
 export function diagnose(output: string): SetupFault {
   if (/ensurepip is not available|No module named '?(?:venv|ensurepip)/.test(output)) return "noVenv";
@@ -49,5 +56,8 @@ export function diagnose(output: string): SetupFault {
 /** The last lines of a program's output that say something. */
 export function lastLines(output: string, count: number): string[] {
   const lines = output.split(/\r?\n/).map((line) => line.trim());
-  return lines.filter((line) => line !== "" && !line.startsWith("[notice]")).slice(-count).map((line) => line.slice(0, 300));
+  return lines
+    .filter((line) => line !== "" && !line.startsWith("[notice]"))
+    .slice(-count)
+    .map((line) => line.slice(0, 300));
 }

@@ -40,7 +40,11 @@ function isSendable(value: unknown): value is string | number | boolean | readon
   return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
 }
 
-function put(section: SettingsSection, path: readonly string[], value: string | number | boolean | readonly string[]): void {
+function put(
+  section: SettingsSection,
+  path: readonly string[],
+  value: string | number | boolean | readonly string[],
+): void {
   const [head, ...rest] = path;
   if (head === undefined) return;
   if (rest.length === 0) {

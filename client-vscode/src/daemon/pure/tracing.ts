@@ -10,7 +10,8 @@ export function firstLine(text: string): string {
 
 /** As in `gemini/chat #12, 1834 bytes`. */
 export function describeMessage(message: unknown, bytes: number): string {
-  const { method, id } = typeof message === "object" && message !== null ? (message as { method?: unknown; id?: unknown }) : {}; // read only after a check
+  const { method, id } =
+    typeof message === "object" && message !== null ? (message as { method?: unknown; id?: unknown }) : {}; // read only after a check
   const name = typeof method === "string" ? firstLine(method) : "answer";
   return `${name}${typeof id === "string" || typeof id === "number" ? ` #${firstLine(String(id))}` : ""}, ${bytes} bytes`;
 }

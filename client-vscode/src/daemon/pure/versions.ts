@@ -1,7 +1,6 @@
 /** Whether a daemon and this extension understand each other. */
 
-/** The protocol that this extension speaks. */
-export const PROTOCOL_VERSION = 1;
+import { PROTOCOL_VERSION } from "../../protocol.gen.js";
 
 /** What the daemon said of itself in its answer to `initialize`; empty where it said nothing. */
 export interface ServerFacts {
@@ -25,7 +24,8 @@ export type Verdict =
 export function judgeVersions(server: ServerFacts, own: string): Verdict {
   if (!/^\d{1,9}$/.test(server.protocolVersion)) return { fits: false, renew: "stranger", mayContinue: false };
   const protocol = Number(server.protocolVersion);
-  if (protocol !== PROTOCOL_VERSION) return { fits: false, renew: protocol < PROTOCOL_VERSION ? "daemon" : "extension", mayContinue: false };
+  if (protocol !== PROTOCOL_VERSION)
+    return { fits: false, renew: protocol < PROTOCOL_VERSION ? "daemon" : "extension", mayContinue: false };
   const theirs = series(server.version);
   const ours = series(own);
   if (theirs === undefined || ours === undefined || theirs === ours) return { fits: true };
@@ -44,11 +44,17 @@ function series(version: string): number | undefined {
 export function readServerFacts(answer: unknown): ServerFacts {
   const info = member(answer, "serverInfo");
   const own = member(member(member(answer, "capabilities"), "experimental"), "geminiCompanion");
-  return { name: text(member(info, "name")), version: text(member(info, "version")), protocolVersion: text(member(own, "protocolVersion")) };
+  return {
+    name: text(member(info, "name")),
+    version: text(member(info, "version")),
+    protocolVersion: text(member(own, "protocolVersion")),
+  };
 }
 
 function member(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? new Map<string, unknown>(Object.entries(value)).get(name) : undefined;
+  return typeof value === "object" && value !== null
+    ? new Map<string, unknown>(Object.entries(value)).get(name)
+    : undefined;
 }
 
 function text(value: unknown): string {

@@ -3,7 +3,7 @@ import type { Translate } from "../../chat/pure/words.js";
 
 export type AskKind = "ask" | "explain" | "fix";
 
-export interface Place {
+export interface PromptSubject {
   /** The path inside the workspace. */
   readonly path: string;
   /** From 1, both included. */
@@ -30,24 +30,30 @@ export interface ComposedPrompt {
   readonly send: boolean;
 }
 
-export function composePrompt(kind: AskKind, place: Place, problems: readonly Problem[], t: Translate): ComposedPrompt {
+export function composePrompt(
+  kind: AskKind,
+  place: PromptSubject,
+  problems: readonly Problem[],
+  t: Translate,
+): ComposedPrompt {
   const code = described(kind === "fix" ? { ...place, isSelection: false } : place, t);
   if (kind === "ask") return { text: `${t("About {0}:", code)} `, send: false };
   if (kind === "explain") return { text: t("Explain {0} step by step.", code), send: true };
   if (problems.length === 0) return { text: t("Find what is wrong with {0}, and fix it.", code), send: true };
-  const lines = problems.slice(0, MOST_PROBLEMS).map((problem) => `- ${said(problem, t)}`);
+  const lines = problems.slice(0, MOST_PROBLEMS).map((problem) => `- ${describedProblem(problem, t)}`);
   const more = problems.length > MOST_PROBLEMS ? [`- ${t("and {0} more", problems.length - MOST_PROBLEMS)}`] : [];
   return { text: [t("Fix this in {0}:", code), ...lines, ...more].join("\n"), send: true };
 }
 
-function described({ path, firstLine, lastLine, isSelection }: Place, t: Translate): string {
+function described({ path, firstLine, lastLine, isSelection }: PromptSubject, t: Translate): string {
   const name = `\`${path.replaceAll("`", "'")}\``;
-  if (firstLine === lastLine) return isSelection ? t("the selected code ({0}, line {1})", name, firstLine) : t("{0}, line {1}", name, firstLine);
+  if (firstLine === lastLine)
+    return isSelection ? t("the selected code ({0}, line {1})", name, firstLine) : t("{0}, line {1}", name, firstLine);
   const lines = [name, firstLine, lastLine] as const;
   return isSelection ? t("the selected code ({0}, lines {1} to {2})", ...lines) : t("{0}, lines {1} to {2}", ...lines);
 }
 
-function said({ line, severity, message, source }: Problem, t: Translate): string {
+function describedProblem({ line, severity, message, source }: Problem, t: Translate): string {
   const text = message.replace(/\s+/g, " ").trim().slice(0, LONGEST_MESSAGE);
   return t("line {0}, {1}: {2}", line, severity, source === "" ? text : `${text} (${source.slice(0, 100)})`);
 }

@@ -60,7 +60,9 @@ function region(text: string, code: string): Proposal | undefined {
   const shift = indentOf(lines[start] ?? "").slice(indentOf(block[0] ?? "").length);
   const tail = shift + (block.at(-1)?.trimEnd() ?? "");
   const isDefinition = endOfDefinition(block, 0) === block.length - 1;
-  const end = isDefinition ? endOfDefinition(lines, start) : lines.findIndex((line, index) => index > start && line.trimEnd() === tail);
+  const end = isDefinition
+    ? endOfDefinition(lines, start)
+    : lines.findIndex((line, index) => index > start && line.trimEnd() === tail);
   if (end <= start) return undefined;
   const indented = block.map((line) => (line.trim() === "" ? line : shift + line));
   return { how: "region", content: [...lines.slice(0, start), ...indented, ...lines.slice(end + 1)].join("\n") };
@@ -119,7 +121,10 @@ export function rebased(base: string, accepted: string, now: string): string | u
 }
 
 /** The smallest single replacement that makes one text of another. Never cuts a surrogate pair or a CRLF in two. */
-export function smallestEdit(before: string, after: string): { readonly from: number; readonly to: number; readonly text: string } {
+export function smallestEdit(
+  before: string,
+  after: string,
+): { readonly from: number; readonly to: number; readonly text: string } {
   const most = Math.min(before.length, after.length);
   let head = 0;
   while (head < most && before[head] === after[head]) head++;
@@ -131,7 +136,10 @@ export function smallestEdit(before: string, after: string): { readonly from: nu
 }
 
 function isInside(text: string, offset: number): boolean {
-  return /^(?:[\uD800-\uDBFF][\uDC00-\uDFFF]|\r\n)$/.test(text.slice(offset - 1, offset + 1)) || /[\uD800-\uDBFF\r]/.test(text.charAt(offset - 1));
+  return (
+    /^(?:[\uD800-\uDBFF][\uDC00-\uDFFF]|\r\n)$/.test(text.slice(offset - 1, offset + 1)) ||
+    /[\uD800-\uDBFF\r]/.test(text.charAt(offset - 1))
+  );
 }
 
 function isDiff(code: string, language: string): boolean {
@@ -141,7 +149,10 @@ function isDiff(code: string, language: string): boolean {
 
 /** Whether it leaves parts out and says so in a comment. */
 function isElided(code: string): boolean {
-  return /^\s*(?:\/\/|#|--|\/\*|<!--|;|%)?\s*(?:\.\.\.|…)(?:\s|$)/m.test(code) || /(?:\.\.\.|…)\s*(?:rest|existing|unchanged|remaining|other|same)\b/i.test(code);
+  return (
+    /^\s*(?:\/\/|#|--|\/\*|<!--|;|%)?\s*(?:\.\.\.|…)(?:\s|$)/m.test(code) ||
+    /(?:\.\.\.|…)\s*(?:rest|existing|unchanged|remaining|other|same)\b/i.test(code)
+  );
 }
 
 function namesOf({ oldFileName, newFileName }: StructuredPatch): string[] {
@@ -149,7 +160,10 @@ function namesOf({ oldFileName, newFileName }: StructuredPatch): string[] {
 }
 
 function firstLineOf(text: string): string | undefined {
-  return text.split("\n").find((line) => line.trim() !== "")?.trim();
+  return text
+    .split("\n")
+    .find((line) => line.trim() !== "")
+    ?.trim();
 }
 
 function indentOf(line: string): string {

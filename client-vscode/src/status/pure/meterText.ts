@@ -18,7 +18,12 @@ export function percent(meter: MeterView): string {
   return `${Math.round(share < 100 ? Math.min(share, 99) : share)}%`;
 }
 
-export function meterText(meter: MeterView, isCompressing: boolean, t: Translate, number: (value: number) => string): MeterText {
+export function meterText(
+  meter: MeterView,
+  isCompressing: boolean,
+  t: Translate,
+  number: (value: number) => string,
+): MeterText {
   const share = percent(meter);
   const used = meter.source === "estimate" ? t("about {0}", number(meter.used)) : number(meter.used);
   const lines = [t("{0} of {1} tokens of the context are used.", used, number(meter.limit))];

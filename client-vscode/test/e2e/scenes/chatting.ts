@@ -30,7 +30,9 @@ export function chatting(set: Stage): void {
     });
 
     test("thoughts are folded above the answer", async () => {
-      await set.emulator.script([{ pieces: [{ thought: "The last word has no space behind it." }, "There is no flush."] }]);
+      await set.emulator.script([
+        { pieces: [{ thought: "The last word has no space behind it." }, "There is no flush."] },
+      ]);
       await panel.ask("Why?", "There is no flush.");
       const thoughts = panel.answers.last().getByText(/^Though/);
       expect(await panel.answers.last().getByText("The last word has no space").isVisible()).toBe(false);
@@ -62,7 +64,11 @@ export function chatting(set: Stage): void {
     });
 
     test("prompts wait their turn: one is edited, one removed, one goes ahead", async () => {
-      await set.emulator.script([{ pieces: ["First ", { gate: "first" }, "done."] }, { pieces: ["Ahead done."] }, { pieces: ["Second done."] }]);
+      await set.emulator.script([
+        { pieces: ["First ", { gate: "first" }, "done."] },
+        { pieces: ["Ahead done."] },
+        { pieces: ["Second done."] },
+      ]);
       await panel.send("first");
       await panel.answers.last().getByText("First").waitFor();
       for (const text of ["second", "third", "ahead"]) await panel.send(text);
@@ -80,7 +86,11 @@ export function chatting(set: Stage): void {
       await panel.answers.getByText("Second done.").waitFor();
       await panel.isIdle();
       const prompts = (await set.emulator.requests("streamGenerateContent")).map(({ prompt }) => prompt);
-      expect(prompts.map((prompt) => /^(first|ahead|second, changed|third)/m.exec(prompt)?.[0])).toEqual(["first", "ahead", "second, changed"]);
+      expect(prompts.map((prompt) => /^(first|ahead|second, changed|third)/m.exec(prompt)?.[0])).toEqual([
+        "first",
+        "ahead",
+        "second, changed",
+      ]);
       expect(await panel.queue.isVisible()).toBe(false);
     });
 
@@ -98,7 +108,10 @@ export function chatting(set: Stage): void {
       await set.ask(panel, "What do you see?", "Words.");
       const receipt = panel.prompts.last().getByText(/^Sent: 1 file/);
       await receipt.click();
-      await panel.prompts.last().getByRole("button", { name: /tokenizer\.py$/ }).waitFor();
+      await panel.prompts
+        .last()
+        .getByRole("button", { name: /tokenizer\.py$/ })
+        .waitFor();
     });
 
     test("@ names a file, which goes along though it is not open", async () => {
@@ -115,7 +128,10 @@ export function chatting(set: Stage): void {
       await set.emulator.script([{ fault: "forbidden" }]);
       await panel.send("Anything?");
       const answer = panel.answers.last();
-      await answer.getByRole("button", { name: /Retry|Set API Key/ }).first().waitFor();
+      await answer
+        .getByRole("button", { name: /Retry|Set API Key/ })
+        .first()
+        .waitFor();
       await set.emulator.script([{ pieces: ["All is well."] }]);
       await answer.getByRole("button", { name: "Retry" }).first().click();
       await panel.answers.getByText("All is well.").waitFor();
@@ -125,9 +141,15 @@ export function chatting(set: Stage): void {
       await set.emulator.script([{ fault: "rate_limited", with: { retry_after: "3600" } }]);
       await panel.send("Are you there?");
       const answer = panel.answers.last();
-      await answer.getByRole("button", { name: /^Retry/ }).first().waitFor();
+      await answer
+        .getByRole("button", { name: /^Retry/ })
+        .first()
+        .waitFor();
       await set.emulator.script([{ pieces: ["Here I am."] }]);
-      await answer.getByRole("button", { name: /^Retry/ }).first().click();
+      await answer
+        .getByRole("button", { name: /^Retry/ })
+        .first()
+        .click();
       await panel.answers.getByText("Here I am.").waitFor();
     });
 
@@ -148,10 +170,16 @@ export function chatting(set: Stage): void {
       await set.window.page.locator(".tab.active", { hasText: "scratch.py" }).filter({ hasText: "proposed" }).waitFor();
       await set.window.command("Gemini: Accept Proposed Change");
       await set.window.page.locator(".tab.active", { hasText: /^scratch\.py/ }).waitFor();
-      await patiently("the editor has the change", async () => (await set.window.editorText()).includes("return 11") || undefined);
+      await patiently(
+        "the editor has the change",
+        async () => (await set.window.editorText()).includes("return 11") || undefined,
+      );
       await set.window.command("File: Revert File");
       await code.getByRole("button", { name: "Insert" }).click();
-      await patiently("the code was inserted", async () => (await set.window.editorText()).split("def one():").length === 3 || undefined);
+      await patiently(
+        "the code was inserted",
+        async () => (await set.window.editorText()).split("def one():").length === 3 || undefined,
+      );
       await set.window.command("File: Revert File");
       await set.window.command("View: Close Editor");
     });
@@ -160,13 +188,19 @@ export function chatting(set: Stage): void {
       await set.window.openFile("tokenizer.py");
       await set.window.selectLines(8, 10);
       await set.window.command("Gemini: Ask Gemini About Selection");
-      await patiently("the composer has the place", async () => /tokenizer\.py/.test(await panel.composer.inputValue()) || undefined);
+      await patiently(
+        "the composer has the place",
+        async () => /tokenizer\.py/.test(await panel.composer.inputValue()) || undefined,
+      );
       expect((await set.emulator.requests("streamGenerateContent")).length).toBe(0);
       await panel.composer.fill("");
       await set.window.openFile("tokenizer.py");
       await set.window.selectLines(8, 10);
       await set.window.command("Gemini: Explain");
-      const { prompt } = await patiently("it is sent", async () => (await set.emulator.requests("streamGenerateContent"))[0]);
+      const { prompt } = await patiently(
+        "it is sent",
+        async () => (await set.emulator.requests("streamGenerateContent"))[0],
+      );
       expect(prompt).toMatch(/tokenizer\.py/);
       await panel.isIdle();
     });
@@ -175,14 +209,22 @@ export function chatting(set: Stage): void {
       await set.ask(panel, "first", "The marmot sleeps.");
       await set.ask(panel, "second", "The marmot wakes.");
       await panel.composer.press("Control+f");
-      const field = panel.frame.getByRole("searchbox", { name: "Find in chat" }).or(panel.frame.getByRole("textbox", { name: "Find in chat" }));
-      await patiently("the find bar has the focus", async () => (await field.evaluate((element) => element === document.activeElement)) || undefined);
+      const field = panel.frame
+        .getByRole("searchbox", { name: "Find in chat" })
+        .or(panel.frame.getByRole("textbox", { name: "Find in chat" }));
+      await patiently(
+        "the find bar has the focus",
+        async () => (await field.evaluate((element) => element === document.activeElement)) || undefined,
+      );
       await set.window.page.keyboard.type("marmot");
       await panel.frame.getByText("1 of 2").or(panel.frame.getByText("2 of 2")).first().waitFor();
       await set.window.page.keyboard.press("Escape");
       await set.newChat();
       await set.window.command("Gemini: Chats…");
-      await panel.frame.getByRole("searchbox", { name: "Search in all chats" }).or(panel.frame.getByRole("textbox", { name: "Search in all chats" })).fill("marmot");
+      await panel.frame
+        .getByRole("searchbox", { name: "Search in all chats" })
+        .or(panel.frame.getByRole("textbox", { name: "Search in all chats" }))
+        .fill("marmot");
       await panel.frame.getByRole("list", { name: "Chats" }).getByRole("button").first().click();
       await panel.answers.getByText("The marmot wakes.").waitFor();
     });
@@ -191,7 +233,10 @@ export function chatting(set: Stage): void {
       await set.emulator.script([{ pieces: ["A **bold** answer."] }]);
       await panel.ask("A question", "A bold answer.");
       await set.window.command("Gemini: Open Chat as Markdown");
-      await patiently("the document has it", async () => (await set.window.editorText()).includes("A **bold** answer.") || undefined);
+      await patiently(
+        "the document has it",
+        async () => (await set.window.editorText()).includes("A **bold** answer.") || undefined,
+      );
       await set.window.command("View: Close Editor");
     });
   });

@@ -5,9 +5,6 @@ import { patiently } from "../support/patience.js";
 import type { Stage } from "../support/stage.js";
 import { Workbench } from "../support/workbench.js";
 
-/** How long the panel stays hidden. */
-const HIDDEN_MS = 3_000;
-
 export function living(set: Stage): void {
   describe("living", () => {
     let panel: Panel;
@@ -16,12 +13,14 @@ export function living(set: Stage): void {
     });
 
     test("hidden while an answer streams in, the panel has all of it when it shows again", async () => {
-      await set.emulator.script([{ pieces: ["Before. ", { gate: "hidden" }, "Meanwhile. ", { gate: "shown" }, "After."] }]);
+      await set.emulator.script([
+        { pieces: ["Before. ", { gate: "hidden" }, "Meanwhile. ", { gate: "shown" }, "After."] },
+      ]);
       await panel.send("Tell me.");
       await panel.answers.last().getByText("Before.").waitFor();
       await set.window.command("View: Toggle Secondary Side Bar Visibility");
       await set.emulator.release("hidden");
-      await set.window.page.waitForTimeout(HIDDEN_MS);
+      await set.emulator.reached("shown");
       panel = new Panel(await set.window.showPanel());
       await panel.answers.last().getByText("Before. Meanwhile.").waitFor();
       await set.emulator.release("shown");
@@ -35,7 +34,10 @@ export function living(set: Stage): void {
       // Another view in the same place, so that the container's icon is in sight.
       await set.window.command("View: Toggle Secondary Side Bar Visibility");
       await set.emulator.release("hidden");
-      await set.window.statusItem(/<1%|\d%/).first().waitFor();
+      await set.window
+        .statusItem(/<1%|\d%/)
+        .first()
+        .waitFor();
       await set.window.showPanel();
       await new Panel(await set.window.panel()).answers.last().getByText("Before. After.").waitFor();
       await set.window.page.locator(".part.auxiliarybar .badge-content:visible").waitFor({ state: "hidden" });
@@ -47,20 +49,26 @@ export function living(set: Stage): void {
       await set.window.moveView("Chat", /^(Side Bar|New Side Bar Entry|Explorer)/);
       panel = new Panel(await set.window.panel());
       await panel.answers.getByText("On the right.").waitFor();
-      await patiently("the draft is there", async () => (await panel.composer.inputValue()) === "half a thou" || undefined);
+      await patiently(
+        "the draft is there",
+        async () => (await panel.composer.inputValue()) === "half a thou" || undefined,
+      );
       await set.window.command("View: Reset View Locations");
       panel = new Panel(await set.window.showPanel());
       await panel.answers.getByText("On the right.").waitFor();
     });
 
-    test("a draft that was typed 100 ms before a reload is still there, and so is the chat", async () => {
+    test("a draft that is on the disk is still there after a reload, and so is the chat", async () => {
       await set.ask(panel, "Remember this.", "It is remembered.");
       await panel.composer.fill("typed in the last moment");
-      await set.window.page.waitForTimeout(100);
+      await patiently("the draft is on the disk", () => set.server.keepsDraft("typed in the last moment") || undefined);
       await set.window.reload();
       panel = new Panel(await set.window.showPanel());
       await panel.answers.getByText("It is remembered.").waitFor();
-      await patiently("the draft is there", async () => (await panel.composer.inputValue()) === "typed in the last moment" || undefined);
+      await patiently(
+        "the draft is there",
+        async () => (await panel.composer.inputValue()) === "typed in the last moment" || undefined,
+      );
     });
 
     test("the daemon is killed in the middle of an answer: what came is kept, it comes back, the chat goes on", async () => {
@@ -71,8 +79,14 @@ export function living(set: Stage): void {
       const [daemon] = set.server.daemons();
       if (daemon === undefined) throw new Error("No daemon runs.");
       process.kill(daemon.pid, "SIGKILL");
-      await panel.answers.last().getByText(/daemon ended/).waitFor();
-      await patiently("another daemon runs", () => set.server.daemons().some(({ pid }) => pid !== daemon.pid) || undefined);
+      await panel.answers
+        .last()
+        .getByText(/daemon ended/)
+        .waitFor();
+      await patiently(
+        "another daemon runs",
+        () => set.server.daemons().some(({ pid }) => pid !== daemon.pid) || undefined,
+      );
       await set.ask(panel, "Third.", "The third answer.");
       await panel.answers.getByText("The first answer.").waitFor();
     });
@@ -84,7 +98,13 @@ export function living(set: Stage): void {
         await second.openFile("report.py");
         let other = new Panel(await second.showPanel());
         await second.command("Gemini: Chats…");
-        await other.frame.getByRole("list", { name: "Chats" }).getByRole("listitem").filter({ hasText: "in another window" }).getByRole("button").first().click();
+        await other.frame
+          .getByRole("list", { name: "Chats" })
+          .getByRole("listitem")
+          .filter({ hasText: "in another window" })
+          .getByRole("button")
+          .first()
+          .click();
         await other.frame.getByText(/Another window is using this chat/).waitFor();
         await other.answers.getByText("The shared answer.").waitFor();
         await other.button("Fork").click();
@@ -93,7 +113,13 @@ export function living(set: Stage): void {
         await other.ask("Here?", "In the fork.");
 
         await second.command("Gemini: Chats…");
-        await other.frame.getByRole("list", { name: "Chats" }).getByRole("listitem").filter({ hasText: "in another window" }).getByRole("button").first().click();
+        await other.frame
+          .getByRole("list", { name: "Chats" })
+          .getByRole("listitem")
+          .filter({ hasText: "in another window" })
+          .getByRole("button")
+          .first()
+          .click();
         await other.button("Take Over").click();
         await other.frame.getByText(/Another window is using this chat/).waitFor({ state: "hidden" });
         other = new Panel(await second.panel());

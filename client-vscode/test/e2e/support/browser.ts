@@ -9,7 +9,14 @@ export async function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: tools().chromium,
     args: [
-      ...["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
+      ...[
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--no-first-run",
+      ],
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ],
   });
@@ -21,7 +28,8 @@ export function outsideRequests(page: Page, own: string): readonly string[] {
   const { host } = new URL(own);
   page.context().on("request", (request: Request) => {
     const url = new URL(request.url());
-    if (/^(https?|wss?):$/.test(url.protocol) && url.host !== host && !ANSWERED_INSIDE.test(url.hostname)) found.push(url.href);
+    if (/^(https?|wss?):$/.test(url.protocol) && url.host !== host && !ANSWERED_INSIDE.test(url.hostname))
+      found.push(url.href);
   });
   return found;
 }

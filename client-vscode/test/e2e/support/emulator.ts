@@ -40,7 +40,10 @@ export class Emulator {
 
   /** Starts one on a free port. */
   static async start(): Promise<Emulator> {
-    const child = spawn(python, [join(import.meta.dirname, "emulator_process.py")], { cwd: repository, stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(python, [join(import.meta.dirname, "emulator_process.py")], {
+      cwd: repository,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     const reader = createInterface({ input: child.stdout });
     const lines = reader[Symbol.asyncIterator]();
     const first = await lines.next();

@@ -1,8 +1,10 @@
-"""The Gemini API emulator for tests in another language: one command a line on standard input, each answered by one line.
+"""The Gemini API emulator for tests in another language: one command a line on standard input, each answered by one
+line.
 
 | command | does |
 | --- | --- |
-| `{"do": "script", "replies": […], "to"}` | queues replies: `{"pieces": […], "finish"?}` or `{"fault": NAME, "with"?: {…}}` |
+| `{"do": "script", "replies": […], "to"}` | queues replies: `{"pieces": […], "finish"?}` or `{"fault": NAME, "with"?:
+{…}}` |
 | `{"do": "release", "gate": NAME}` | opens a gate |
 | `{"do": "reached", "gate": NAME}` | waits until the emulator stands before it |
 | `{"do": "asked", "count": N}` | waits for the Nth chat |
@@ -12,7 +14,8 @@
 
 `to` is `chat` or `snapshot`: which requests are answered so; titles and counts never are.
 What is not scripted
-the emulator answers by itself: an echo, a snapshot, a title. A piece is a text, `{"thought": TEXT}`, `{"gate": NAME}` or `{"drop": true}`.
+the emulator answers by itself: an echo, a snapshot, a title. A piece is a text, `{"thought": TEXT}`, `{"gate": NAME}`
+or `{"drop": true}`.
 """
 
 from __future__ import annotations
@@ -25,7 +28,18 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
 
-from tests.support.emulator import Drop, Emulator, Gate, RecordedRequest, Reply, Summariser, answer, asks_for_snapshot, echo, thought
+from tests.support.emulator import (
+    Drop,
+    Emulator,
+    Gate,
+    RecordedRequest,
+    Reply,
+    Summariser,
+    answer,
+    asks_for_snapshot,
+    echo,
+    thought,
+)
 from tests.support.emulator.faults import FAULTS
 
 TITLE = "The last word of the tokenizer"
@@ -88,7 +102,13 @@ def _echo_or_title(request: RecordedRequest) -> Reply:
 
 
 def _shown(request: RecordedRequest) -> dict[str, Any]:
-    shown = {"method": request.method, "model": request.model, "system": request.system, "prompt": request.prompt, "text": request.text}
+    shown = {
+        "method": request.method,
+        "model": request.model,
+        "system": request.system,
+        "prompt": request.prompt,
+        "text": request.text,
+    }
     return {**shown, "key": request.headers.get("x-goog-api-key", ""), "hungUp": request.hung_up}
 
 

@@ -1,8 +1,9 @@
 /** The panel's page, by the roles and names that a screen reader would read out. */
 import type { Frame, Locator } from "playwright-core";
+import { patiently } from "./patience.js";
 
 /** How long an answer of the emulator or of the offline model may take. */
-const ANSWER_MS = 20_000;
+const ANSWER_MS = 60_000;
 
 export class Panel {
   constructor(readonly frame: Frame) {}
@@ -50,9 +51,12 @@ export class Panel {
     return this.frame.getByRole("button", { name, ...(typeof name === "string" && { exact: true }) });
   }
 
-  /** Types a prompt and sends it with Enter. */
+  /** Types a prompt and sends it with Enter. What else takes the focus meanwhile must not get it. */
   async send(text: string): Promise<void> {
-    await this.composer.fill(text);
+    await patiently("the prompt stands in the composer", async () => {
+      await this.composer.fill(text);
+      return (await this.composer.inputValue()) === text || undefined;
+    });
     await this.composer.press("Enter");
   }
 

@@ -4,7 +4,11 @@ import { setTimeout as delay } from "node:timers/promises";
 const STEP_MS = 50;
 
 /** The first value of `find` that is not `undefined`. Throws after `limitMs`, with the last error of `find` as the cause. */
-export async function patiently<T>(what: string, find: () => T | undefined | Promise<T | undefined>, limitMs = 15_000): Promise<T> {
+export async function patiently<T>(
+  what: string,
+  find: () => T | undefined | Promise<T | undefined>,
+  limitMs = 60_000,
+): Promise<T> {
   const giveUpAt = Date.now() + limitMs;
   let cause: unknown;
   for (;;) {

@@ -20,7 +20,9 @@ export interface Tools {
 
 /** Throws, with the command to run, if they have not been brought yet. */
 export function tools(): Tools {
-  const cache = process.env["COMPANION_E2E_CACHE"] ?? join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "gemini-companion-e2e");
+  const cache =
+    process.env["COMPANION_E2E_CACHE"] ??
+    join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "gemini-companion-e2e");
   const file = join(cache, "tools.json");
   if (!existsSync(file)) throw new Error(`${file} is missing: run make e2e, or node scripts/setup-vscode.mjs.`);
   return JSON.parse(readFileSync(file, "utf8")) as Tools; // written by our own script

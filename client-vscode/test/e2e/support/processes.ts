@@ -30,7 +30,7 @@ export function processesWith(name: string, value: string): RunningProcess[] {
       const command = readFileSync(`/proc/${entry}/cmdline`, "utf8").replaceAll("\0", " ").trim();
       if (command !== "" && environment.includes(`${name}=${value}`)) found.push({ pid: Number(entry), command });
     } catch {
-      // It ended while we looked, or it is somebody else's.
+      // It ended while we withReading, or it is somebody else's.
     }
   }
   return found;
@@ -43,6 +43,7 @@ export async function expectNoneLeft(find: () => RunningProcess[]): Promise<void
   } catch {
     const left = find();
     for (const { pid } of left) process.kill(pid, "SIGKILL");
-    if (left.length > 0) throw new Error(`Left running: ${left.map(({ pid, command }) => `${pid} ${command.slice(0, 200)}`).join("; ")}`);
+    if (left.length > 0)
+      throw new Error(`Left running: ${left.map(({ pid, command }) => `${pid} ${command.slice(0, 200)}`).join("; ")}`);
   }
 }

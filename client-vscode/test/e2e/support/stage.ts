@@ -34,7 +34,11 @@ const KEY = "emulated-key-of-the-scenes";
 
 /** Sets the stage for a file of scenes, called `name` in `artifacts/`: a scene that fails leaves a screenshot and the logs there. */
 export function stage(name: string, options: StageOptions = {}): Stage {
-  const set = { key: KEY, newChat: () => newChat(set), ask: (panel, prompt, answer) => ask(set, panel, prompt, answer) } as Stage; // the rest comes in beforeAll, which vitest runs before any scene
+  const set = {
+    key: KEY,
+    newChat: () => newChat(set),
+    ask: (panel, prompt, answer) => ask(set, panel, prompt, answer),
+  } as Stage; // the rest comes in beforeAll, which vitest runs before any scene
   const strike: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     let env = options.env;
@@ -49,7 +53,9 @@ export function stage(name: string, options: StageOptions = {}): Stage {
     strike.push(() => set.browser.close());
     set.window = await Workbench.open(set.browser, set.server);
   });
-  beforeEach(({ onTestFailed }) => onTestFailed(({ task }) => keep(set, join(artifacts, "failed", name, inFileName(task.name)))));
+  beforeEach(({ onTestFailed }) =>
+    onTestFailed(({ task }) => keep(set, join(artifacts, "failed", name, inFileName(task.name)))),
+  );
   afterAll(async () => {
     const failures: unknown[] = [];
     for (const step of strike.reverse()) await step().catch((error: unknown) => failures.push(error));
@@ -83,7 +89,8 @@ async function keep(set: Stage, folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   set.server.keepLogs(folder);
   const windows = set.browser.contexts().flatMap((context) => context.pages());
-  for (const [index, page] of windows.entries()) await page.screenshot({ path: join(folder, `window-${index + 1}.png`) });
+  for (const [index, page] of windows.entries())
+    await page.screenshot({ path: join(folder, `window-${index + 1}.png`) });
 }
 
 /** A name as a file may have it. */

@@ -3,7 +3,7 @@ import type { Frame, Page } from "playwright-core";
 import type { PageResults, Row, ToPage } from "../../../src/panel/contract.js";
 import { answers, baseState, type FixtureName, makeFixtures } from "../../panel/fixtures.js";
 
-/** The origin of our messages, by which the page's ear knows them. */
+/** The origin of our messages, by which the page knows them. */
 const STAGE = "stage";
 
 /** Call it before the panel shows for the first time: every page loaded from then on can be cut off from its host. */
@@ -12,7 +12,7 @@ export async function prepare(page: Page): Promise<void> {
 }
 
 /**
- * Runs before any script of a page. What listens to messages gets a filter before its ear; it does nothing until the page is cut off. Listeners
+ * Runs before any script of a page. What listens to messages gets a filter before it; it does nothing until the page is cut off. Listeners
  * of our own would come too late: the page's are called in the order in which they were added.
  */
 function listenThrough({ stage, answers: prepared }: { readonly stage: string; readonly answers: PageResults }): void {
@@ -24,26 +24,37 @@ function listenThrough({ stage, answers: prepared }: { readonly stage: string; r
     return "pins" in value ? prepared.pins : value;
   };
   const add = window.addEventListener.bind(window);
-  window.addEventListener = (type: string, listener: EventListenerOrEventListenerObject | null, options?: AddEventListenerOptions | boolean) => {
+  window.addEventListener = (
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ) => {
     if (type !== "message" || typeof listener !== "function") {
       if (listener !== null) add(type, listener, options);
       return;
     }
     const filtered = (event: Event) => {
-      const isOurs = !(event instanceof MessageEvent) || event.origin === stage || document.documentElement.dataset["stage"] !== "yes";
+      const isOurs =
+        !(event instanceof MessageEvent) ||
+        event.origin === stage ||
+        document.documentElement.dataset["stage"] !== "yes";
       if (isOurs) {
         listener(event);
         return;
       }
       const data: unknown = event.data;
       if (typeof data !== "object" || data === null || !("type" in data) || data.type !== "result") return;
-      listener(new MessageEvent("message", { data: { ...data, rev: 0, ...("value" in data && { value: standIn(data.value) }) } }));
+      listener(
+        new MessageEvent("message", {
+          data: { ...data, rev: 0, ...("value" in data && { value: standIn(data.value) }) },
+        }),
+      );
     };
     add(type, filtered, options);
   };
 }
 
-/** From now on the page hears only what is staged; its questions are answered with the fixtures' answers. Lasts until the page is loaded anew. */
+/** From now on the page receives only what is staged; its questions are answered with the fixtures' answers. Lasts until the page is loaded anew. */
 export async function cutOff(frame: Frame): Promise<void> {
   await frame.evaluate(() => {
     document.documentElement.dataset["stage"] = "yes";
@@ -57,14 +68,16 @@ export async function show(frame: Frame, name: FixtureName): Promise<void> {
 
 /** Shows rows and nothing else of note. */
 export async function showRows(frame: Frame, rows: readonly Row[]): Promise<void> {
-  await post(frame, [{ type: "snapshot", rev: 1, state: baseState, total: rows.length, from: 0, rows, strings: {} }]);
+  await post(frame, [{ type: "sync", rev: 1, state: baseState, total: rows.length, from: 0, rows, strings: {} }]);
 }
 
 let lastVersion = 0;
 
 /** Rows of one state have the ids and versions of another's: numbered anew, they are painted. */
 function renumbered(message: ToPage): ToPage {
-  return "rows" in message ? { ...message, rows: message.rows.map((row) => ({ ...row, version: (lastVersion += 1) })) } : message;
+  return "rows" in message
+    ? { ...message, rows: message.rows.map((row) => ({ ...row, version: (lastVersion += 1) })) }
+    : message;
 }
 
 async function post(frame: Frame, messages: readonly ToPage[]): Promise<void> {
@@ -75,7 +88,8 @@ async function post(frame: Frame, messages: readonly ToPage[]): Promise<void> {
     };
     // Pop-ups and the find bar of the state before close as they do for a person.
     const open = document.querySelectorAll('[role="dialog"], [role="menu"], [role="search"], [role="alertdialog"]');
-    for (const target of open) target.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
+    for (const target of open)
+      target.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
     await painted();
     for (const data of all) window.dispatchEvent(new MessageEvent("message", { data, origin: stage }));
     await painted();

@@ -1,6 +1,16 @@
 /** A real VS Code on loopback, with a home, settings and extensions of its own. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -62,16 +72,27 @@ export class VsCodeServer {
   static async start(options: ServerOptions = {}): Promise<VsCodeServer> {
     const { node, codeServer } = tools();
     const folder = mkdtempSync(join(tmpdir(), "companion-e2e-"));
-    for (const name of ["home", "data/User", "data/Machine", "extensions", "tally", "companion"]) mkdirSync(join(folder, name), { recursive: true });
+    for (const name of ["home", "data/User", "data/Machine", "extensions", "tally", "companion"])
+      mkdirSync(join(folder, name), { recursive: true });
     makeProject(join(folder, "tally"));
     writeSettings(folder, "User", { ...QUIET_SETTINGS, ...(options.restricted && RESTRICTED) });
     // The person's own settings are the browser's as soon as one of them is changed there; the machine's stay what they are.
     writeSettings(folder, "Machine", { "geminiCompanion.server.command": daemonCommand, ...options.settings });
 
     const env = environment(folder, options);
-    const flags = ["--config", join(folder, "config.yaml"), "--user-data-dir", join(folder, "data"), "--extensions-dir", join(folder, "extensions")];
+    const flags = [
+      "--config",
+      join(folder, "config.yaml"),
+      "--user-data-dir",
+      join(folder, "data"),
+      "--extensions-dir",
+      join(folder, "extensions"),
+    ];
     if (options.install !== false) {
-      const { status, stdout, stderr } = spawnSync(node, [codeServer, ...flags, "--install-extension", vsix()], { env, encoding: "utf8" });
+      const { status, stdout, stderr } = spawnSync(node, [codeServer, ...flags, "--install-extension", vsix()], {
+        env,
+        encoding: "utf8",
+      });
       if (status !== 0) throw new Error(`The extension could not be installed:\n${stdout}${stderr}`);
     }
     const port = await freePort();
@@ -79,8 +100,22 @@ export class VsCodeServer {
     const child = spawn(
       node,
       [
-        ...[codeServer, ...flags, "--bind-addr", `127.0.0.1:${port}`, "--auth", "none", "--cert=false", "--disable-telemetry", "--disable-update-check"],
-        ...["--disable-getting-started-override", "--disable-proxy", ...(options.restricted ? [] : ["--disable-workspace-trust"])],
+        ...[
+          codeServer,
+          ...flags,
+          "--bind-addr",
+          `127.0.0.1:${port}`,
+          "--auth",
+          "none",
+          "--cert=false",
+          "--disable-telemetry",
+          "--disable-update-check",
+        ],
+        ...[
+          "--disable-getting-started-override",
+          "--disable-proxy",
+          ...(options.restricted ? [] : ["--disable-workspace-trust"]),
+        ],
         ...(options.testDriver ? ["--vscode-option", "enable-smoke-test-driver"] : []),
         join(folder, "tally"),
       ],
@@ -107,19 +142,35 @@ export class VsCodeServer {
   /** The files of this run that have a text in them, in any encoding of one byte for a character. */
   filesWith(text: string): string[] {
     const files = readdirSync(this.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    return files.map(({ parentPath, name }) => join(parentPath, name)).filter((file) => readFileSync(file).includes(text));
+    return files
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((file) => readFileSync(file).includes(text));
+  }
+
+  /** Whether a draft with this text is on the disk. */
+  keepsDraft(text: string): boolean {
+    const storage = join(this.folder, "data/User/workspaceStorage");
+    if (!existsSync(storage)) return false;
+    return readdirSync(storage, { recursive: true, encoding: "utf8" })
+      .filter((name) => /[\\/]drafts[\\/][^\\/]+\.json$/.test(name))
+      .some((name) => readFileSync(join(storage, name), "utf8").includes(text));
   }
 
   /** The files that VS Code and the extension logged to, by name. */
   logs(): string[] {
     const folder = join(this.folder, "data/logs");
     if (!existsSync(folder)) return [];
-    return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".log")).map((name) => join(folder, name));
+    return readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".log"))
+      .map((name) => join(folder, name));
   }
 
   /** The log of the extension's output channel, as it stands. */
   extensionLog(): string {
-    return this.logs().filter((file) => /Gemini Companion/.test(basename(file))).map((file) => readFileSync(file, "utf8")).join("");
+    return this.logs()
+      .filter((file) => /Gemini Companion/.test(basename(file)))
+      .map((file) => readFileSync(file, "utf8"))
+      .join("");
   }
 
   /** Copies every log to `target`. */
@@ -141,11 +192,19 @@ export class VsCodeServer {
   }
 }
 
-const RESTRICTED = { "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never", "security.workspace.trust.emptyWindow": false };
+const RESTRICTED = {
+  "security.workspace.trust.enabled": true,
+  "security.workspace.trust.startupPrompt": "never",
+  "security.workspace.trust.emptyWindow": false,
+};
 
 function environment(folder: string, options: ServerOptions): NodeJS.ProcessEnv {
   const foreign = /^(GEMINI|GOOGLE|COMPANION|VSCODE|NODE_OPTIONS|ELECTRON|VITEST)|_proxy$/i;
-  const kept = Object.fromEntries(Object.entries(process.env).filter(([name]) => options.online === true ? !/^(GEMINI|GOOGLE|COMPANION|VSCODE|VITEST)/.test(name) : !foreign.test(name)));
+  const kept = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) =>
+      options.online === true ? !/^(GEMINI|GOOGLE|COMPANION|VSCODE|VITEST)/.test(name) : !foreign.test(name),
+    ),
+  );
   const dead = "http://127.0.0.1:9"; // the port named "discard": nobody listens
   return {
     ...kept,
@@ -167,7 +226,9 @@ async function freePort(): Promise<number> {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
-      server.close(() => (address && typeof address === "object" ? resolve(address.port) : reject(new Error("no port"))));
+      server.close(() =>
+        address && typeof address === "object" ? resolve(address.port) : reject(new Error("no port")),
+      );
     });
   });
 }

@@ -5,12 +5,17 @@ import { patiently } from "./patience.js";
 import type { VsCodeServer } from "./vscodeServer.js";
 
 /** The themes that everything is looked at in, by the names that VS Code shows. */
-export const THEMES = { dark: "Dark Modern", light: "Light Modern", "hc-dark": "Dark High Contrast", "hc-light": "Light High Contrast" } as const;
+export const THEMES = {
+  dark: "Dark Modern",
+  light: "Light Modern",
+  "hc-dark": "Dark High Contrast",
+  "hc-light": "Light High Contrast",
+} as const;
 export type Theme = keyof typeof THEMES;
 
 const VIEW = "geminiCompanion.chat";
 /** A webview's first page waits for a service worker. */
-const FIRST_WEBVIEW_MS = 30_000;
+const FIRST_WEBVIEW_MS = 90_000;
 
 export class Workbench {
   private constructor(
@@ -22,7 +27,12 @@ export class Workbench {
 
   /** Opens the workbench in a browser profile of its own; `query` is appended to the address. */
   static async open(browser: Browser, server: VsCodeServer, query = ""): Promise<Workbench> {
-    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"] });
+    const context = await browser.newContext({
+      viewport: { width: 1400, height: 900 },
+      locale: "en-GB",
+      timezoneId: "UTC",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
     const page = await context.newPage();
     const outside = outsideRequests(page, server.url);
     await page.goto(server.url + query, { waitUntil: "domcontentloaded" });
@@ -37,8 +47,8 @@ export class Workbench {
 
   /** Resolves when the workbench is there and the extensions' commands are known. */
   async isUp(): Promise<void> {
-    await this.page.locator(".monaco-workbench").waitFor({ timeout: 60_000 });
-    await this.page.locator(".statusbar-item").first().waitFor({ timeout: 30_000 });
+    await this.page.locator(".monaco-workbench").waitFor({ timeout: 120_000 });
+    await this.page.locator(".statusbar-item").first().waitFor({ timeout: 120_000 });
   }
 
   async reload(): Promise<void> {
@@ -61,7 +71,7 @@ export class Workbench {
     await this.quickly("F1", `>${title}`, title);
   }
 
-  /** Opens the quick input with a key and picks a row. What is open does not hear of commands and files that come later: it is opened anew. */
+  /** Opens the quick input with a key and picks a row. What is open does not show commands and files that come later: it is opened anew. */
   private async quickly(key: string, typed: string, row: string): Promise<void> {
     const attempt = async () => {
       await this.page.keyboard.press(key);
@@ -74,12 +84,16 @@ export class Workbench {
         throw error;
       }
     };
-    await patiently(`${row} can be picked`, attempt, 20_000);
+    await patiently(`${row} can be picked`, attempt);
   }
 
   /** Clicks a row of the quick input that is open, the first one with this text. */
-  async pick(text: string | RegExp, timeout = 10_000): Promise<void> {
-    await this.quickInput.locator(".quick-input-list .monaco-list-row").filter({ hasText: text }).first().click({ timeout });
+  async pick(text: string | RegExp, timeout = 60_000): Promise<void> {
+    await this.quickInput
+      .locator(".quick-input-list .monaco-list-row")
+      .filter({ hasText: text })
+      .first()
+      .click({ timeout });
   }
 
   /** Types into the input box that is open and confirms. `prompt` is text that it shows. */
@@ -117,6 +131,12 @@ export class Workbench {
 
   statusItem(text: string | RegExp): Locator {
     return this.page.locator(".statusbar-item", { hasText: text });
+  }
+
+  /** No tab of this name is open any more. */
+  async noTab(name: RegExp): Promise<void> {
+    const tabs = this.page.locator(".tab", { hasText: name });
+    await patiently(`no tab ${name.source}`, async () => (await tabs.count()) === 0 || undefined);
   }
 
   get activeEditor(): Locator {
@@ -172,7 +192,11 @@ export class Workbench {
       if (now === width) return true;
       const bar = await this.page.locator(".part.auxiliarybar").boundingBox();
       if (!bar) throw new Error("The secondary side bar is not shown.");
-      const sashes = await this.page.locator(".monaco-sash.vertical:visible").evaluateAll((all) => all.map((sash) => sash.getBoundingClientRect()).map(({ left, width: thick }) => left + thick / 2));
+      const sashes = await this.page
+        .locator(".monaco-sash.vertical:visible")
+        .evaluateAll((all) =>
+          all.map((sash) => sash.getBoundingClientRect()).map(({ left, width: thick }) => left + thick / 2),
+        );
       const edge = sashes.sort((a, b) => Math.abs(a - bar.x) - Math.abs(b - bar.x))[0] ?? bar.x;
       const y = bar.y + bar.height / 2;
       await this.page.mouse.move(edge, y);

@@ -15,7 +15,11 @@ export function keys(set: Stage): void {
     await below(panel).getByText("The built-in offline model answers.").waitFor();
     await picture(set, "no-key");
     await panel.send("What does the tokenizer do?");
-    await panel.answers.last().getByText(/offline model/i).first().waitFor();
+    await panel.answers
+      .last()
+      .getByText(/offline model/i)
+      .first()
+      .waitFor();
     await panel.isIdle();
     expect(await set.emulator.requests()).toEqual([]);
     await picture(set, "no-key-answered");

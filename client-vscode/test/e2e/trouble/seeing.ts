@@ -26,5 +26,9 @@ export function middle(panel: Panel): Locator {
 /** The files below a folder in which a text stands. */
 export function filesWith(folder: string, text: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  return names.map((name) => join(folder, name)).filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true && readFileSync(file).includes(text));
+  return names
+    .map((name) => join(folder, name))
+    .filter(
+      (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true && readFileSync(file).includes(text),
+    );
 }

@@ -6,10 +6,14 @@ import type { Stage } from "../support/stage.js";
 import { picture } from "./seeing.js";
 
 /** The fourth line ends without the comma that it needs. */
-const BROKEN = '{\n  "model": {\n    "name": "gemini-2.5-pro",\n    "maxSessionTurns": 12\n    "compressionThreshold": 0.5\n  }\n}\n';
+const BROKEN =
+  '{\n  "model": {\n    "name": "gemini-2.5-pro",\n    "maxSessionTurns": 12\n    "compressionThreshold": 0.5\n  }\n}\n';
 
 export function settingsFile(set: Stage): void {
-  for (const [whose, folder] of [["the person's", "home"], ["the workspace's", "tally"]] as const) {
+  for (const [whose, folder] of [
+    ["the person's", "home"],
+    ["the workspace's", "tally"],
+  ] as const) {
     test(`${whose} settings file is broken: the message says where, and its button opens the file there; what is mended counts`, async () => {
       const panel = await set.newChat();
       const file = join(set.server.folder, folder, ".gemini/settings.json");

@@ -14,14 +14,20 @@ export function trust(set: Stage): void {
     expect(asked.text).not.toContain(SECRET_OF_NOTES);
     await picture(set, "restricted");
     await panel.prompts.last().getByText(/^Sent/).click();
-    await panel.prompts.last().getByText(/the workspace is not trusted/).waitFor();
+    await panel.prompts
+      .last()
+      .getByText(/the workspace is not trusted/)
+      .waitFor();
     await picture(set, "restricted-receipt");
 
     await panel.frame.evaluate(() => (document.body.dataset["witness"] = "the same page"));
     await below(panel).getByRole("button", { name: "Manage Trust" }).click();
     await set.window.page.locator(".workspace-trust-editor").waitFor();
     await picture(set, "manage-trust");
-    await set.window.page.locator(".workspace-trust-editor").getByRole("button", { name: "Trust", exact: true }).click();
+    await set.window.page
+      .locator(".workspace-trust-editor")
+      .getByRole("button", { name: "Trust", exact: true })
+      .click();
     await below(panel).getByText(NOT_TRUSTED).waitFor({ state: "hidden" });
     await set.window.command("View: Close Editor");
     await picture(set, "trusted");

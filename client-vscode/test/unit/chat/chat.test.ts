@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { AnswerRow } from "../../../src/panel/contract.js";
 import { FakeMemory, stage, type Stage } from "./fakeDaemon.js";
-import { result, turn } from "./telling.js";
+import { result, turn } from "./scriptedEvents.js";
 
 const stages: Stage[] = [];
 const folders: string[] = [];
@@ -34,7 +34,7 @@ const last = ({ chat }: Stage): AnswerRow => {
 };
 
 describe("sending", () => {
-  it("starts the daemon and a session with the first prompt, and tells it of the editor before", async () => {
+  it("starts the daemon and a session with the first prompt, and reports the editor to it before", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
     const sent = made.chat.prompts.submit("hello");
@@ -71,15 +71,15 @@ describe("sending", () => {
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start().complete();
     await first;
-    made.daemon.emit({ type: "compactionStarted", compactionId: "c1", trigger: "manual" });
+    made.daemon.emit({ type: "compressionStarted", compressionId: "c1", trigger: "manual" });
     await made.chat.prompts.submit("two");
     expect(made.chat.queue.prompts).toHaveLength(1);
-    made.daemon.emit({ type: "compactionCancelled", compactionId: "c1" });
+    made.daemon.emit({ type: "compressionCancelled", compressionId: "c1" });
     await vi.waitFor(() => expect(turns).toHaveLength(2));
     expect(turns[1]?.prompt).toBe("two");
   });
 
-  it("goes on hearing after an event that is not as it should be", async () => {
+  it("goes on receiving after an event that is not as it should be", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();
     const sent = made.chat.prompts.submit("one");
@@ -140,7 +140,7 @@ describe("sending", () => {
     const turns = made.daemon.playTurns();
     const sent = made.chat.prompts.submit("/compress");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
-    turns[0]?.answer({ text: "Nothing to compress.", compression: result("NOOP", { compactionId: "none" }) });
+    turns[0]?.answer({ text: "Nothing to compress.", compression: result("NOOP", { compressionId: "none" }) });
     await sent;
     expect(made.chat.conversation.rows).toMatchObject([{ kind: "notice", text: "Nothing to compress." }]);
   });
@@ -171,7 +171,9 @@ describe("failing", () => {
     await vi.waitFor(() => expect(made.chat.conversation.answer("t2")?.state).toBe("done"));
     void made.chat.prompts.retry("t2");
     await vi.waitFor(() => expect(turns).toHaveLength(3));
-    const chats = made.daemon.calls.filter(({ method }) => method === "gemini/chat").map(({ params }) => params["replaces"]);
+    const chats = made.daemon.calls
+      .filter(({ method }) => method === "gemini/chat")
+      .map(({ params }) => params["replaces"]);
     expect(chats).toEqual([undefined, undefined, "t2"]);
   });
 
@@ -182,9 +184,15 @@ describe("failing", () => {
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start().say("half");
     made.daemon.show({ kind: "lost", attempt: 1, retryAt: 0 });
-    expect(last(made)).toMatchObject({ state: "failed", text: "half", error: { kind: "daemon", actions: [{ id: "retry" }] } });
+    expect(last(made)).toMatchObject({
+      state: "failed",
+      text: "half",
+      error: { kind: "daemon", actions: [{ id: "retry" }] },
+    });
     await made.daemon.restart();
-    await vi.waitFor(() => expect(made.daemon.calls.filter(({ method }) => method === "gemini/session/open")).not.toHaveLength(0));
+    await vi.waitFor(() =>
+      expect(made.daemon.calls.filter(({ method }) => method === "gemini/session/open")).not.toHaveLength(0),
+    );
     expect(last(made).text).toBe("half");
   });
 
@@ -221,7 +229,10 @@ describe("a prompt that no log holds", () => {
     const sent = made.chat.prompts.submit("huge");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start();
-    made.daemon.emit({ type: "contextWindowWillOverflow", estimatedRequestTokenCount: 9, remainingTokenCount: 1 }, "t1");
+    made.daemon.emit(
+      { type: "contextWindowWillOverflow", estimatedRequestTokenCount: 9, remainingTokenCount: 1 },
+      "t1",
+    );
     turns[0]?.answer({ turnId: "t1", stopped: "contextWindowWillOverflow" });
     await sent;
     expect(prefills).toEqual(["huge"]);
@@ -246,7 +257,7 @@ describe("a prompt that no log holds", () => {
     await made.chat.loaded;
     made.chat.setDraft("something else", "end");
     await made.chat.prompts.submit("one");
-    expect(made.chat.kept.draft).toBe("something else");
+    expect(made.chat.saved.draft).toBe("something else");
   });
 });
 
@@ -265,7 +276,7 @@ describe("what is kept", () => {
     await second.chat.flushDraft();
     const third = staged(path, memory);
     await third.chat.loaded;
-    expect(third.chat.kept.draft).toBe("half a thought");
+    expect(third.chat.saved.draft).toBe("half a thought");
   });
 
   it("comes back with the next window: chat, draft, queue and what was taken out", async () => {
@@ -283,7 +294,7 @@ describe("what is kept", () => {
 
     const second = staged(path, memory);
     await second.chat.loaded;
-    expect(second.chat.kept.draft).toBe("half a thought");
+    expect(second.chat.saved.draft).toBe("half a thought");
     expect(second.reporter.excluded).toEqual(["file:///w/a.py"]);
     expect(second.chat.queue.prompts.map(({ text }) => text)).toEqual(["two"]);
     second.daemon.sessions.set("s1", turn("t1"));

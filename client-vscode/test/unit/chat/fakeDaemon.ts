@@ -1,20 +1,34 @@
 /** A daemon and an editor at our own ports, scripted by the test. */
 import { Disposable, EventEmitter, type CancellationToken } from "vscode";
-import { Chat, type Memory } from "../../../src/chat/chat.js";
-import { Drafts } from "../../../src/chat/drafts.js";
+import { Chat } from "../../../src/chat/chat.js";
+import type { Memory } from "../../../src/chat/chatState.js";
+import { DraftFiles } from "../../../src/chat/draftFiles.js";
 import { english } from "../../../src/chat/pure/words.js";
 import type { ContextReporterPort, ReportedFile } from "../../../src/context/port.js";
 import { DaemonFault, type DaemonPort } from "../../../src/daemon/port.js";
 import type { DaemonView } from "../../../src/panel/contract.js";
-import type { ChatResult, CompanionEvent, CompressionStatusReport, EventParams, HistoryItem, Requests, SessionInfo } from "../../../src/protocol.gen.js";
-import { content, USAGE } from "./telling.js";
+import type {
+  ChatResult,
+  CompanionEvent,
+  CompressionStatusReport,
+  EventParams,
+  HistoryItem,
+  Requests,
+  SessionInfo,
+} from "../../../src/protocol.gen.js";
+import { content, USAGE } from "./scriptedEvents.js";
 
 export interface Call {
   readonly method: keyof Requests;
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-type Answers = { -readonly [M in keyof Requests]?: (params: Requests[M]["params"], token?: CancellationToken) => Promise<Requests[M]["result"]> };
+type Answers = {
+  -readonly [M in keyof Requests]?: (
+    params: Requests[M]["params"],
+    token?: CancellationToken,
+  ) => Promise<Requests[M]["result"]>;
+};
 
 export class FakeDaemon implements DaemonPort {
   view: DaemonView = { kind: "starting", detail: "" };
@@ -32,7 +46,11 @@ export class FakeDaemon implements DaemonPort {
   #seq = 0;
   #starting: Promise<void> | undefined;
 
-  async request<M extends keyof Requests>(method: M, params: Requests[M]["params"], token?: CancellationToken): Promise<Requests[M]["result"]> {
+  async request<M extends keyof Requests>(
+    method: M,
+    params: Requests[M]["params"],
+    token?: CancellationToken,
+  ): Promise<Requests[M]["result"]> {
     this.calls.push({ method, params: params as Call["params"] }); // every method's params are an object
     const answer = this.answers[method];
     if (answer) return answer(params, token);
@@ -52,13 +70,25 @@ export class FakeDaemon implements DaemonPort {
       case "gemini/session/history":
         return { contents: this.sessions.get(sessionId) ?? [], version: 1, epoch: 1 };
       case "gemini/compression/list":
-        return { compactions: [] };
+        return { compressions: [] };
       case "gemini/pins":
         return { pins: [] };
       case "gemini/models":
-        return { models: [], current: "gemini-3-pro", provider: "gemini", reason: "", hint: "" };
+        return { models: [], current: "gemini-3-pro", provider: "gemini", isLocal: false, reason: "", hint: "" };
       case "gemini/compressionStatus":
-        return { sessionId, state: "idle", hasFailedCompressionAttempt: false, forceFullIdeContext: false, tokenCount: 1, tokenCountSource: "api", tokenLimit: 100, threshold: 0.5, tokensUntilCompression: 49, compressions: 0, canUndo: false };
+        return {
+          sessionId,
+          state: "idle",
+          hasFailedCompressionAttempt: false,
+          forceFullIdeContext: false,
+          tokenCount: 1,
+          tokenCountSource: "api",
+          tokenLimit: 100,
+          threshold: 0.5,
+          tokensUntilCompression: 49,
+          compressions: 0,
+          canUndo: false,
+        };
       case "gemini/cancel":
         return { cancelled: true };
       default:
@@ -136,13 +166,23 @@ export class TurnPlay {
   }
 
   complete(text = "Done."): void {
-    this.daemon.sessions.get("s1")?.push(content("prompt", this.turnId, this.prompt), content("reply", this.turnId, text));
+    this.daemon.sessions
+      .get("s1")
+      ?.push(content("prompt", this.turnId, this.prompt), content("reply", this.turnId, text));
     this.daemon.emit({ type: "turnCompleted", finishReason: "STOP", usage: USAGE, durationMs: 1 }, this.turnId);
     this.answer({ text });
   }
 
   answer(more: Partial<ChatResult>): void {
-    this.#resolve({ sessionId: "s1", turnId: this.turnId, text: "", finishReason: "STOP", model: "gemini-3-pro", usage: USAGE, ...more });
+    this.#resolve({
+      sessionId: "s1",
+      turnId: this.turnId,
+      text: "",
+      finishReason: "STOP",
+      model: "gemini-3-pro",
+      usage: USAGE,
+      ...more,
+    });
   }
 
   cancelled(): void {
@@ -151,17 +191,35 @@ export class TurnPlay {
   }
 
   fail(kind: string, retryAfterMs?: number): void {
-    this.daemon.emit({ type: "turnFailed", error: { code: 1003, kind, message: "It failed.", hint: "", retryable: true } }, this.turnId);
+    this.daemon.emit(
+      { type: "turnFailed", error: { code: 1003, kind, message: "It failed.", hint: "", retryable: true } },
+      this.turnId,
+    );
     this.#reject(fault(kind, 1003, retryAfterMs));
   }
 }
 
 export function fault(kind: string, code: number, retryAfterMs?: number): DaemonFault {
-  return new DaemonFault(code, { kind, message: "It failed.", hint: "", retryable: true, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  return new DaemonFault(code, {
+    kind,
+    message: "It failed.",
+    hint: "",
+    retryable: true,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 }
 
 export function info(sessionId: string): SessionInfo {
-  return { sessionId, title: `title of ${sessionId}`, model: "gemini-3-pro", createdAt: 0, updatedAt: 0, turns: 0, tokenCount: 0, workspaceFolders: [] };
+  return {
+    sessionId,
+    title: `title of ${sessionId}`,
+    model: "gemini-3-pro",
+    createdAt: 0,
+    updatedAt: 0,
+    turns: 0,
+    tokenCount: 0,
+    workspaceFolders: [],
+  };
 }
 
 export class FakeReporter implements ContextReporterPort {
@@ -209,5 +267,10 @@ export interface Stage {
 export function stage(folder?: string, memory = new FakeMemory()): Stage {
   const daemon = new FakeDaemon();
   const reporter = new FakeReporter();
-  return { chat: new Chat({ daemon, reporter, drafts: new Drafts(folder), memory, place: (path) => path, t: english }), daemon, reporter, memory };
+  return {
+    chat: new Chat({ daemon, reporter, drafts: new DraftFiles(folder), memory, place: (path) => path, t: english }),
+    daemon,
+    reporter,
+    memory,
+  };
 }

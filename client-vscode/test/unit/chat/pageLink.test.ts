@@ -10,7 +10,18 @@ function notice(index: number): NoticeRow {
 }
 
 function answer(text: string, version: number): AnswerRow {
-  return { kind: "answer", id: "a:t", version, turnId: "t", model: "", state: "streaming", text, thoughts: "", tools: [], attempt: 1 };
+  return {
+    kind: "answer",
+    id: "a:t",
+    version,
+    turnId: "t",
+    model: "",
+    state: "streaming",
+    text,
+    thoughts: "",
+    tools: [],
+    attempt: 1,
+  };
 }
 
 describe("the wire to a page", () => {
@@ -22,7 +33,14 @@ describe("the wire to a page", () => {
     vi.useFakeTimers();
     posted = [];
     rows = [answer("", 1)];
-    const source: PageSource = { get rows() { return rows; }, state: () => STATE, draft: () => ({ text: "draft", scroll: "end" }), strings: {} };
+    const source: PageSource = {
+      get rows() {
+        return rows;
+      },
+      state: () => STATE,
+      draft: () => ({ text: "draft", scroll: "end" }),
+      strings: {},
+    };
     link = new PageLink((message) => posted.push(message), source);
     return () => vi.useRealTimers();
   });
@@ -35,7 +53,7 @@ describe("the wire to a page", () => {
     vi.runAllTimers();
     expect(posted).toEqual([]);
     link.ready(true);
-    expect(posted[0]).toMatchObject({ type: "snapshot", total: 1, from: 0, draft: { text: "draft" } });
+    expect(posted[0]).toMatchObject({ type: "sync", total: 1, from: 0, draft: { text: "draft" } });
   });
 
   it("does not touch the composer of a page that only lost its way", () => {
@@ -47,7 +65,7 @@ describe("the wire to a page", () => {
     link.ready(true);
     link.state();
     vi.runAllTimers();
-    link.tell({ type: "announce", text: "x", assertive: false });
+    link.post({ type: "announce", text: "x", assertive: false });
     link.ready(false);
     expect(posted.map((message) => message.rev)).toEqual([1, 2, 3, 4]);
   });
@@ -57,7 +75,9 @@ describe("the wire to a page", () => {
     link.delta(answer("ab", 2), "text", 0, "ab");
     link.delta(answer("abcd", 3), "text", 2, "cd");
     vi.runAllTimers();
-    expect(posted.slice(1)).toEqual([{ rev: 2, type: "delta", rowId: "a:t", version: 3, field: "text", at: 0, text: "abcd" }]);
+    expect(posted.slice(1)).toEqual([
+      { rev: 2, type: "delta", rowId: "a:t", version: 3, field: "text", at: 0, text: "abcd" },
+    ]);
   });
 
   it("does not send text twice when the whole row goes out in the same frame", () => {
@@ -66,7 +86,7 @@ describe("the wire to a page", () => {
     link.delta(answer("ab", 2), "text", 0, "ab");
     link.rows(0, 1);
     vi.runAllTimers();
-    expect(types()).toEqual(["snapshot", "rows"]);
+    expect(types()).toEqual(["sync", "rows"]);
   });
 
   it("is silent while hidden, and catches up at once when the view shows", () => {
@@ -77,7 +97,7 @@ describe("the wire to a page", () => {
     vi.runAllTimers();
     expect(posted).toHaveLength(1);
     link.visible(true);
-    expect(types()).toEqual(["snapshot", "snapshot"]);
+    expect(types()).toEqual(["sync", "sync"]);
     vi.runAllTimers();
     expect(posted).toHaveLength(2);
   });
@@ -85,14 +105,14 @@ describe("the wire to a page", () => {
   it("sends the newest rows of a long chat, not all of them", () => {
     rows = Array.from({ length: 5_000 }, (_, index) => notice(index));
     link.ready(true);
-    expect(posted[0]).toMatchObject({ type: "snapshot", total: 5_000, from: 5_000 - ROWS_PER_PAGE });
+    expect(posted[0]).toMatchObject({ type: "sync", total: 5_000, from: 5_000 - ROWS_PER_PAGE });
   });
 
   it("answers after what happened before the question", () => {
     link.ready(true);
     link.state();
-    link.tell({ type: "result", call: 1, ok: true, value: null });
-    expect(types()).toEqual(["snapshot", "state", "result"]);
+    link.post({ type: "result", call: 1, ok: true, value: null });
+    expect(types()).toEqual(["sync", "state", "result"]);
   });
 
   it("is silent once it is thrown away", () => {

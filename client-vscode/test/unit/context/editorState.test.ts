@@ -1,12 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { filesOf, looked, MAX_SELECTED, noticeOf, NOTHING_OPEN, withExcluded, withIncluded, type EditorState, type Reading } from "../../../src/context/pure/editorState.js";
+import {
+  filesOf,
+  withReading,
+  MAX_SELECTED,
+  noticeOf,
+  NOTHING_OPEN,
+  withExcluded,
+  withIncluded,
+  type EditorState,
+  type EditorReading,
+} from "../../../src/context/pure/editorState.js";
 
 const A = "file:///w/a.py";
 const B = "file:///w/b.py";
 const C = "file:///other/c.py";
 
-function reading(tabs: readonly string[], active?: string, shown: Reading["shown"] = []): Reading {
+function reading(tabs: readonly string[], active?: string, shown: EditorReading["shown"] = []): EditorReading {
   return { tabs, shown, isTrusted: true, ...(active === undefined ? {} : { active }) };
 }
 
@@ -14,24 +24,30 @@ function range(line: number, character: number, endLine: number, endCharacter: n
   return { start: { line, character }, end: { line: endLine, character: endCharacter } };
 }
 
-const SELECTED = { uri: A, cursor: { line: 2, character: 0 }, selection: range(0, 4, 2, 0), selectedText: "one\ntwo\n", visible: range(0, 0, 40, 0) };
+const SELECTED = {
+  uri: A,
+  cursor: { line: 2, character: 0 },
+  selection: range(0, 4, 2, 0),
+  selectedText: "one\ntwo\n",
+  visible: range(0, 0, 40, 0),
+};
 
 describe("the order of focus", () => {
   it("puts the file that was active last first", () => {
-    let state = looked(NOTHING_OPEN, reading([A, B, C], A), 100);
-    state = looked(state, reading([A, B, C], B), 200);
-    state = looked(state, reading([A, B, C], A), 300);
+    let state = withReading(NOTHING_OPEN, reading([A, B, C], A), 100);
+    state = withReading(state, reading([A, B, C], B), 200);
+    state = withReading(state, reading([A, B, C], A), 300);
     expect(filesOf(state).map(({ uri }) => uri)).toEqual([A, B, C]);
     expect(filesOf(state).map(({ isActive }) => isActive)).toEqual([true, false, false]);
   });
 
   it("does not change while the person stays in a file", () => {
-    const state = looked(NOTHING_OPEN, reading([A], A), 100);
-    expect(noticeOf(looked(state, reading([A], A), 900)).openFiles[0]?.lastFocusedAt).toBe(100);
+    const state = withReading(NOTHING_OPEN, reading([A], A), 100);
+    expect(noticeOf(withReading(state, reading([A], A), 900)).openFiles[0]?.lastFocusedAt).toBe(100);
   });
 
   it("keeps the file's place when the focus goes where there is no file", () => {
-    const state = looked(looked(NOTHING_OPEN, reading([A, B], A), 100), reading([A, B]), 200);
+    const state = withReading(withReading(NOTHING_OPEN, reading([A, B], A), 100), reading([A, B]), 200);
     expect(filesOf(state).map(({ uri, isActive }) => [uri, isActive])).toEqual([
       [A, false],
       [B, false],
@@ -39,35 +55,49 @@ describe("the order of focus", () => {
   });
 
   it("counts what is in sight at the first look before what is hidden", () => {
-    const state = looked(NOTHING_OPEN, reading([A, B, C], C, [{ uri: B, cursor: { line: 0, character: 0 } }]), 100);
+    const state = withReading(
+      NOTHING_OPEN,
+      reading([A, B, C], C, [{ uri: B, cursor: { line: 0, character: 0 } }]),
+      100,
+    );
     expect(filesOf(state).map(({ uri }) => uri)).toEqual([C, B, A]);
   });
 
   it("forgets a file that was closed", () => {
-    const state = looked(looked(NOTHING_OPEN, reading([A, B], A), 100), reading([B], B), 200);
+    const state = withReading(withReading(NOTHING_OPEN, reading([A, B], A), 100), reading([B], B), 200);
     expect(noticeOf(state).openFiles.map(({ uri }) => uri)).toEqual([B]);
   });
 
   it("rises strictly from one active file to the next, also when the clock stands still or goes back", () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom(A, B, C), fc.nat(50)), { minLength: 1, maxLength: 20 }), (visits) => {
-        let state: EditorState = NOTHING_OPEN;
-        for (const [uri, now] of visits) {
-          state = looked(state, reading([A, B, C], uri), now);
-          expect(filesOf(state)[0]).toMatchObject({ uri, isActive: true });
-        }
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom(A, B, C), fc.nat(50)), { minLength: 1, maxLength: 20 }),
+        (visits) => {
+          let state: EditorState = NOTHING_OPEN;
+          for (const [uri, now] of visits) {
+            state = withReading(state, reading([A, B, C], uri), now);
+            expect(filesOf(state)[0]).toMatchObject({ uri, isActive: true });
+          }
+        },
+      ),
     );
   });
 });
 
 describe("a selection", () => {
-  const state = looked(NOTHING_OPEN, reading([A, B], A, [SELECTED]), 100);
+  const state = withReading(NOTHING_OPEN, reading([A, B], A, [SELECTED]), 100);
 
   it("is told with cursor and visible range", () => {
     expect(noticeOf(state)).toEqual({
       openFiles: [
-        { uri: A, lastFocusedAt: 100, isActive: true, cursor: SELECTED.cursor, selection: SELECTED.selection, selectedText: SELECTED.selectedText },
+        {
+          uri: A,
+          lastFocusedAt: 100,
+          isActive: true,
+          cursor: SELECTED.cursor,
+          selection: SELECTED.selection,
+          selectedText: SELECTED.selectedText,
+        },
         { uri: B, lastFocusedAt: 0, isActive: false },
       ],
       isTrusted: true,
@@ -83,7 +113,9 @@ describe("a selection", () => {
     fc.assert(
       fc.property(fc.nat(3), (shift) => {
         const selectedText = "x".repeat(MAX_SELECTED - shift) + "😀".repeat(4);
-        const told = noticeOf(looked(NOTHING_OPEN, reading([A], A, [{ ...SELECTED, selectedText }]), 1)).openFiles[0]?.selectedText ?? "";
+        const told =
+          noticeOf(withReading(NOTHING_OPEN, reading([A], A, [{ ...SELECTED, selectedText }]), 1)).openFiles[0]
+            ?.selectedText ?? "";
         expect(told.length).toBeLessThanOrEqual(MAX_SELECTED);
         expect(told.length).toBeGreaterThanOrEqual(MAX_SELECTED - 1);
         expect(told).not.toMatch(/\p{Surrogate}/u);
@@ -94,7 +126,7 @@ describe("a selection", () => {
 });
 
 describe("a file that was taken out", () => {
-  const state = withIncluded(looked(NOTHING_OPEN, reading([A, B], A, [SELECTED]), 100), A, false);
+  const state = withIncluded(withReading(NOTHING_OPEN, reading([A, B], A, [SELECTED]), 100), A, false);
 
   it("is named as such, and nothing else of it is told", () => {
     const notice = noticeOf(state);
@@ -110,7 +142,7 @@ describe("a file that was taken out", () => {
   });
 
   it("stays out when it is closed and opened again", () => {
-    const again = looked(looked(state, reading([B], B), 200), reading([A, B], A, [SELECTED]), 300);
+    const again = withReading(withReading(state, reading([B], B), 200), reading([A, B], A, [SELECTED]), 300);
     expect(noticeOf(again).excluded).toEqual([A]);
   });
 

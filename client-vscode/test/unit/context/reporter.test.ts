@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Reading } from "../../../src/context/pure/editorState.js";
+import type { EditorReading } from "../../../src/context/pure/editorState.js";
 import { ContextReporter } from "../../../src/context/reporter.js";
 import type { DaemonPort } from "../../../src/daemon/port.js";
 import { Signal } from "../../../src/daemon/signal.js";
@@ -29,7 +29,7 @@ class Ear implements DaemonPort {
 }
 
 let daemon: Ear;
-let now: Reading;
+let now: EditorReading;
 let changed: Signal<void>;
 let reporter: ContextReporter;
 
@@ -104,12 +104,12 @@ describe("ContextReporter", () => {
   });
 
   it("tells the panel only what changed for it", () => {
-    const heard = vi.fn();
-    reporter.onDidChange(heard);
+    const received = vi.fn();
+    reporter.onDidChange(received);
     changed.fire();
-    expect(heard).not.toHaveBeenCalled();
+    expect(received).not.toHaveBeenCalled();
     reporter.setIncluded(A, false);
-    expect(heard).toHaveBeenCalledTimes(1);
+    expect(received).toHaveBeenCalledTimes(1);
     expect(reporter.files).toEqual([{ uri: A, isActive: true, included: false }]);
   });
 

@@ -1,77 +1,18 @@
 /** The daemon's life, with a process that is made of promises. */
 import type { CancellationToken } from "vscode";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { english } from "../../../src/chat/pure/words.js";
-import { Daemon, type DaemonParts } from "../../../src/daemon/daemon.js";
+import type { Daemon } from "../../../src/daemon/daemon.js";
 import { StartFailure } from "../../../src/daemon/failure.js";
-import { NoHandshake, type Exit, type Launch, type Link, type LinkEvents } from "../../../src/daemon/link.js";
+import { NoHandshake, type Link } from "../../../src/daemon/link.js";
 import { DaemonFault } from "../../../src/daemon/port.js";
 import { ErrorCode } from "../../../src/protocol.gen.js";
+import { LAUNCH, Machine, Process } from "./fakeMachine.js";
 
-const LAUNCH: Launch = { command: ["gc", "serve"], env: {}, cwd: "/", from: "path" };
-const NEVER: CancellationToken = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => undefined }) };
-
-class Process implements Link {
-  readonly server = { name: "gemini-companion", version: "0.1.0", protocolVersion: "1" };
-  readonly told: [string, unknown][] = [];
-  answer: (method: string) => Promise<unknown> = () => Promise.resolve(null);
-  isStopped = false;
-  readonly gone: Promise<void>;
-  #tellGone: () => void = () => undefined;
-
-  constructor(readonly events: LinkEvents) {
-    this.gone = new Promise((resolve) => (this.#tellGone = resolve));
-  }
-
-  request(method: string): Promise<unknown> {
-    return this.answer(method);
-  }
-  notify(method: string, params: unknown): Promise<void> {
-    this.told.push([method, params]);
-    return Promise.resolve();
-  }
-  stop(): Promise<void> {
-    this.isStopped = true;
-    this.die({ code: 0, lastLine: "" });
-    return Promise.resolve();
-  }
-  die(exit: Exit = { code: 1, lastLine: "Killed" }): void {
-    this.events.ended(exit);
-    this.#tellGone();
-  }
-}
-
-class Machine {
-  readonly processes: Process[] = [];
-  launches = 0;
-  refuse: Error | undefined;
-  failure: StartFailure | undefined;
-  readonly parts: DaemonParts = {
-    launch: () => {
-      this.launches++;
-      return Promise.resolve(LAUNCH);
-    },
-    connect: (_, events) => {
-      if (this.refuse !== undefined) return Promise.reject(this.refuse);
-      const process = new Process(events);
-      this.processes.push(process);
-      return Promise.resolve(process);
-    },
-    judge: () => this.failure,
-    crashed: (exit) => new StartFailure("crashed", `crashed: ${exit?.lastLine ?? ""}`, "", []),
-    settings: () => ({ model: { name: "offline" } }),
-    showMessage: () => undefined,
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    t: english,
-  };
-  readonly daemon = new Daemon(this.parts);
-
-  get newest(): Process {
-    const process = this.processes.at(-1);
-    if (process === undefined) throw new Error("nothing was started");
-    return process;
-  }
-}
+const SUBSCRIPTION = { sessionId: "s", on: true };
+const NEVER: CancellationToken = {
+  isCancellationRequested: false,
+  onCancellationRequested: () => ({ dispose: () => undefined }),
+};
 
 let machine: Machine;
 let daemon: Daemon;
@@ -92,17 +33,19 @@ const settle = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 describe("starting", () => {
   it("starts nothing until it is wanted, and then one process for everybody", async () => {
     expect(machine.launches).toBe(0);
-    await Promise.all([daemon.start(), daemon.start(), daemon.request("gemini/models", {})]);
+    await Promise.all([daemon.start(), daemon.start(), daemon.request("gemini/session/subscribe", SUBSCRIPTION)]);
     expect(machine.processes).toHaveLength(1);
     expect(daemon.view).toEqual({ kind: "ready", version: "0.1.0" });
   });
 
-  it("tells the settings before anybody hears of the connection", async () => {
-    const heard = vi.fn(() => machine.newest.told.length);
-    daemon.onDidConnect(heard);
+  it("tells the settings before anybody receives of the connection", async () => {
+    const received = vi.fn(() => machine.newest.notified.length);
+    daemon.onDidConnect(received);
     await daemon.start();
-    expect(machine.newest.told).toEqual([["workspace/didChangeConfiguration", { settings: { geminiCompanion: { model: { name: "offline" } } } }]]);
-    expect(heard).toHaveReturnedWith(1);
+    expect(machine.newest.notified).toEqual([
+      ["workspace/didChangeConfiguration", { settings: { geminiCompanion: { model: { name: "offline" } } } }],
+    ]);
+    expect(received).toHaveReturnedWith(1);
   });
 
   it("says in the view what takes so long", async () => {
@@ -119,12 +62,20 @@ describe("starting", () => {
   it("refuses every request after a failure, without trying again, until it is restarted", async () => {
     machine.parts.launch = () => {
       machine.launches++;
-      return Promise.reject(new StartFailure("noPython", "No Python.", "Install it.", [{ id: "choosePython", label: "Choose" }]));
+      return Promise.reject(
+        new StartFailure("noPython", "No Python.", "Install it.", [{ id: "choosePython", label: "Choose" }]),
+      );
     };
-    await expect(daemon.request("gemini/models", {})).rejects.toMatchObject({ data: { kind: "daemon", message: "No Python.", hint: "Install it." } });
-    await expect(daemon.request("gemini/models", {})).rejects.toBeInstanceOf(DaemonFault);
+    await expect(daemon.request("gemini/session/subscribe", SUBSCRIPTION)).rejects.toMatchObject({
+      data: { kind: "daemon", message: "No Python.", hint: "Install it." },
+    });
+    await expect(daemon.request("gemini/session/subscribe", SUBSCRIPTION)).rejects.toBeInstanceOf(DaemonFault);
     expect(machine.launches).toBe(1);
-    expect(daemon.view).toMatchObject({ kind: "failed", reason: "noPython", error: { actions: [{ id: "choosePython" }] } });
+    expect(daemon.view).toMatchObject({
+      kind: "failed",
+      reason: "noPython",
+      error: { actions: [{ id: "choosePython" }] },
+    });
     machine.parts.launch = () => Promise.resolve(LAUNCH);
     await daemon.restart();
     expect(daemon.view.kind).toBe("ready");
@@ -137,7 +88,10 @@ describe("starting", () => {
   });
 
   it("knows a failed handshake of the language client's own bundle, whose classes are not ours", async () => {
-    machine.refuse = Object.assign(new Error("closed"), { name: "NoHandshake", exit: { code: 3, lastLine: "ModuleNotFoundError" } });
+    machine.refuse = Object.assign(new Error("closed"), {
+      name: "NoHandshake",
+      exit: { code: 3, lastLine: "ModuleNotFoundError" },
+    });
     await expect(daemon.start()).rejects.toMatchObject({ message: "crashed: ModuleNotFoundError" });
   });
 
@@ -165,7 +119,7 @@ describe("a crash", () => {
     daemon.onDidConnect(connected);
     machine.newest.die();
     expect(daemon.view).toMatchObject({ kind: "lost", attempt: 1, retryAt: Date.now() + 1_000 });
-    const answered = daemon.request("gemini/models", {});
+    const answered = daemon.request("gemini/session/subscribe", SUBSCRIPTION);
     await settle(1_000);
     await answered;
     expect(daemon.view.kind).toBe("ready");
@@ -176,14 +130,16 @@ describe("a crash", () => {
   it("fails the requests that were under way, with a fault that may be tried again", async () => {
     await daemon.start();
     machine.newest.answer = () => Promise.reject(Object.assign(new Error("closed"), { code: -32_097 }));
-    await expect(daemon.request("gemini/models", {})).rejects.toMatchObject({ data: { kind: "daemon", retryable: true } });
+    await expect(daemon.request("gemini/session/subscribe", SUBSCRIPTION)).rejects.toMatchObject({
+      data: { kind: "daemon", retryable: true },
+    });
   });
 
   it("does not fail a request that comes between the connection's end and the process's", async () => {
     await daemon.start();
     const dying = machine.newest;
     dying.answer = () => Promise.reject(Object.assign(new Error("inactive"), { code: -32_096 }));
-    const answered = daemon.request("gemini/models", {});
+    const answered = daemon.request("gemini/session/subscribe", SUBSCRIPTION);
     await settle();
     dying.die();
     await settle(1_000);
@@ -203,7 +159,7 @@ describe("a crash", () => {
     expect(daemon.view).toMatchObject({ kind: "failed", reason: "crashed" });
     await settle(600_000);
     expect(machine.processes).toHaveLength(6);
-    await expect(daemon.request("gemini/models", {})).rejects.toBeInstanceOf(DaemonFault);
+    await expect(daemon.request("gemini/session/subscribe", SUBSCRIPTION)).rejects.toBeInstanceOf(DaemonFault);
   });
 
   it("of a restart counts as one more", async () => {
@@ -267,7 +223,7 @@ describe("messages", () => {
         return { dispose: () => undefined };
       },
     };
-    const request = daemon.request("gemini/models", {}, token);
+    const request = daemon.request("gemini/session/subscribe", SUBSCRIPTION, token);
     cancel();
     await expect(request).rejects.toMatchObject({ code: ErrorCode.cancelled, data: { kind: "cancelled" } });
   });
@@ -279,42 +235,56 @@ describe("messages", () => {
 
   it("passes events on and drops what is none", async () => {
     await daemon.start();
-    const heard = vi.fn();
-    daemon.onEvent(heard);
-    const event = { sessionId: "s", seq: 1, time: 0, event: { type: "turnStarted" } };
+    const received = vi.fn();
+    daemon.onEvent(received);
+    const event = { sessionId: "s", seq: 1, time: 0, event: { type: "titleChanged", title: "x" } };
     machine.newest.events.notification("gemini/event", event);
     machine.newest.events.notification("gemini/event", { seq: 1 });
     machine.newest.events.notification("gemini/other", event);
-    expect(heard.mock.calls).toEqual([[event]]);
+    expect(received.mock.calls).toEqual([[event]]);
   });
 
-  it("hears nothing of a process that was replaced", async () => {
+  it("receives nothing of a process that was replaced", async () => {
     await daemon.start();
     const old = machine.newest;
     await daemon.restart();
-    const heard = vi.fn();
-    daemon.onEvent(heard);
-    old.events.notification("gemini/event", { sessionId: "s", seq: 1, time: 0, event: { type: "turnStarted" } });
-    expect(heard).not.toHaveBeenCalled();
+    const received = vi.fn();
+    daemon.onEvent(received);
+    old.events.notification("gemini/event", {
+      sessionId: "s",
+      seq: 1,
+      time: 0,
+      event: { type: "titleChanged", title: "x" },
+    });
+    expect(received).not.toHaveBeenCalled();
   });
 
   it("keeps the other listeners when one throws", async () => {
     await daemon.start();
-    const heard = vi.fn();
+    const received = vi.fn();
     daemon.onEvent(() => {
       throw new Error("broken");
     });
-    daemon.onEvent(heard);
-    machine.newest.events.notification("gemini/event", { sessionId: "s", seq: 1, time: 0, event: { type: "turnStarted" } });
-    expect(heard).toHaveBeenCalledTimes(1);
+    daemon.onEvent(received);
+    machine.newest.events.notification("gemini/event", {
+      sessionId: "s",
+      seq: 1,
+      time: 0,
+      event: { type: "titleChanged", title: "x" },
+    });
+    expect(received).toHaveBeenCalledTimes(1);
   });
 
   it("answers the daemon by the handler, and refuses what nobody handles", async () => {
     await daemon.start();
     const { events } = machine.newest;
     const handler = daemon.handle("gemini/openDiff", () => Promise.resolve({ outcome: "accepted" }));
-    await expect(events.request("gemini/openDiff", {}, NEVER)).resolves.toEqual({ outcome: "accepted" });
+    await expect(events.request("gemini/openDiff", { path: "/a", newContent: "" }, NEVER)).resolves.toEqual({
+      outcome: "accepted",
+    });
     handler.dispose();
-    await expect(events.request("gemini/openDiff", {}, NEVER)).rejects.toMatchObject({ code: ErrorCode.methodNotFound });
+    await expect(events.request("gemini/openDiff", { path: "/a", newContent: "" }, NEVER)).rejects.toMatchObject({
+      code: ErrorCode.methodNotFound,
+    });
   });
 });

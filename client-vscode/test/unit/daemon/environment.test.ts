@@ -31,7 +31,10 @@ async function python(options: { version?: string; venv?: string; pip?: string }
   const file = join(folder, "python");
   const inner = `#!/bin/sh\\necho "$@" >> ${folder}/calls\\n${pip}\\n`;
   const make = `mkdir -p "$4/bin" && printf 'home = ${folder}\\n' > "$4/pyvenv.cfg" && printf '%b' '${inner}' > "$4/bin/python" && chmod +x "$4/bin/python"`;
-  await writeFile(file, `#!/bin/sh\necho "$@" >> ${folder}/calls\ncase "$2" in -c) echo ${version} ;; -m) ${venv || make} ;; esac\n`);
+  await writeFile(
+    file,
+    `#!/bin/sh\necho "$@" >> ${folder}/calls\ncase "$2" in -c) echo ${version} ;; -m) ${venv || make} ;; esac\n`,
+  );
   await chmod(file, 0o755);
   return file;
 }
@@ -47,7 +50,8 @@ function parts(file: string): EnvironmentParts {
   };
 }
 
-const calls = async (): Promise<string[]> => (await readFile(join(folder, "calls"), "utf8").catch(() => "")).trim().split("\n");
+const calls = async (): Promise<string[]> =>
+  (await readFile(join(folder, "calls"), "utf8").catch(() => "")).trim().split("\n");
 const environments = async (): Promise<string[]> => (await readdir(join(folder, "storage"))).sort();
 
 describe.skipIf(process.platform === "win32")("ensureEnvironment", () => {
@@ -109,19 +113,35 @@ describe.skipIf(process.platform === "win32")("ensureEnvironment", () => {
   });
 
   it("says what to check when there is no network, keeps pip's words for the log, and leaves no half-made environment", async () => {
-    const pip = "echo Looking >&2; echo Failed to establish a new connection >&2; echo ERROR: No matching distribution >&2; exit 1";
+    const pip =
+      "echo Looking >&2; echo Failed to establish a new connection >&2; echo ERROR: No matching distribution >&2; exit 1";
     const logged: string[] = [];
     const all = { ...parts(await python({ pip })), log: { info: (text: string) => void logged.push(text) } };
     const failure = await ensureEnvironment(all).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartFailure);
-    expect(failure).toMatchObject({ reason: "environment", hint: "Check the network and HTTPS_PROXY, then try again." });
-    expect(logged).toEqual(expect.arrayContaining(["setup: Looking", "setup: Failed to establish a new connection", "setup: ERROR: No matching distribution"]));
+    expect(failure).toMatchObject({
+      reason: "environment",
+      hint: "Check the network and HTTPS_PROXY, then try again.",
+    });
+    expect(logged).toEqual(
+      expect.arrayContaining([
+        "setup: Looking",
+        "setup: Failed to establish a new connection",
+        "setup: ERROR: No matching distribution",
+      ]),
+    );
     expect(await environments()).toEqual([]);
   });
 
   it("gives pip's last lines when nothing better is known", async () => {
-    const failed = ensureEnvironment(parts(await python({ pip: "echo one >&2; echo two >&2; echo three >&2; echo four >&2; exit 1" })));
-    await expect(failed).rejects.toMatchObject({ reason: "environment", message: "The daemon could not be set up.", hint: "two three four" });
+    const failed = ensureEnvironment(
+      parts(await python({ pip: "echo one >&2; echo two >&2; echo three >&2; echo four >&2; exit 1" })),
+    );
+    await expect(failed).rejects.toMatchObject({
+      reason: "environment",
+      message: "The daemon could not be set up.",
+      hint: "two three four",
+    });
   });
 
   it("ends when it is cancelled, with what runs, and leaves nothing behind", async () => {
@@ -147,7 +167,9 @@ describe("holdLock", () => {
       order.push("second waits");
       void release();
     });
-    await (await second)();
+    await (
+      await second
+    )();
     expect(order).toEqual(["second waits"]);
     expect(await readdir(folder)).not.toContain("lock");
   });
@@ -157,7 +179,9 @@ describe("holdLock", () => {
     await mkdir(path);
     const long = new Date(Date.now() - 31_000);
     await utimes(path, long, long);
-    await (await holdLock(path, nobody, () => undefined))();
+    await (
+      await holdLock(path, nobody, () => undefined)
+    )();
   });
 
   it("stops waiting when aborted", async () => {

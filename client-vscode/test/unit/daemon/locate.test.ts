@@ -16,21 +16,30 @@ function query(programs: readonly string[], changes: Partial<LocateQuery> = {}):
 
 describe("locate", () => {
   it("takes the command of the settings first", async () => {
-    const located = await locate(query(["/opt/gc", "/usr/bin/gemini-companion"], { setting: { user: ["/opt/gc", "--x"], workspace: undefined } }));
+    const located = await locate(
+      query(["/opt/gc", "/usr/bin/gemini-companion"], { setting: { user: ["/opt/gc", "--x"], workspace: undefined } }),
+    );
     expect(located).toEqual({ from: "setting", command: ["/opt/gc", "--x"] });
   });
 
   it("says which program of the settings is not there, and looks no further", async () => {
-    expect(await locate(query(["/usr/bin/gemini-companion"], { setting: { user: "/gone", workspace: undefined } }))).toEqual({ from: "nowhere", setting: "/gone" });
+    expect(
+      await locate(query(["/usr/bin/gemini-companion"], { setting: { user: "/gone", workspace: undefined } })),
+    ).toEqual({ from: "nowhere", setting: "/gone" });
   });
 
   it("finds a bare name of the settings on PATH", async () => {
-    const located = await locate(query(["/usr/bin/python3"], { setting: { user: ["python3", "-m", "gemini_companion"], workspace: undefined } }));
+    const located = await locate(
+      query(["/usr/bin/python3"], { setting: { user: ["python3", "-m", "gemini_companion"], workspace: undefined } }),
+    );
     expect(located).toEqual({ from: "setting", command: ["/usr/bin/python3", "-m", "gemini_companion"] });
   });
 
   it("goes on to PATH, then to its own environment, then says that there is none", async () => {
-    expect(await locate(query(["/usr/bin/gemini-companion"]))).toEqual({ from: "path", command: ["/usr/bin/gemini-companion"] });
+    expect(await locate(query(["/usr/bin/gemini-companion"]))).toEqual({
+      from: "path",
+      command: ["/usr/bin/gemini-companion"],
+    });
     expect(await locate(query([]))).toEqual({ from: "environment" });
     expect(await locate(query([], { hasWheel: false }))).toEqual({ from: "nowhere" });
   });
@@ -43,14 +52,23 @@ describe("locate", () => {
 
   it("ignores the folder's command while the workspace is not trusted, and keeps the person's own", async () => {
     const setting = { user: "/mine", workspace: "/theirs" };
-    expect(await locate(query(["/mine", "/theirs"], { setting, isTrusted: false }))).toEqual({ from: "setting", command: ["/mine"] });
+    expect(await locate(query(["/mine", "/theirs"], { setting, isTrusted: false }))).toEqual({
+      from: "setting",
+      command: ["/mine"],
+    });
     expect(await locate(query(["/mine", "/theirs"], { setting }))).toEqual({ from: "setting", command: ["/theirs"] });
   });
 });
 
 describe("chosen", () => {
   it("never yields a folder's value without trust", () => {
-    fc.assert(fc.property(fc.anything(), fc.anything(), (user, workspace) => chosen({ user, workspace }, false) === user || Number.isNaN(user)));
+    fc.assert(
+      fc.property(
+        fc.anything(),
+        fc.anything(),
+        (user, workspace) => chosen({ user, workspace }, false) === user || Number.isNaN(user),
+      ),
+    );
   });
 
   it("takes an empty folder setting as none", () => {
@@ -64,7 +82,8 @@ describe("commandOf", () => {
   });
 
   it("refuses what is no command", () => {
-    for (const setting of ["", "  ", [], [""], [1], ["a", 2], 7, null, undefined, {}, "a\0b"]) expect(commandOf(setting)).toBeUndefined();
+    for (const setting of ["", "  ", [], [""], [1], ["a", 2], 7, null, undefined, {}, "a\0b"])
+      expect(commandOf(setting)).toBeUndefined();
   });
 });
 
@@ -81,7 +100,12 @@ describe("programFiles", () => {
 
   it("tries Windows' endings, and no script that would need a shell", () => {
     const search = { platform: "win32", path: 'C:\\bin;"D:\\b c";rel', extensions: ".COM;.EXE;.BAT;.CMD" } as const;
-    expect(programFiles("gc", search)).toEqual(["C:\\bin\\gc.COM", "C:\\bin\\gc.EXE", "D:\\b c\\gc.COM", "D:\\b c\\gc.EXE"]);
+    expect(programFiles("gc", search)).toEqual([
+      "C:\\bin\\gc.COM",
+      "C:\\bin\\gc.EXE",
+      "D:\\b c\\gc.COM",
+      "D:\\b c\\gc.EXE",
+    ]);
     expect(programFiles("C:\\x\\gc.exe", search)).toEqual(["C:\\x\\gc.exe"]);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { english } from "../../../src/chat/pure/words.js";
 import { DaemonFault } from "../../../src/daemon/port.js";
 import { toFault } from "../../../src/daemon/pure/faults.js";
-import { readEvent, readStatus } from "../../../src/daemon/pure/incoming.js";
+import { readNotification, readResult } from "../../../src/daemon/pure/incoming.js";
 import { DAEMON_SETTINGS, sectionOf } from "../../../src/daemon/pure/settings.js";
 import { describeMessage, firstLine } from "../../../src/daemon/pure/tracing.js";
 
@@ -15,7 +15,8 @@ describe("toFault", () => {
   });
 
   it("tells a connection that is gone from a refusal", () => {
-    for (const code of [-32_097, -32_098, -32_099]) expect(toFault({ code }, english).data).toMatchObject({ kind: "daemon", retryable: true });
+    for (const code of [-32_097, -32_098, -32_099])
+      expect(toFault({ code }, english).data).toMatchObject({ kind: "daemon", retryable: true });
     expect(toFault({ code: -32_601 }, english).data.kind).toBe("methodNotFound");
     expect(toFault({ code: -32_800 }, english).data.kind).toBe("cancelled");
   });
@@ -32,28 +33,78 @@ describe("toFault", () => {
 });
 
 describe("notifications", () => {
-  const event = { sessionId: "s", seq: 3, time: 1, event: { type: "turnStarted" } };
+  const event = { sessionId: "s", seq: 3, time: 1, event: { type: "titleChanged", title: "x" } };
+  const isRead = (params: unknown): boolean => "params" in readNotification("gemini/event", params);
 
-  it("passes framed events on, of unknown types too", () => {
-    expect(readEvent(event)).toBe(event);
-    expect(readEvent({ ...event, event: { type: "newInTheNextRelease" } })).toBeDefined();
+  it("passes events on as they are, and leaves out types of another release", () => {
+    expect(readNotification("gemini/event", event)).toEqual({ params: event });
+    expect(isRead({ ...event, event: { type: "newInTheNextRelease" } })).toBe(false);
   });
 
-  it("drops what has no frame", () => {
-    const broken = [null, [], {}, { ...event, seq: "3" }, { ...event, seq: 1.5 }, { ...event, sessionId: 1 }, { ...event, event: {} }, { ...event, event: null }, { ...event, turnId: 1 }];
-    for (const params of broken) expect(readEvent(params)).toBeUndefined();
+  it("drops what is no event, and says where it is wrong", () => {
+    const broken = [
+      null,
+      [],
+      {},
+      { ...event, seq: "3" },
+      { ...event, seq: 1.5 },
+      { ...event, sessionId: 1 },
+      { ...event, event: {} },
+      { ...event, event: null },
+      { ...event, event: { type: "titleChanged" } },
+      { ...event, turnId: 1 },
+    ];
+    for (const params of broken) expect(isRead(params)).toBe(false);
+    expect(readNotification("gemini/event", { ...event, event: { type: "titleChanged", title: 5 } })).toEqual({
+      wrong: "$.event.title",
+    });
   });
 
   it("drops a status whose numbers are none", () => {
-    const status = { sessionId: "s", state: "idle", tokenCount: 1, tokenLimit: 2, threshold: 0.5, tokensUntilCompression: null, compressions: 0, canUndo: false };
-    expect(readStatus(status)).toBe(status);
-    for (const change of [{ tokenCount: "1" }, { state: "asleep" }, { canUndo: 1 }, { tokensUntilCompression: undefined }]) expect(readStatus({ ...status, ...change })).toBeUndefined();
+    const status = {
+      sessionId: "s",
+      state: "idle",
+      hasFailedCompressionAttempt: false,
+      forceFullIdeContext: false,
+      tokenCount: 1,
+      tokenCountSource: "api",
+      tokenLimit: 2,
+      threshold: 0.5,
+      tokensUntilCompression: null,
+      compressions: 0,
+      canUndo: false,
+    };
+    const read = (params: unknown): unknown => readNotification("gemini/compressionStatus/didChange", params);
+    expect(read(status)).toEqual({ params: status });
+    for (const change of [
+      { tokenCount: "1" },
+      { state: "asleep" },
+      { canUndo: 1 },
+      { tokensUntilCompression: undefined },
+    ])
+      expect(read({ ...status, ...change })).toHaveProperty("wrong");
+  });
+});
+
+describe("answers", () => {
+  it("are what the protocol says, or a fault that names the field and quotes nothing", () => {
+    expect(readResult("gemini/cancel", { cancelled: true }, english)).toEqual({ cancelled: true });
+    try {
+      readResult("gemini/cancel", { cancelled: "secret" }, english);
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(DaemonFault);
+      expect(String(error)).toContain("$.cancelled");
+      expect(String(error)).not.toContain("secret");
+    }
   });
 });
 
 describe("the log", () => {
   it("names a message by method, id and size only", () => {
-    expect(describeMessage({ method: "gemini/chat", id: 12, params: { prompt: "secret" } }, 1_834)).toBe("gemini/chat #12, 1834 bytes");
+    expect(describeMessage({ method: "gemini/chat", id: 12, params: { prompt: "secret" } }, 1_834)).toBe(
+      "gemini/chat #12, 1834 bytes",
+    );
     expect(describeMessage({ id: "a", result: "secret" }, 5)).toBe("answer #a, 5 bytes");
   });
 
@@ -70,7 +121,12 @@ describe("the log", () => {
 
 describe("sectionOf", () => {
   it("sends what somebody set, under the daemon's names, and nothing else", () => {
-    const set: Readonly<Record<string, unknown>> = { model: "gemini-2.5-pro", "compression.threshold": 0.4, "context.fileName": ["A.md", "B.md"], "sessions.retentionDays": 0 };
+    const set: Readonly<Record<string, unknown>> = {
+      model: "gemini-2.5-pro",
+      "compression.threshold": 0.4,
+      "context.fileName": ["A.md", "B.md"],
+      "sessions.retentionDays": 0,
+    };
     expect(sectionOf((key) => ({ user: set[key], workspace: undefined }), true)).toEqual({
       model: { name: "gemini-2.5-pro", compressionThreshold: 0.4 },
       context: { fileName: ["A.md", "B.md"] },
@@ -86,8 +142,16 @@ describe("sectionOf", () => {
   });
 
   it("never sends what is no setting", () => {
-    fc.assert(fc.property(fc.constantFrom(...Object.keys(DAEMON_SETTINGS)), fc.oneof(fc.constant(""), fc.constant(Number.NaN), fc.constant([1]), fc.constant({}), fc.constant(null)), (name, value) => {
-      expect(sectionOf((key) => ({ user: key === name ? value : undefined, workspace: undefined }), true)).toEqual({});
-    }));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...Object.keys(DAEMON_SETTINGS)),
+        fc.oneof(fc.constant(""), fc.constant(Number.NaN), fc.constant([1]), fc.constant({}), fc.constant(null)),
+        (name, value) => {
+          expect(sectionOf((key) => ({ user: key === name ? value : undefined, workspace: undefined }), true)).toEqual(
+            {},
+          );
+        },
+      ),
+    );
   });
 });

@@ -10,8 +10,12 @@ interface Manifest {
     readonly commands: readonly { readonly command: string; readonly category: string; readonly title: string }[];
     readonly menus: Readonly<Record<string, readonly { readonly command?: string; readonly when?: string }[]>>;
     readonly keybindings: readonly { readonly command: string }[];
-    readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string }>> };
-    readonly walkthroughs: readonly { readonly steps: readonly { readonly description: string; readonly media: { readonly markdown: string } }[] }[];
+    readonly configuration: {
+      readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string }>>;
+    };
+    readonly walkthroughs: readonly {
+      readonly steps: readonly { readonly description: string; readonly media: { readonly markdown: string } }[];
+    }[];
   };
   readonly capabilities: { readonly untrustedWorkspaces: { readonly restrictedConfigurations: readonly string[] } };
 }
@@ -31,9 +35,13 @@ describe("package.json", () => {
   });
 
   it("declares commands that the code registers", () => {
-    const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith(".ts"),
+    );
     const code = sources.map((file) => readFileSync(join(root, "src", file), "utf8")).join("\n");
-    const missing = declared.map((command) => command.replace("geminiCompanion.", "")).filter((name) => !new RegExp(`"(?:geminiCompanion\\.)?${name}"|\\b${name}: "`).test(code));
+    const missing = declared
+      .map((command) => command.replace("geminiCompanion.", ""))
+      .filter((name) => !new RegExp(`"(?:geminiCompanion\\.)?${name}"|\\b${name}: "`).test(code));
     expect(missing).toEqual([]);
   });
 
@@ -42,20 +50,31 @@ describe("package.json", () => {
   });
 
   it("names only its own commands and the editor's in menus, keys and walkthrough", () => {
-    const inMenus = Object.values(menus).flatMap((items) => items.flatMap(({ command }) => (command === undefined ? [] : [command])));
-    const inSteps = walkthroughs.flatMap(({ steps }) => steps.flatMap(({ description }) => [...(texts[description.slice(1, -1)] ?? "").matchAll(/command:([\w.]+)/g)].map((match) => match[1] ?? "")));
-    const unknown = [...inMenus, ...keybindings.map(({ command }) => command), ...inSteps].filter((command) => !declared.includes(command) && !command.startsWith("workbench."));
+    const inMenus = Object.values(menus).flatMap((items) =>
+      items.flatMap(({ command }) => (command === undefined ? [] : [command])),
+    );
+    const inSteps = walkthroughs.flatMap(({ steps }) =>
+      steps.flatMap(({ description }) =>
+        [...(texts[description.slice(1, -1)] ?? "").matchAll(/command:([\w.]+)/g)].map((match) => match[1] ?? ""),
+      ),
+    );
+    const unknown = [...inMenus, ...keybindings.map(({ command }) => command), ...inSteps].filter(
+      (command) => !declared.includes(command) && !command.startsWith("workbench."),
+    );
     expect(unknown).toEqual([]);
     expect(inSteps.length).toBeGreaterThanOrEqual(walkthroughs.length);
   });
 
   it("has the page of every step of the walkthrough", () => {
-    for (const { media } of walkthroughs.flatMap(({ steps }) => steps)) expect(existsSync(join(root, media.markdown))).toBe(true);
+    for (const { media } of walkthroughs.flatMap(({ steps }) => steps))
+      expect(existsSync(join(root, media.markdown))).toBe(true);
   });
 
   it("shows the buttons of proposals and snapshots on their documents", () => {
     const conditions = (menus["editor/title"] ?? []).map(({ when }) => when);
-    expect(new Set(conditions)).toEqual(new Set([`resourceScheme == ${PROPOSAL_SCHEME_NAME}`, `resourceScheme == ${SNAPSHOT_SCHEME_NAME}`]));
+    expect(new Set(conditions)).toEqual(
+      new Set([`resourceScheme == ${PROPOSAL_SCHEME_NAME}`, `resourceScheme == ${SNAPSHOT_SCHEME_NAME}`]),
+    );
   });
 
   it("has every setting of the daemon, unset by default: a default would override the person's settings.json", () => {

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { proposeContent, rebased, smallestEdit, type Target } from "../../../src/editor/pure/proposals.js";
 
-const FILE = "import os\n\n\ndef one():\n    return 1\n\n\nclass Two:\n    def get(self):\n        if self.x:\n            return 2\n        return 0\n\n    def put(self):\n        pass\n";
+const FILE =
+  "import os\n\n\ndef one():\n    return 1\n\n\nclass Two:\n    def get(self):\n        if self.x:\n            return 2\n        return 0\n\n    def put(self):\n        pass\n";
 
 function at(text: string, marked?: string): Target {
   const from = marked === undefined ? text.length : text.indexOf(marked);
@@ -12,25 +13,37 @@ function at(text: string, marked?: string): Target {
 
 describe("proposeContent", () => {
   it("replaces the selection, and keeps the end of its last line", () => {
-    const { how, content } = proposeContent(at(FILE, "    return 1\n"), "    return 11\n", "python") as { how: string; content: string };
+    const { how, content } = proposeContent(at(FILE, "    return 1\n"), "    return 11\n", "python") as {
+      how: string;
+      content: string;
+    };
     expect(how).toBe("selection");
     expect(content).toBe(FILE.replace("return 1\n", "return 11\n"));
   });
 
   it("replaces a definition by its new version, though the last line is another", () => {
     const proposal = proposeContent(at(FILE), "def one():\n    x = 1\n    return x + 10\n", "python");
-    expect(proposal).toEqual({ how: "region", content: FILE.replace("    return 1\n", "    x = 1\n    return x + 10\n") });
+    expect(proposal).toEqual({
+      how: "region",
+      content: FILE.replace("    return 1\n", "    x = 1\n    return x + 10\n"),
+    });
   });
 
   it("gives a method that came without indentation the file's", () => {
     const proposal = proposeContent(at(FILE), "def get(self):\n    return 3\n", "python");
-    expect(proposal).toEqual({ how: "region", content: FILE.replace("        if self.x:\n            return 2\n        return 0\n", "        return 3\n") });
+    expect(proposal).toEqual({
+      how: "region",
+      content: FILE.replace("        if self.x:\n            return 2\n        return 0\n", "        return 3\n"),
+    });
   });
 
   it("finds the end of a definition with braces", () => {
     const file = "function a(\n  x,\n) {\n  if (x) {\n    b();\n  }\n}\n\nfunction c() {\n}\n";
     const block = "function c() {\n  d();\n}\n";
-    expect(proposeContent(at(file), block, "js")).toEqual({ how: "region", content: file.replace("function c() {\n}\n", block) });
+    expect(proposeContent(at(file), block, "js")).toEqual({
+      how: "region",
+      content: file.replace("function c() {\n}\n", block),
+    });
     const other = "function a(\n  x,\n) {\n  return x;\n}\n";
     expect(proposeContent(at(file), other, "js")).toEqual({ how: "region", content: `${other}\nfunction c() {\n}\n` });
   });
@@ -42,7 +55,10 @@ describe("proposeContent", () => {
     const proposal = proposeContent({ ...at(file), from: 0, to: 0 }, "b = 2\nnew = 0\nc = 3\n", "");
     expect(proposal).toEqual({ how: "cursor", content: `b = 2\nnew = 0\nc = 3\n${file}` });
     const named = "alpha = 1\nbeta = 2\ngamma = 3\ndelta = 4\n";
-    expect(proposeContent(at(named), "beta = 2\nnew = 0\ndelta = 4\n", "")).toEqual({ how: "region", content: "alpha = 1\nbeta = 2\nnew = 0\ndelta = 4\n" });
+    expect(proposeContent(at(named), "beta = 2\nnew = 0\ndelta = 4\n", "")).toEqual({
+      how: "region",
+      content: "alpha = 1\nbeta = 2\nnew = 0\ndelta = 4\n",
+    });
   });
 
   it("does not guess between two places", () => {
@@ -68,24 +84,39 @@ describe("proposeContent", () => {
 
   it("applies a diff, also one whose line numbers are a little off", () => {
     const patch = createTwoFilesPatch("a/a.py", "b/a.py", FILE, FILE.replace("return 2", "return 22"));
-    expect(proposeContent(at(FILE), patch, "diff")).toEqual({ how: "patch", content: FILE.replace("return 2", "return 22") });
-    expect(proposeContent(at(`# new\n# lines\n${FILE}`), patch, "diff")).toEqual({ how: "patch", content: `# new\n# lines\n${FILE.replace("return 2", "return 22")}` });
+    expect(proposeContent(at(FILE), patch, "diff")).toEqual({
+      how: "patch",
+      content: FILE.replace("return 2", "return 22"),
+    });
+    expect(proposeContent(at(`# new\n# lines\n${FILE}`), patch, "diff")).toEqual({
+      how: "patch",
+      content: `# new\n# lines\n${FILE.replace("return 2", "return 22")}`,
+    });
   });
 
   it("takes this file's part of a diff for several", () => {
     const mine = createTwoFilesPatch("a/src/a.py", "b/src/a.py", FILE, FILE.replace("return 1", "return 9"));
     const other = createTwoFilesPatch("a/b.py", "b/b.py", "x\n", "y\n");
-    expect(proposeContent(at(FILE), `${other}${mine}`, "patch")).toEqual({ how: "patch", content: FILE.replace("return 1", "return 9") });
+    expect(proposeContent(at(FILE), `${other}${mine}`, "patch")).toEqual({
+      how: "patch",
+      content: FILE.replace("return 1", "return 9"),
+    });
   });
 
   it("says that a diff of something else does not fit, and never writes it into the file as text", () => {
-    expect(proposeContent(at(FILE), createTwoFilesPatch("a.py", "a.py", "x\ny\nz\n", "x\nq\nz\n"), "diff")).toEqual({ how: "unfit" });
+    expect(proposeContent(at(FILE), createTwoFilesPatch("a.py", "a.py", "x\ny\nz\n", "x\nq\nz\n"), "diff")).toEqual({
+      how: "unfit",
+    });
     expect(proposeContent(at(FILE), "--- a\n+++ b\n@@ -1,9 +1,2 @@\nbroken", "diff")).toEqual({ how: "unfit" });
   });
 
   it("keeps the file's line ends, and otherwise does as with the others", () => {
     const crlf = (text: string): string => text.replaceAll("\n", "\r\n");
-    const blocks = ["def one():\n    return 5\n", createTwoFilesPatch("a.py", "a.py", FILE, FILE.replace("pass", "return")), "unrelated = 1\n"];
+    const blocks = [
+      "def one():\n    return 5\n",
+      createTwoFilesPatch("a.py", "a.py", FILE, FILE.replace("pass", "return")),
+      "unrelated = 1\n",
+    ];
     for (const block of blocks) {
       const plain = proposeContent(at(FILE), block, "");
       const proposal = proposeContent(at(crlf(FILE)), block, "");
@@ -99,7 +130,9 @@ describe("proposeContent", () => {
         const from = Math.min(offset, text.length);
         const proposal = proposeContent({ text, from, to: from, name: "a" }, block, "");
         if (proposal.how === "cursor") {
-          expect(proposal.content.startsWith(text.slice(0, from)) && proposal.content.endsWith(text.slice(from))).toBe(true);
+          expect(proposal.content.startsWith(text.slice(0, from)) && proposal.content.endsWith(text.slice(from))).toBe(
+            true,
+          );
         }
       }),
     );
@@ -108,7 +141,9 @@ describe("proposeContent", () => {
 
 describe("smallestEdit", () => {
   it("makes the one text of the other, and cuts nothing in two", () => {
-    const text = fc.array(fc.constantFrom("a", "b", "\r\n", "\n", "😀", "😃"), { maxLength: 12 }).map((parts) => parts.join(""));
+    const text = fc
+      .array(fc.constantFrom("a", "b", "\r\n", "\n", "😀", "😃"), { maxLength: 12 })
+      .map((parts) => parts.join(""));
     fc.assert(
       fc.property(text, text, (before, after) => {
         const edit = smallestEdit(before, after);

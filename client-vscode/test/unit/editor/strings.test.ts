@@ -11,7 +11,11 @@ describe("the texts of the interface", () => {
   });
 
   it("are found wherever a source translates one", () => {
-    const source = 'l10n.t("one {0}", x); chat.t(a ? "two" : "three"); plural(n, "{0} file", "{0} files", l); const LABELS = { k: [["id", "four"]], l: "five" }; t(secret());';
-    expect(textsOf("x.ts", source)).toEqual({ texts: ["one {0}", "two", "three", "{0} file", "{0} files", "four", "five"], unknown: ["x.ts: secret()"] });
+    const source =
+      'l10n.t("one {0}", x); chat.t(a ? "two" : "three"); plural(n, "{0} file", "{0} files", l); const LABELS = { k: [["id", "four"]], l: "five" }; t(secret());';
+    expect(textsOf("x.ts", source)).toEqual({
+      texts: ["one {0}", "two", "three", "{0} file", "{0} files", "four", "five"],
+      unknown: ["x.ts: secret()"],
+    });
   });
 });

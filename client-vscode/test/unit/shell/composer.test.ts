@@ -21,7 +21,7 @@ describe("sending", () => {
     expect(await panel.press("Enter")).toBe(true);
     expect(sends()).toEqual([{ type: "send", text: "Why?" }]);
     expect(panel.prompt.value).toBe("");
-    expect(panel.transcript.heard).toContain("promptSent");
+    expect(panel.transcript.received).toContain("promptSent");
   });
 
   it("works with the button and keeps the focus where it was put", async () => {
@@ -181,11 +181,11 @@ describe("commands", () => {
     await panel.type("/undo");
     await panel.press("Enter");
     await panel.pass(advance, 0);
-    expect(panel.host.sent.filter(({ type }) => type === "compaction")).toEqual([]);
+    expect(panel.host.sent.filter(({ type }) => type === "compression")).toEqual([]);
     expect(document.activeElement?.textContent).toBe("Undo Compression");
     await panel.click("button", "Undo Compression");
     await panel.pass(advance, 0);
-    expect(panel.host.sent).toContainEqual({ type: "compaction", do: "undo", compactionId: "k1" });
+    expect(panel.host.sent).toContainEqual({ type: "compression", do: "undo", compressionId: "k1" });
     expect(document.activeElement).toBe(panel.prompt);
   });
 });
@@ -222,7 +222,12 @@ describe("the focus", () => {
     document.body.append(elsewhere);
     elsewhere.focus();
     await panel.state(running);
-    await panel.take({ type: "rows", total: 1, from: 0, rows: [{ kind: "prompt", id: "p:1", version: 1, turnId: "1", text: "x" }] });
+    await panel.take({
+      type: "rows",
+      total: 1,
+      from: 0,
+      rows: [{ kind: "prompt", id: "p:1", version: 1, turnId: "1", text: "x" }],
+    });
     await panel.take({ type: "announce", text: "News", assertive: true });
     expect(document.activeElement).toBe(elsewhere);
     elsewhere.remove();
@@ -233,7 +238,7 @@ describe("the focus", () => {
     await panel.take({ type: "command", command: { do: "focusComposer" } });
     expect(document.activeElement).toBe(panel.prompt);
     await panel.press("Tab", { shiftKey: true });
-    expect(panel.transcript.heard).toContain("focusNewest");
+    expect(panel.transcript.received).toContain("focusNewest");
   });
 });
 

@@ -1,10 +1,33 @@
 import { describe, expect, it } from "vitest";
-import { composerCommand, isFindKey, queueEditCommand, rovingIndex, type ComposerSituation, type KeyPress } from "../../../webview/shell/keymap.js";
+import {
+  composerCommand,
+  isFindKey,
+  queueEditCommand,
+  rovingIndex,
+  type ComposerSituation,
+  type KeyPress,
+} from "../../../webview/shell/keymap.js";
 
 function press(key: string, change: Partial<KeyPress> = {}): KeyPress {
-  return { key, keyCode: 0, isComposing: false, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...change };
+  return {
+    key,
+    keyCode: 0,
+    isComposing: false,
+    shiftKey: false,
+    ctrlKey: false,
+    metaKey: false,
+    altKey: false,
+    ...change,
+  };
 }
-const calm: ComposerSituation = { sendWith: "enter", listOpen: false, running: false, historyUp: false, historyDown: false, hasQueue: false };
+const calm: ComposerSituation = {
+  sendWith: "enter",
+  listOpen: false,
+  running: false,
+  historyUp: false,
+  historyDown: false,
+  hasQueue: false,
+};
 
 describe("the composer's keys", () => {
   it.each([
@@ -20,12 +43,15 @@ describe("the composer's keys", () => {
     expect(composerCommand(press(key, change), { ...calm, sendWith })).toBe(command);
   });
 
-  it.each([{ isComposing: true }, { keyCode: 229 }])("leaves every key to an input method that composes (%o)", (change) => {
-    for (const key of ["Enter", "Escape", "ArrowUp", "ArrowDown", "Tab"]) {
-      const all = { ...calm, listOpen: true, running: true, historyUp: true, historyDown: true, hasQueue: true };
-      expect(composerCommand(press(key, change), all)).toBeUndefined();
-    }
-  });
+  it.each([{ isComposing: true }, { keyCode: 229 }])(
+    "leaves every key to an input method that composes (%o)",
+    (change) => {
+      for (const key of ["Enter", "Escape", "ArrowUp", "ArrowDown", "Tab"]) {
+        const all = { ...calm, listOpen: true, running: true, historyUp: true, historyDown: true, hasQueue: true };
+        expect(composerCommand(press(key, change), all)).toBeUndefined();
+      }
+    },
+  );
 
   it("closes the list with Esc before it stops what runs, never both", () => {
     expect(composerCommand(press("Escape"), { ...calm, listOpen: true, running: true })).toBe("listClose");
@@ -35,7 +61,12 @@ describe("the composer's keys", () => {
 
   it("gives arrows, Enter and Tab to an open list", () => {
     const open = { ...calm, listOpen: true, historyUp: true, historyDown: true };
-    expect(["ArrowUp", "ArrowDown", "Enter", "Tab"].map((key) => composerCommand(press(key), open))).toEqual(["listPrevious", "listNext", "listAccept", "listAccept"]);
+    expect(["ArrowUp", "ArrowDown", "Enter", "Tab"].map((key) => composerCommand(press(key), open))).toEqual([
+      "listPrevious",
+      "listNext",
+      "listAccept",
+      "listAccept",
+    ]);
   });
 
   it("goes through earlier prompts only from where the caret allows it", () => {

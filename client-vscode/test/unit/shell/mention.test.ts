@@ -28,9 +28,12 @@ describe("the mention under the caret", () => {
     expect(at(marked).token?.query).toBe(query);
   });
 
-  it.each(["name@exam|ple.org", "@done |", "no mention|", '@"a b.py" |', "@one\n|", "|@later"])("%s is none", (marked) => {
-    expect(at(marked).token).toBeUndefined();
-  });
+  it.each(["name@exam|ple.org", "@done |", "no mention|", '@"a b.py" |', "@one\n|", "|@later"])(
+    "%s is none",
+    (marked) => {
+      expect(at(marked).token).toBeUndefined();
+    },
+  );
 });
 
 describe("putting a path in", () => {

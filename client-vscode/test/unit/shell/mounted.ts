@@ -1,10 +1,19 @@
 /** The shell in a document, with a host and a transcript that remember what they were told. Elements are found by role and name. */
 import { h, render } from "preact";
 import { act } from "preact/test-utils";
-import type { FromPage, PageRequest, PageResults, PanelState, Row, ScrollAnchor, ToPage } from "../../../src/panel/contract.js";
+import type {
+  FromPage,
+  PageRequest,
+  PageResults,
+  PanelState,
+  Row,
+  ScrollAnchor,
+  Unnumbered,
+} from "../../../src/panel/contract.js";
 import type { ShellMessage } from "../../../webview/bridge.js";
+import { decoders } from "../../../webview/decoders.js";
 import { App } from "../../../webview/shell/app.js";
-import { DraftKeeper } from "../../../webview/shell/draftKeeper.js";
+import { DraftReporter } from "../../../webview/shell/draftReporter.js";
 import { Messages } from "../../../webview/shell/messages.js";
 import type { FindMatch, HostLine, TextDelta, TranscriptPort } from "../../../webview/shell/ports.js";
 import { Shell, ShellProvider } from "../../../webview/shell/shell.js";
@@ -13,42 +22,42 @@ import { answers, baseState } from "../../panel/fixtures.js";
 export class FakeTranscript implements TranscriptPort {
   place: ScrollAnchor = "end";
   deltasFit = true;
-  readonly heard: string[] = [];
+  readonly received: string[] = [];
   readonly revealed: FindMatch[] = [];
   reset(total: number, from: number, _rows: readonly Row[], anchor?: ScrollAnchor): void {
-    this.heard.push(`reset ${total} ${from} ${JSON.stringify(anchor)}`);
+    this.received.push(`reset ${total} ${from} ${JSON.stringify(anchor)}`);
   }
   setRows(total: number, from: number): void {
-    this.heard.push(`rows ${total} ${from}`);
+    this.received.push(`rows ${total} ${from}`);
   }
   appendDelta(_delta: TextDelta): boolean {
     return this.deltasFit;
   }
   setState(): void {
-    this.heard.push("state");
+    this.received.push("state");
   }
   anchor(): ScrollAnchor {
     return this.place;
   }
   highlightMatches(matches: readonly FindMatch[]): void {
-    this.heard.push(`highlight ${matches.length}`);
+    this.received.push(`highlight ${matches.length}`);
   }
   revealMatch(match: FindMatch): void {
     this.revealed.push(match);
   }
   clearMatches(): void {
-    this.heard.push("clear");
+    this.received.push("clear");
   }
   focusRow(rowId: string): boolean {
-    this.heard.push(`focus ${rowId}`);
+    this.received.push(`focus ${rowId}`);
     return true;
   }
   focusNewest(): boolean {
-    this.heard.push("focusNewest");
+    this.received.push("focusNewest");
     return true;
   }
   promptSent(): void {
-    this.heard.push("promptSent");
+    this.received.push("promptSent");
   }
 }
 
@@ -84,14 +93,15 @@ export class FakeHost implements HostLine {
   }
 }
 
-type Unnumbered<M> = M extends unknown ? Omit<M, "rev"> : never;
-
 export class Mounted {
   readonly host = new FakeHost();
   readonly shell = new Shell(this.host);
   readonly transcript = new FakeTranscript();
-  kept: unknown;
-  readonly drafts = new DraftKeeper(this.shell, { read: () => this.kept, write: (state) => (this.kept = state) });
+  saved: unknown; // as the page finds it: anything
+  readonly drafts = new DraftReporter(this.shell, {
+    read: () => decoders.draft(this.saved),
+    write: (state) => (this.saved = state),
+  });
   readonly #messages = new Messages(this.shell, this.drafts);
   readonly #root = document.createElement("div");
 
@@ -103,21 +113,35 @@ export class Mounted {
   static async with(change: Partial<PanelState> = {}, rows: readonly Row[] = []): Promise<Mounted> {
     const mounted = new Mounted();
     await mounted.render();
-    await mounted.snapshot(change, rows);
+    await mounted.sync(change, rows);
     return mounted;
   }
 
   async render(): Promise<void> {
-    await act(() => render(h(ShellProvider, { value: this.shell, children: h(App, { onFeed: () => undefined }) }), this.#root));
+    await act(() =>
+      render(h(ShellProvider, { value: this.shell, children: h(App, { onFeed: () => undefined }) }), this.#root),
+    );
   }
 
-  async take(message: Unnumbered<ToPage>): Promise<void> {
+  async take(message: Unnumbered): Promise<void> {
     // The number is the bridge's business; results never come here.
     await act(() => this.#messages.take({ ...message, rev: 1 } as ShellMessage));
   }
 
-  snapshot(change: Partial<PanelState>, rows: readonly Row[] = [], draft?: { readonly text: string; readonly scroll: ScrollAnchor }): Promise<void> {
-    return this.take({ type: "snapshot", state: { ...baseState, ...change }, total: rows.length, from: 0, rows, strings: {}, ...(draft === undefined ? {} : { draft }) });
+  sync(
+    change: Partial<PanelState>,
+    rows: readonly Row[] = [],
+    draft?: { readonly text: string; readonly scroll: ScrollAnchor },
+  ): Promise<void> {
+    return this.take({
+      type: "sync",
+      state: { ...baseState, ...change },
+      total: rows.length,
+      from: 0,
+      rows,
+      strings: {},
+      ...(draft === undefined ? {} : { draft }),
+    });
   }
 
   state(change: Partial<PanelState>): Promise<void> {
@@ -132,7 +156,9 @@ export class Mounted {
   // ------------------------------------------------------------------------------------------------ finding
 
   all(role: string, name?: string | RegExp): HTMLElement[] {
-    return [...this.#root.querySelectorAll<HTMLElement>("*")].filter((element) => roleOf(element) === role && (name === undefined || fits(nameOf(element), name)));
+    return [...this.#root.querySelectorAll<HTMLElement>("*")].filter(
+      (element) => roleOf(element) === role && (name === undefined || fits(nameOf(element), name)),
+    );
   }
 
   has(role: string, name?: string | RegExp): boolean {
@@ -141,7 +167,8 @@ export class Mounted {
 
   get(role: string, name?: string | RegExp): HTMLElement {
     const [first, ...others] = this.all(role, name);
-    if (first === undefined) throw new Error(`No ${role} ${String(name)}; there are ${this.all(role).map(nameOf).join(" | ")}`);
+    if (first === undefined)
+      throw new Error(`No ${role} ${String(name)}; there are ${this.all(role).map(nameOf).join(" | ")}`);
     if (others.length > 0) throw new Error(`${others.length + 1} ${role}s ${String(name)}`);
     return first;
   }

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatCount, formatShare, formatShort, formatTurns, formatWhen, secondsUntil } from "../../../webview/shell/numbers.js";
+import {
+  formatCount,
+  formatShare,
+  formatShort,
+  formatTurns,
+  formatWhen,
+  secondsUntil,
+} from "../../../webview/shell/numbers.js";
 
 describe("numbers", () => {
   it("are grouped as the locale does it", () => {
@@ -24,7 +31,11 @@ describe("numbers", () => {
   });
 
   it("count turns in the singular and the plural", () => {
-    expect([formatTurns(1, "en"), formatTurns(0, "en"), formatTurns(1_200, "en")]).toEqual(["1 turn", "0 turns", "1,200 turns"]);
+    expect([formatTurns(1, "en"), formatTurns(0, "en"), formatTurns(1_200, "en")]).toEqual([
+      "1 turn",
+      "0 turns",
+      "1,200 turns",
+    ]);
   });
 });
 
@@ -39,7 +50,13 @@ describe("times", () => {
   });
 
   it("count down in whole seconds and never below 0", () => {
-    expect([secondsUntil(10_000, 0), secondsUntil(10_001, 0), secondsUntil(1, 0), secondsUntil(0, 0), secondsUntil(0, 5_000)]).toEqual([10, 11, 1, 0, 0]);
+    expect([
+      secondsUntil(10_000, 0),
+      secondsUntil(10_001, 0),
+      secondsUntil(1, 0),
+      secondsUntil(0, 0),
+      secondsUntil(0, 5_000),
+    ]).toEqual([10, 11, 1, 0, 0]);
     fc.assert(fc.property(fc.integer(), fc.integer(), (time, at) => secondsUntil(time, at) >= 0));
   });
 });

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallError } from "../../../webview/bridge.js";
-import { answers, baseState, fixtures, type FixtureName } from "../../panel/fixtures.js";
+import { answers, fixtures, type FixtureName } from "../../panel/fixtures.js";
 import { Mounted, nameOf } from "./mounted.js";
 
 let panel: Mounted;
@@ -75,7 +75,7 @@ describe("the states of the panel", () => {
     const first = alert();
     expect(first?.textContent).toContain("The API key was refused.");
     const [message] = fixtures.keyRefused;
-    if (message?.type === "snapshot") await panel.take({ type: "state", state: { ...message.state, pins: 5 } });
+    if (message?.type === "sync") await panel.take({ type: "state", state: { ...message.state, pins: 5 } });
     expect(alert()).toBe(first);
   });
 });
@@ -83,7 +83,9 @@ describe("the states of the panel", () => {
 describe("the meter", () => {
   it("says how full the context is, visible text first, and where compression starts", async () => {
     await show("idle");
-    expect(nameOf(panel.get("button", /context used/))).toBe("39% of the context used, 412,310 of 1,048,576 tokens, compression starts at 524,288");
+    expect(nameOf(panel.get("button", /context used/))).toBe(
+      "39% of the context used, 412,310 of 1,048,576 tokens, compression starts at 524,288",
+    );
   });
 
   it("opens a table and never compresses by itself", async () => {
@@ -112,7 +114,13 @@ describe("the meter", () => {
     panel.host.answering = false;
     await panel.click("button", /context used/);
     await settle();
-    const view = { kind: "daemon", message: "The daemon is gone.", hint: "Restart it.", retryable: true, actions: [{ id: "restartDaemon", label: "Restart" } as const] };
+    const view = {
+      kind: "daemon",
+      message: "The daemon is gone.",
+      hint: "Restart it.",
+      retryable: true,
+      actions: [{ id: "restartDaemon", label: "Restart" } as const],
+    };
     for (const question of panel.host.questions) question.fail(new CallError(view));
     await settle();
     expect(panel.get("dialog", "Context").textContent).toContain("The daemon is gone. Restart it.");
@@ -217,148 +225,5 @@ describe("the chats", () => {
     expect(panel.has("button", /^An old one/)).toBe(true);
     expect(panel.has("button", /^Speed of the import/)).toBe(true);
     expect(panel.has("button", "Show More")).toBe(false);
-  });
-});
-
-describe("the chips", () => {
-  it("take a file out and put it back", async () => {
-    await show("chipsOut");
-    expect(panel.get("button", "Take tokenizer.py:80-94 out").getAttribute("aria-pressed")).toBe("true");
-    await panel.click("button", "Take tokenizer.py:80-94 out");
-    await panel.click("button", "Put parser.py back");
-    expect(panel.host.sent).toEqual([
-      { type: "chip", uri: "file:///ws/src/tokenizer.py", included: false },
-      { type: "chip", uri: "file:///ws/src/parser.py", included: true },
-    ]);
-  });
-
-  it("fold many files and say why one is withheld", async () => {
-    await show("chipsOut");
-    expect(panel.text).toContain("its name says that it holds secrets");
-    expect(panel.has("button", "Take d.py out")).toBe(false);
-    await panel.click("button", "+4 more files");
-    expect(panel.has("button", "Take d.py out")).toBe(true);
-  });
-});
-
-describe("queued prompts", () => {
-  it("are sent now or removed", async () => {
-    await show("queued");
-    const [first, second] = [panel.all("button", "Send now")[0], panel.all("button", "Remove queued prompt")[1]];
-    first?.click();
-    second?.click();
-    expect(panel.host.sent).toEqual([
-      { type: "queue", do: "sendNow", id: "q1" },
-      { type: "queue", do: "remove", id: "q2" },
-    ]);
-  });
-
-  it("are edited from the composer with Alt+↑, saved with Enter, and the focus comes back", async () => {
-    await show("queued");
-    panel.prompt.focus();
-    await panel.press("ArrowUp", { altKey: true });
-    await panel.press("ArrowUp", { altKey: true });
-    const editor = panel.get("textbox", "Queued prompt");
-    expect(document.activeElement).toBe(editor);
-    expect(editor).toHaveProperty("value", "now the tests for the parser");
-    if (editor instanceof HTMLTextAreaElement) await panel.type("first the tests", editor);
-    await panel.press("Enter");
-    expect(panel.host.sent).toEqual([{ type: "queue", do: "edit", id: "q1", text: "first the tests" }]);
-    expect(document.activeElement).toBe(panel.prompt);
-  });
-
-  it("that are sent while they are edited leave the change in the composer", async () => {
-    await show("queued");
-    panel.prompt.focus();
-    await panel.press("ArrowUp", { altKey: true });
-    const editor = panel.get("textbox", "Queued prompt");
-    if (editor instanceof HTMLTextAreaElement) await panel.type("my change", editor);
-    await panel.state({ queue: [] });
-    expect(panel.prompt.value).toBe("my change");
-    expect(document.activeElement).toBe(panel.prompt);
-  });
-});
-
-describe("finding in the chat", () => {
-  async function find(text: string): Promise<void> {
-    await show("findOpen");
-    const input = panel.get("searchbox", "Find in chat");
-    if (input instanceof HTMLInputElement) await panel.type(text, input);
-    await panel.pass(advance, 150);
-  }
-
-  it("begins with the newest match and walks with Enter and Shift+Enter", async () => {
-    await find("line");
-    expect(panel.host.asked("find")).toEqual([{ do: "find", query: "line", caseSensitive: false }]);
-    expect(panel.text).toContain("2 of 2");
-    await panel.press("Enter");
-    expect(panel.text).toContain("1 of 2");
-    await panel.press("Enter", { shiftKey: true });
-    expect(panel.transcript.revealed.map(({ rowId }) => rowId)).toEqual(["a:t1", "p:t1", "a:t1"]);
-  });
-
-  it("begins where the person reads", async () => {
-    await show("findOpen");
-    panel.transcript.place = { rowId: "p:t1", offset: 0 };
-    const input = panel.get("searchbox", "Find in chat");
-    if (input instanceof HTMLInputElement) await panel.type("line", input);
-    await panel.pass(advance, 150);
-    expect(panel.transcript.revealed.map(({ rowId }) => rowId)).toEqual(["p:t1"]);
-  });
-
-  it("tells when there is nothing, and heeds case if asked", async () => {
-    await find("line");
-    panel.host.answering = false;
-    await panel.click("button", "Match case");
-    await panel.pass(advance, 150);
-    expect(panel.host.asked("find").at(-1)).toEqual({ do: "find", query: "line", caseSensitive: true });
-    panel.host.questions.at(-1)?.settle({ matches: [] });
-    await settle();
-    expect(panel.text).toContain("No results");
-  });
-
-  it("ends with Esc: marks go, the focus returns", async () => {
-    await show("idle");
-    panel.prompt.focus();
-    await panel.take({ type: "command", command: { do: "find" } });
-    await panel.press("Escape");
-    expect(panel.has("search")).toBe(false);
-    expect(panel.transcript.heard).toContain("clear");
-    expect(document.activeElement).toBe(panel.prompt);
-  });
-});
-
-describe("a question", () => {
-  it("makes the rest inert, takes the focus, and is answered no by Esc", async () => {
-    await show("idle");
-    panel.prompt.focus();
-    const answer = panel.shell.confirm("Really?", "Do It");
-    await settle();
-    expect(document.activeElement?.textContent).toBe("Do It");
-    expect(document.querySelector("footer")?.hasAttribute("inert")).toBe(true);
-    await panel.press("Escape");
-    expect(await answer).toBe(false);
-    await settle();
-    expect(document.querySelector("footer")?.hasAttribute("inert")).toBe(false);
-    expect(document.activeElement).toBe(panel.prompt);
-  });
-});
-
-describe("messages of the host", () => {
-  it("that do not fit what is there ask for everything anew", async () => {
-    await show("streaming");
-    panel.transcript.deltasFit = false;
-    await panel.take({ type: "delta", rowId: "a:t2", version: 2, field: "text", at: 9_999, text: "x" });
-    expect(panel.host.resyncs).toBe(1);
-  });
-
-  it("are told to screen readers as the setting says", async () => {
-    await show("streaming");
-    const row = { kind: "answer", id: "a:t2", version: 3, turnId: "t2", model: "m", state: "done", text: "Two words.", thoughts: "", tools: [], attempt: 1 } as const;
-    await panel.take({ type: "rows", total: 4, from: 3, rows: [row] });
-    expect(panel.all("status").map((region) => region.textContent)).toContain("Answer finished, 2 words");
-    await panel.state({ settings: { ...baseState.settings, announce: "off" } });
-    await panel.take({ type: "rows", total: 4, from: 3, rows: [{ ...row, version: 4, state: "stopped" }] });
-    expect(panel.all("status").map((region) => region.textContent)).toContain("Answer finished, 2 words");
   });
 });

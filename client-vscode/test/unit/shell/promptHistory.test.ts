@@ -11,7 +11,12 @@ function historyOf(...prompts: string[]): PromptHistory {
 describe("the prompt history", () => {
   it("goes from the newest to the oldest and stays there", () => {
     const history = historyOf("third", "second", "first");
-    expect([history.older(""), history.older("third"), history.older("second"), history.older("first")]).toEqual(["third", "second", "first", undefined]);
+    expect([history.older(""), history.older("third"), history.older("second"), history.older("first")]).toEqual([
+      "third",
+      "second",
+      "first",
+      undefined,
+    ]);
     expect(history.isRecalled("first")).toBe(true);
   });
 

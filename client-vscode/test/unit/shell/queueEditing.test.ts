@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { beginEdit, previousPrompt, reconcileEdit, savedText, withRescued } from "../../../webview/shell/queueEditing.js";
+import {
+  beginEdit,
+  previousPrompt,
+  reconcileEdit,
+  savedText,
+  withRescued,
+} from "../../../webview/shell/queueEditing.js";
 
 const queue = [
   { id: "q1", text: "first" },
@@ -25,7 +31,10 @@ describe("editing a queued prompt", () => {
   });
 
   it("rescues a change whose prompt was sent meanwhile", () => {
-    expect(reconcileEdit({ ...edit, text: "second, better" }, queue.slice(0, 1))).toEqual({ edit: undefined, rescued: "second, better" });
+    expect(reconcileEdit({ ...edit, text: "second, better" }, queue.slice(0, 1))).toEqual({
+      edit: undefined,
+      rescued: "second, better",
+    });
     expect(reconcileEdit(edit, [])).toEqual({ edit: undefined });
   });
 

@@ -31,7 +31,10 @@ describe("a prompt that is a command", () => {
     expect(parseSlash("/compress keep the names")).toBeUndefined();
   });
 
-  it.each(["/etc/hosts is wrong", "/new line please", "/unknown", "new", "// a comment"])("%s is an ordinary prompt", (prompt) => {
-    expect(parseSlash(prompt)).toBeUndefined();
-  });
+  it.each(["/etc/hosts is wrong", "/new line please", "/unknown", "new", "// a comment"])(
+    "%s is an ordinary prompt",
+    (prompt) => {
+      expect(parseSlash(prompt)).toBeUndefined();
+    },
+  );
 });

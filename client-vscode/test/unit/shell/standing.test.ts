@@ -4,15 +4,19 @@ import { baseState, fixtures, type FixtureName } from "../../panel/fixtures.js";
 
 function stateOf(name: FixtureName) {
   const first = fixtures[name][0];
-  if (first?.type !== "snapshot") throw new Error(`${name} does not begin with a snapshot`);
+  if (first?.type !== "sync") throw new Error(`${name} does not begin with a sync`);
   return first.state;
 }
-const actionsIn = (name: FixtureName) => notices(stateOf(name), 2).flatMap(({ actions }) => actions.map(({ id }) => id));
+const actionsIn = (name: FixtureName) =>
+  notices(stateOf(name), 2).flatMap(({ actions }) => actions.map(({ id }) => id));
 
 describe("what hinders a prompt", () => {
-  it.each(["idle", "starting", "daemonLost", "noKey", "untrusted", "queued", "compressing", "serviceDown"] as const)("nothing does while %s", (name) => {
-    expect(hindrance(stateOf(name))).toBeUndefined();
-  });
+  it.each(["idle", "starting", "daemonLost", "noKey", "untrusted", "queued", "compressing", "serviceDown"] as const)(
+    "nothing does while %s",
+    (name) => {
+      expect(hindrance(stateOf(name))).toBeUndefined();
+    },
+  );
 
   it.each(["noPython", "crashed", "versionMismatch", "readOnly"] as const)("%s does, and it says why", (name) => {
     expect(hindrance(stateOf(name))).toMatch(/\w/);
@@ -36,7 +40,14 @@ describe("the notices above the composer", () => {
   });
 
   it("do not offer twice what the banner offers", () => {
-    const banner = { kind: "sessionBusy", message: "Held.", hint: "", retryable: false, level: "warning" as const, actions: [{ id: "takeOver" as const, label: "Take Over" }] };
+    const banner = {
+      kind: "sessionBusy",
+      message: "Held.",
+      hint: "",
+      retryable: false,
+      level: "warning" as const,
+      actions: [{ id: "takeOver" as const, label: "Take Over" }],
+    };
     expect(notices({ ...stateOf("readOnly"), banner }, 2)).toHaveLength(1);
   });
 

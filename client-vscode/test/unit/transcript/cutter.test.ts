@@ -5,7 +5,10 @@ import { lex, noDefinitions } from "../../../webview/transcript/markdown/lexer.j
 
 function sealed(text: string): string {
   const tokens = lex(text, noDefinitions());
-  return tokens.slice(0, sealable(tokens)).map((token) => token.raw).join("");
+  return tokens
+    .slice(0, sealable(tokens))
+    .map((token) => token.raw)
+    .join("");
 }
 
 describe("what is sealed of an unfinished text", () => {
@@ -53,28 +56,35 @@ describe("a fence's opening line", () => {
 
 describe("an open fence", () => {
   /** Content without a line that would close it. */
-  const line = fc.string({ unit: fc.constantFrom("a", " ", "`", "~", "\t", "}"), maxLength: 8 }).filter((text) => !/^ {0,3}```/.test(text));
+  const line = fc
+    .string({ unit: fc.constantFrom("a", " ", "`", "~", "\t", "}"), maxLength: 8 })
+    .filter((text) => !/^ {0,3}```/.test(text));
   const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 6 });
 
   it("shows its content however it is cut, and gives back what is behind it", () => {
     fc.assert(
-      fc.property(fc.array(line, { minLength: 1, maxLength: 8 }), fc.string({ maxLength: 10 }), cuts, (lines, behind, sizes) => {
-        const text = `${lines.join("\n")}\n\`\`\`\n${behind}`;
-        const fence = new OpenFence("```");
-        let shown = "";
-        for (let at = 0, turn = 0; ; turn++) {
-          const size = sizes[turn % sizes.length] ?? 1;
-          const pushed = fence.push(text.slice(at, at + size));
-          shown += pushed.shown;
-          at += size;
-          if (pushed.rest !== undefined) {
-            expect(pushed.rest + text.slice(at)).toBe(behind);
-            break;
+      fc.property(
+        fc.array(line, { minLength: 1, maxLength: 8 }),
+        fc.string({ maxLength: 10 }),
+        cuts,
+        (lines, behind, sizes) => {
+          const text = `${lines.join("\n")}\n\`\`\`\n${behind}`;
+          const fence = new OpenFence("```");
+          let shown = "";
+          for (let at = 0, turn = 0; ; turn++) {
+            const size = sizes[turn % sizes.length] ?? 1;
+            const pushed = fence.push(text.slice(at, at + size));
+            shown += pushed.shown;
+            at += size;
+            if (pushed.rest !== undefined) {
+              expect(pushed.rest + text.slice(at)).toBe(behind);
+              break;
+            }
+            expect(at).toBeLessThan(text.length);
           }
-          expect(at).toBeLessThan(text.length);
-        }
-        expect(shown).toBe(lines.join("\n"));
-      }),
+          expect(shown).toBe(lines.join("\n"));
+        },
+      ),
     );
   });
 

@@ -89,7 +89,12 @@ describe("headings", () => {
 });
 
 describe("the outline", () => {
-  const run = (from: number, to: number, compactionId = `c${from}`): HiddenRun => ({ from, to, compactionId, turns: to - from + 1 });
+  const run = (from: number, to: number, compressionId = `c${from}`): HiddenRun => ({
+    from,
+    to,
+    compressionId,
+    turns: to - from + 1,
+  });
 
   it("folds a hidden run into one item and unfolds it below", () => {
     const folded = new Outline(10, [run(2, 5, "c")], new Set());
@@ -103,23 +108,31 @@ describe("the outline", () => {
   });
 
   it("finds the item of every row, whatever the runs are", () => {
-    const runs = fc.array(fc.tuple(fc.integer({ min: -2, max: 30 }), fc.integer({ min: -2, max: 30 })).map(([from, to]) => run(from, to)), { maxLength: 5 });
+    const runs = fc.array(
+      fc.tuple(fc.integer({ min: -2, max: 30 }), fc.integer({ min: -2, max: 30 })).map(([from, to]) => run(from, to)),
+      { maxLength: 5 },
+    );
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 25 }), runs, fc.array(fc.integer({ min: 0, max: 30 })), (total, some, open) => {
-        const outline = new Outline(total, some, new Set(open.map((from) => `c${from}`)));
-        const listed = Array.from({ length: outline.length }, (_, index) => outline.at(index));
-        expect(listed).not.toContain(undefined);
-        expect(outline.at(outline.length)).toBeUndefined();
-        for (let row = 0; row < total; row++) {
-          const index = outline.indexOfRow(row);
-          const item = outline.at(index);
-          if (item?.kind === "row") expect(item.row).toBe(row);
-          else expect(item !== undefined && row >= item.run.from && row <= item.run.to).toBe(true);
-        }
-        const rows = listed.flatMap((item) => (item?.kind === "row" ? [item.row] : []));
-        expect(rows).toEqual(rows.toSorted((one, other) => one - other));
-        expect(new Set(rows).size).toBe(rows.length);
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 25 }),
+        runs,
+        fc.array(fc.integer({ min: 0, max: 30 })),
+        (total, some, open) => {
+          const outline = new Outline(total, some, new Set(open.map((from) => `c${from}`)));
+          const listed = Array.from({ length: outline.length }, (_, index) => outline.at(index));
+          expect(listed).not.toContain(undefined);
+          expect(outline.at(outline.length)).toBeUndefined();
+          for (let row = 0; row < total; row++) {
+            const index = outline.indexOfRow(row);
+            const item = outline.at(index);
+            if (item?.kind === "row") expect(item.row).toBe(row);
+            else expect(item !== undefined && row >= item.run.from && row <= item.run.to).toBe(true);
+          }
+          const rows = listed.flatMap((item) => (item?.kind === "row" ? [item.row] : []));
+          expect(rows).toEqual(rows.toSorted((one, other) => one - other));
+          expect(new Set(rows).size).toBe(rows.length);
+        },
+      ),
     );
   });
 });
@@ -155,7 +168,14 @@ describe("the store of rows", () => {
 });
 
 describe("keys", () => {
-  const key = (name: string, held: Partial<Key> = {}): Key => ({ key: name, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...held });
+  const key = (name: string, held: Partial<Key> = {}): Key => ({
+    key: name,
+    ctrlKey: false,
+    metaKey: false,
+    altKey: false,
+    shiftKey: false,
+    ...held,
+  });
 
   it("walk from message to message", () => {
     expect(keyCommand(key("PageDown"), "message", false)).toEqual({ do: "move", to: "next" });

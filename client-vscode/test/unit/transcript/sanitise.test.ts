@@ -37,15 +37,27 @@ describe("the sanitiser", () => {
     expect(clean(html)).toBe(expected);
   });
 
-  it.each(["https://example.org/a?b=c#d", "http://example.org", "mailto:a@example.org", "src/a.ts", "./a.ts", "../a b.ts", "/abs/a.ts", "#part", "tokenizer.py:80", "tokenizer.py:80-94", "src/a.py:12", "file:///a/b"])(
-    "keeps the link to %s",
-    (href) => {
-      expect(sanitiseMarkdown(`<a href="${href}">l</a>`).querySelector("a")?.getAttribute("href")).toBe(href);
-    },
-  );
+  it.each([
+    "https://example.org/a?b=c#d",
+    "http://example.org",
+    "mailto:a@example.org",
+    "src/a.ts",
+    "./a.ts",
+    "../a b.ts",
+    "/abs/a.ts",
+    "#part",
+    "tokenizer.py:80",
+    "tokenizer.py:80-94",
+    "src/a.py:12",
+    "file:///a/b",
+  ])("keeps the link to %s", (href) => {
+    expect(sanitiseMarkdown(`<a href="${href}">l</a>`).querySelector("a")?.getAttribute("href")).toBe(href);
+  });
 
   it("keeps nothing but classed spans of highlighted code", () => {
-    const nodes = sanitiseHighlighted('<span class="hljs-title function_">f</span><b onclick=x>b</b><span class="row">r</span>');
+    const nodes = sanitiseHighlighted(
+      '<span class="hljs-title function_">f</span><b onclick=x>b</b><span class="row">r</span>',
+    );
     const holder = document.createElement("div");
     holder.append(nodes);
     expect(holder.innerHTML).toBe('<span class="hljs-title function_">f</span>b<span>r</span>');
@@ -53,12 +65,20 @@ describe("the sanitiser", () => {
 });
 
 describe("an answer", () => {
-  it.each(Object.entries(HOSTILE_ANSWERS).filter(([, text]) => text.length < 5_000))("that is hostile (%s) leaves no element or attribute that acts", (_name, text) => {
-    const shown = show(text);
-    expect(shown.querySelector("script, style, img, svg, math, iframe, object, embed, form, input, link, meta, base, template, video, audio, [href], [src], [style], [id], [name]")).toBeNull();
-    for (const node of shown.querySelectorAll("*")) for (const { name } of node.attributes) expect(name).not.toMatch(/^on|^form|^srcdoc/);
-    expect(shown.textContent).not.toBe("");
-  });
+  it.each(Object.entries(HOSTILE_ANSWERS).filter(([, text]) => text.length < 5_000))(
+    "that is hostile (%s) leaves no element or attribute that acts",
+    (_name, text) => {
+      const shown = show(text);
+      expect(
+        shown.querySelector(
+          "script, style, img, svg, math, iframe, object, embed, form, input, link, meta, base, template, video, audio, [href], [src], [style], [id], [name]",
+        ),
+      ).toBeNull();
+      for (const node of shown.querySelectorAll("*"))
+        for (const { name } of node.attributes) expect(name).not.toMatch(/^on|^form|^srcdoc/);
+      expect(shown.textContent).not.toBe("");
+    },
+  );
 
   it("shows HTML as text, but a line break as one", () => {
     const shown = show("a <b>c</b><br>d");

@@ -7,11 +7,6 @@ import { element } from "../element.js";
 // U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069.
 const CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Whether a text holds such a character. */
-export function hasBidiControls(text: string): boolean {
-  return CONTROLS.test(text);
-}
-
 /** Nodes for a piece of code: one text node, unless it holds such characters. */
 export function codeNodes(text: string): Node[] {
   if (!CONTROLS.test(text)) return text === "" ? [] : [document.createTextNode(text)];

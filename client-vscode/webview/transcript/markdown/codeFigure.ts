@@ -32,7 +32,12 @@ export class CodeFigure {
     this.element = element(
       "figure",
       { class: "code" },
-      element("div", { class: "code-bar", role: "toolbar", "aria-label": t("Code block") }, this.#language, ...codeButtons(t)),
+      element(
+        "div",
+        { class: "code-bar", role: "toolbar", "aria-label": t("Code block") },
+        this.#language,
+        ...codeButtons(t),
+      ),
       element("pre", { tabindex: 0, dir: "ltr" }, this.#code),
     );
     this.#relabel(language);
@@ -48,7 +53,8 @@ export class CodeFigure {
     this.#text += text;
     const last = this.#code.lastChild;
     const [first, ...others] = codeNodes(text);
-    if (first instanceof Text && others.length === 0 && last instanceof Text && last.length < LONGEST_NODE) last.appendData(first.data);
+    if (first instanceof Text && others.length === 0 && last instanceof Text && last.length < LONGEST_NODE)
+      last.appendData(first.data);
     else this.#code.append(...(first === undefined ? [] : [first, ...others]));
   }
 
@@ -122,7 +128,11 @@ function fold(figure: HTMLElement, t: Translate): boolean {
   code?.replaceChildren(...codeNodes(text.slice(0, end)));
   code?.after(element("code", { hidden: true }, ...codeNodes(rest)));
   figure.append(
-    element("button", { type: "button", tabindex: -1, class: "show-all", "data-code": "showAll" }, t("Show all ({0} more lines)", lines)),
+    element(
+      "button",
+      { type: "button", tabindex: -1, class: "show-all", "data-code": "showAll" },
+      t("Show all ({0} more lines)", lines),
+    ),
   );
   return true;
 }

@@ -6,7 +6,10 @@ const DEEPEST = 6;
 export type OpenHeadings = readonly number[];
 
 /** What becomes of a heading of `depth` (1 to 6) after `open`. */
-export function placeHeading(open: OpenHeadings, depth: number): { readonly open: OpenHeadings; readonly level: number } {
+export function placeHeading(
+  open: OpenHeadings,
+  depth: number,
+): { readonly open: OpenHeadings; readonly level: number } {
   const next = [...open.filter((outer) => outer < depth), depth];
   return { open: next, level: Math.min(DEEPEST, MESSAGE_LEVEL + next.length) };
 }

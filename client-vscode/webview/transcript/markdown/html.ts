@@ -1,9 +1,16 @@
 /** Markdown tokens to HTML that still has to be sanitised. */
 import { Parser, Renderer, type Token, type Tokens } from "marked";
 import type { Translate } from "../host.js";
+import { SHOWN_ROWS, type RestOfTable } from "./longTable.js";
 import { placeHeading, type OpenHeadings } from "./headings.js";
 
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 /** Text as HTML shows it, attribute values included. */
 export function escapeHtml(text: string): string {
@@ -12,7 +19,10 @@ export function escapeHtml(text: string): string {
 
 /** Text in which character references (`&amp;`) are resolved, as Markdown has it outside of code. */
 function escapeText(text: string): string {
-  return text.replace(/&(?!#\d{1,7};|#[xX][\da-fA-F]{1,6};|[a-zA-Z]\w{1,31};)|[<>"']/g, (character) => ESCAPES[character] ?? character);
+  return text.replace(
+    /&(?!#\d{1,7};|#[xX][\da-fA-F]{1,6};|[a-zA-Z]\w{1,31};)|[<>"']/g,
+    (character) => ESCAPES[character] ?? character,
+  );
 }
 
 /** The language that a fence names: its first word, lower case; empty if it names none that could be one. */
@@ -22,6 +32,8 @@ export function fenceLanguage(info: string | undefined): string {
 
 class BlockRenderer extends Renderer {
   open: OpenHeadings = [];
+  /** Of each table that was written what was left out of it, if it is very long. */
+  rests: (RestOfTable | undefined)[] = [];
   readonly #t: Translate;
 
   constructor(t: Translate) {
@@ -73,6 +85,22 @@ class BlockRenderer extends Renderer {
     return `<p dir="auto">${this.parser.parseInline(tokens)}</p>`;
   }
 
+  override table(token: Tokens.Table): string {
+    const rows = (from: number, to: number): string =>
+      token.rows
+        .slice(from, to)
+        .map((row) => this.#row(row))
+        .join("");
+    const isLong = token.rows.length > SHOWN_ROWS;
+    this.rests.push(isLong ? { total: token.rows.length, write: rows } : undefined);
+    const body = token.rows.length === 0 ? "" : `<tbody>${rows(0, SHOWN_ROWS)}</tbody>`;
+    return `<table><thead>${this.#row(token.header)}</thead>${body}</table>`;
+  }
+
+  #row(cells: readonly Tokens.TableCell[]): string {
+    return `<tr>${cells.map((cell) => this.tablecell(cell)).join("")}</tr>`;
+  }
+
   override tablecell(token: Tokens.TableCell): string {
     const name = token.header ? "th" : "td";
     const align = token.align === null ? "" : ` align="${token.align}"`;
@@ -107,8 +135,14 @@ export class HtmlWriter {
     return this.#renderer.open;
   }
 
+  /** Of the tables in the block that was written last, in their order: the rows that were left out. */
+  get rests(): readonly (RestOfTable | undefined)[] {
+    return this.#renderer.rests;
+  }
+
   /** One block; empty for what shows nothing (blank lines, definitions of links). Throws nothing that marked does not. */
   write(token: Token): string {
+    this.#renderer.rests = [];
     return this.#parser.parse([token]);
   }
 }

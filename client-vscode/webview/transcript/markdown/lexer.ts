@@ -5,11 +5,11 @@
 import { Lexer, Tokenizer, type Links, type Token, type Tokens, type TokensList } from "marked";
 
 /** Block quotes and lists inside each other; deeper ones are shown as the text that they are. */
-export const MAX_BLOCK_NESTING = 24;
+const MAX_BLOCK_NESTING = 24;
 /** Emphasis and links inside each other. */
-export const MAX_INLINE_NESTING = 16;
+const MAX_INLINE_NESTING = 16;
 /** Characters of one paragraph, heading or cell; longer ones are shown without formatting. */
-export const MAX_INLINE_LENGTH = 10_000;
+const MAX_INLINE_LENGTH = 10_000;
 
 class MarkdownTokenizer extends Tokenizer {
   /** Never: what looks like a block of HTML is a paragraph, so that Markdown around and inside it keeps working. */
@@ -20,7 +20,9 @@ class MarkdownTokenizer extends Tokenizer {
   /** Tags are text, but for the line break, which models write in table cells. */
   override tag(src: string): Tokens.Tag | undefined {
     const found = /^<br\s*\/?>/i.exec(src);
-    return found ? { type: "html", raw: found[0], inLink: false, inRawBlock: false, block: false, text: "\n" } : undefined;
+    return found
+      ? { type: "html", raw: found[0], inLink: false, inRawBlock: false, block: false, text: "\n" }
+      : undefined;
   }
 }
 

@@ -12,6 +12,7 @@ import { fenceStart, OpenFence, sealable, withoutUndecidedFence } from "./cutter
 import { dress } from "./dress.js";
 import type { OpenHeadings } from "./headings.js";
 import { escapeHtml, fenceLanguage, HtmlWriter } from "./html.js";
+import { foldTables } from "./longTable.js";
 import { lex, noDefinitions, type Definitions } from "./lexer.js";
 import { sanitiseMarkdown } from "./sanitise.js";
 
@@ -165,6 +166,12 @@ export class MarkdownView {
     }
     const html = write(writer, token);
     if (html === "") return undefined;
+    const block = this.#htmlBlock(html, old);
+    foldTables(block.element, writer.rests, this.#t);
+    return block;
+  }
+
+  #htmlBlock(html: string, old: Block | undefined): Block {
     if (old?.figure === undefined && old?.html === html) return old;
     const made = this.#build(html);
     if (old === undefined || old.figure !== undefined || old.element.nodeName !== made.nodeName) {
@@ -179,12 +186,15 @@ export class MarkdownView {
   #codeBlock(language: string, text: string, old: Block | undefined): Block {
     const figure = old?.figure ?? new CodeFigure(this.#t, language);
     figure.set(language, text);
-    return old?.figure === undefined ? { element: figure.element, figure, html: "", finished: false, start: 0, length: 0 } : old;
+    return old?.figure === undefined
+      ? { element: figure.element, figure, html: "", finished: false, start: 0, length: 0 }
+      : old;
   }
 
   #finishBlock(block: Block): void {
     if (block.figure !== undefined) block.figure.finish();
-    else if (!block.finished) for (const figure of block.element.querySelectorAll<HTMLElement>("figure.code")) finishFigure(figure, this.#t);
+    else if (!block.finished)
+      for (const figure of block.element.querySelectorAll<HTMLElement>("figure.code")) finishFigure(figure, this.#t);
     block.finished = true;
   }
 

@@ -6,15 +6,39 @@ import DOMPurify, { type Config } from "dompurify";
 
 /** No media, no forms, no styles, nothing that can be addressed by a name. */
 const TAGS = [
-  "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "strong",
-  "table", "tbody", "td", "th", "thead", "tr", "ul",
+  "a",
+  "blockquote",
+  "br",
+  "code",
+  "del",
+  "em",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "hr",
+  "li",
+  "ol",
+  "p",
+  "pre",
+  "strong",
+  "table",
+  "tbody",
+  "td",
+  "th",
+  "thead",
+  "tr",
+  "ul",
 ];
 
 /**
  * Web links, files, mail, paths, and `name.ext:12` (a file with a line). Nothing is followed by the page: the extension host is asked to
  * open it, and decides. `//host` and `\\host` are refused because they look like paths and are not.
  */
-const HREF = /^(?:https?:\/\/|mailto:|file:\/\/\/|[\w-]+(?:\.[\w-]+)+:\d+(?:[:-]\d+)*$|(?!\/\/)[/.#?][^\\]*$|[^\\:/?#]+(?:[/?#][^\\]*)?$)/i;
+const HREF =
+  /^(?:https?:\/\/|mailto:|file:\/\/\/|[\w-]+(?:\.[\w-]+)+:\d+(?:[:-]\d+)*$|(?!\/\/)[/.#?][^\\]*$|[^\\:/?#]+(?:[/?#][^\\]*)?$)/i;
 
 const MARKDOWN: Config = {
   ALLOWED_TAGS: TAGS,

@@ -1,4 +1,5 @@
 import type { AnswerRow, Row } from "../../../src/panel/contract.js";
+import { answerLook } from "../../../src/panel/statuses.js";
 import { button, element, setText } from "../element.js";
 import { MarkdownView } from "../markdown/markdownView.js";
 import { Pacer } from "../markdown/pacing.js";
@@ -53,9 +54,22 @@ export class AnswerView implements RowView {
     this.#copy = button(t("Copy"), () => this.command("copy"));
     this.#retry = button(t("Retry"), () => this.command("retry"));
     this.#pin = button(t("Pin"), () => this.command("pin"));
-    this.#buttons = buttonLine(this.#copy, this.#retry, button(t("Fork here"), () => this.command("fork")), this.#pin, this.#usage);
+    this.#buttons = buttonLine(
+      this.#copy,
+      this.#retry,
+      button(t("Fork here"), () => this.command("fork")),
+      this.#pin,
+      this.#usage,
+    );
     head.append(this.#model, this.#time);
-    article.append(this.#thoughts, this.#tools.element, this.markdown.element, this.#state, this.#problem.element, this.#buttons);
+    article.append(
+      this.#thoughts,
+      this.#tools.element,
+      this.markdown.element,
+      this.#state,
+      this.#problem.element,
+      this.#buttons,
+    );
     this.element = article;
     this.update(row);
   }
@@ -65,8 +79,10 @@ export class AnswerView implements RowView {
     this.#row = row;
     const { language, readOnly, isPinned } = this.#context;
     const { t } = language;
-    const growing = isGrowing(row);
+    const look = answerLook(row.state);
+    const growing = look.isLive;
     this.element.dataset["state"] = row.state;
+    this.element.toggleAttribute("data-spins", look.spins);
     setText(this.#model, row.model);
     showTime(this.#time, row.time, language);
     setText(this.#thoughtsSummary, thoughtText(row, language));
@@ -74,11 +90,11 @@ export class AnswerView implements RowView {
     this.#tools.update(row.tools);
     this.#takeTexts(row, growing);
     this.#problem.show(row.error);
-    this.#stoppedRetry.hidden = row.state !== "stopped" || readOnly;
+    this.#stoppedRetry.hidden = look.retriesBesideLine !== true || readOnly;
     this.#buttons.hidden = growing;
     this.#copy.hidden = row.text === "";
     // One of its own stands where it is wanted most.
-    this.#retry.hidden = readOnly || row.state === "stopped" || this.#problem.offersRetry;
+    this.#retry.hidden = readOnly || look.retriesBesideLine === true || this.#problem.offersRetry;
     this.#pin.hidden = readOnly;
     setText(this.#pin, isPinned(row.turnId) ? t("Unpin") : t("Pin"));
     this.#pin.title = t("Keeps the prompt of this answer word for word through every compression");
@@ -106,7 +122,8 @@ export class AnswerView implements RowView {
     const { turnId, text } = this.#row;
     if (command === "copy" && text !== "") copyText(text, this.#context, this.#copy);
     else if (command === "fork") host.send({ type: "turn", do: "fork", turnId });
-    else if (command === "pin" && !readOnly) host.send({ type: "turn", do: isPinned(turnId) ? "unpin" : "pin", turnId });
+    else if (command === "pin" && !readOnly)
+      host.send({ type: "turn", do: isPinned(turnId) ? "unpin" : "pin", turnId });
     else if (command === "retry" && !readOnly && !isGrowing(this.#row)) {
       if (!this.#problem.retry()) host.send({ type: "turn", do: "retry", turnId });
     } else return false;

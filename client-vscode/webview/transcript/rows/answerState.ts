@@ -1,46 +1,36 @@
-/** What an answer says of where it is: the line under its head. */
+/** What an answer says of where it is: the line under its head. What each state looks like is in `src/panel/statuses.ts`. */
 import type { AnswerRow } from "../../../src/panel/contract.js";
+import { answerLook } from "../../../src/panel/statuses.js";
 import { durationText, type Language } from "../texts.js";
 
-/** After this long "Stopping" becomes "Still stopping", ms. */
-const STOPPING_LONG_MS = 1_000;
+/** After this long a state that has a line for it says that it takes long, ms. */
+const LONG_MS = 1_000;
 
 /** The state in words; empty while the answer speaks for itself. `now` in Unix milliseconds. */
 export function answerStateText(row: AnswerRow, now: number, language: Language): string {
   const { t } = language;
-  switch (row.state) {
-    case "queued":
-      return t("Queued");
-    case "sending":
-      return t("Sending…");
-    case "thinking":
-      // The fold of the thoughts says so once there are some.
-      return row.thoughts === "" ? t("Thinking…") : "";
-    case "waiting":
-      return t("A tool waits for your yes");
-    case "stopping":
-      return row.since !== undefined && now - row.since >= STOPPING_LONG_MS ? t("Still stopping…") : t("Stopping…");
-    case "stopped":
-      return row.text === "" ? t("Stopped before it began") : t("Stopped. What came is kept above.");
-    case "failed":
-      return row.error === undefined ? t("Failed") : "";
-    case "blocked":
-      return row.error === undefined ? t("Gemini gave no answer to this") : "";
-    case "streaming":
-      return row.attempt > 1 ? t("Attempt {0}; an earlier one was discarded", row.attempt) : "";
-    case "done":
-      return finishText(row, language);
-  }
+  if (row.state === "streaming" && row.attempt > 1) return t("Attempt {0}; an earlier one was discarded", row.attempt);
+  if (row.state === "done") return finishText(row, language);
+  const look = answerLook(row.state);
+  if (look.lineUnless !== undefined && hasOwnWords(row, look.lineUnless)) return "";
+  const isLong = row.since !== undefined && now - row.since >= LONG_MS;
+  if (look.lineIfLong !== undefined && isLong) return t(look.lineIfLong);
+  if (look.lineIfEmpty !== undefined && row.text === "") return t(look.lineIfEmpty);
+  return look.line === "" ? "" : t(look.line);
+}
+
+function hasOwnWords(row: AnswerRow, part: "thoughts" | "error"): boolean {
+  return part === "thoughts" ? row.thoughts !== "" : row.error !== undefined;
 }
 
 /** Whether the text of the state changes by itself as time goes by. */
 export function isTimed(row: AnswerRow): boolean {
-  return row.state === "stopping" || row.error?.retryAt !== undefined;
+  return answerLook(row.state).lineIfLong !== undefined || row.error?.retryAt !== undefined;
 }
 
 /** Whether text may still be appended. */
 export function isGrowing(row: AnswerRow): boolean {
-  return ["queued", "sending", "thinking", "streaming", "waiting", "stopping"].includes(row.state);
+  return answerLook(row.state).isLive;
 }
 
 function finishText(row: AnswerRow, { t }: Language): string {

@@ -25,7 +25,9 @@ export function showCopied(pressed: HTMLElement, word: string): void {
 
 /** Buttons for what mends an error. They go back to the host as they came. */
 export function actionButtons(actions: readonly Action[], { host }: RowContext): HTMLButtonElement[] {
-  return actions.map((action) => button(action.label, () => host.send({ type: "action", action }), { "data-action": action.id }));
+  return actions.map((action) =>
+    button(action.label, () => host.send({ type: "action", action }), { "data-action": action.id }),
+  );
 }
 
 /** The line of buttons at the end of a row. */

@@ -1,11 +1,10 @@
-import type { DividerRow, FromPage, Row } from "../../../src/panel/contract.js";
+import type { CompressionAction, DividerRow, Row } from "../../../src/panel/contract.js";
+import { COMPRESSION_ACTIONS, dividerLook } from "../../../src/panel/statuses.js";
 import { button, element, setAttribute, setText } from "../element.js";
 import { dividerLines, dividerTitle, foldedText } from "./dividerTexts.js";
 import { Problem } from "./problem.js";
 import { rating } from "./rating.js";
 import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
-
-type CompactionAction = Extract<FromPage, { readonly type: "compaction" }>["do"];
 
 /** A compression: one row from its start to its undo. */
 export class DividerView implements RowView {
@@ -36,13 +35,16 @@ export class DividerView implements RowView {
     if (row.kind !== "divider") return;
     this.#row = row;
     const { language, ticker } = this.#context;
+    const look = dividerLook(row.state);
     this.element.dataset["state"] = row.state;
+    this.element.toggleAttribute("data-running", look.isRunning);
+    this.element.toggleAttribute("data-prominent", look.isProminent === true);
     setText(this.#heading, dividerTitle(row, language));
     this.#problem.show(row.error);
     this.#showFolded();
     this.#showButtons();
     this.#tick();
-    if (row.state === "running" || row.error?.retryAt !== undefined) this.#untick ??= ticker.every(() => this.#tick());
+    if (look.isRunning || row.error?.retryAt !== undefined) this.#untick ??= ticker.every(() => this.#tick());
     else this.dispose();
   }
 
@@ -71,25 +73,28 @@ export class DividerView implements RowView {
   }
 
   #showFolded(): void {
-    const run = this.#context.hiddenRun(this.#row.compactionId);
+    const run = this.#context.hiddenRun(this.#row.compressionId);
     const turns = run?.turns ?? this.#row.hiddenTurns ?? 0;
-    this.#folded.hidden = run === undefined || turns === 0 || this.#row.state !== "compressed";
+    this.#folded.hidden = run === undefined || turns === 0 || dividerLook(this.#row.state).hidesTurns !== true;
     setText(this.#folded, foldedText(turns, this.#context.language));
     setAttribute(this.#folded, "aria-expanded", String(run?.expanded ?? false));
   }
 
   #toggle(): void {
-    const { compactionId } = this.#row;
-    const run = this.#context.hiddenRun(compactionId);
-    if (run !== undefined) this.#context.setExpanded(compactionId, !run.expanded);
+    const { compressionId } = this.#row;
+    const run = this.#context.hiddenRun(compressionId);
+    if (run !== undefined) this.#context.setExpanded(compressionId, !run.expanded);
   }
 
   #canUndo(): boolean {
     return this.#row.canUndo === true && !this.#context.readOnly;
   }
 
+  /** Whether the snapshot can be opened: one that was undone may have had none. */
   #hasSnapshot(): boolean {
-    return this.#row.state === "compressed" || this.#row.state === "preview" || (this.#row.state === "undone" && this.#row.result?.snapshot !== undefined);
+    const { state, result } = this.#row;
+    const canBeViewed = dividerLook(state).readOnlyActions.includes("view");
+    return canBeViewed && (state !== "undone" || result?.snapshot !== undefined);
   }
 
   /** Buttons are made anew only if other ones are needed: the focus is on one of them when it changes something. */
@@ -99,46 +104,45 @@ export class DividerView implements RowView {
     const key = `${wanted.join()} ${this.#row.rating ?? ""} ${this.#row.state}`;
     if (key === this.#shownButtons) return;
     this.#shownButtons = key;
-    const labels: Readonly<Record<CompactionAction, string>> = {
-      view: t("View snapshot"), compare: t("Compare"), edit: t("Edit"), apply: t("Apply"), discard: t("Discard"), undo: t("Undo"), cancel: t("Cancel"), rate: t("Rate"),
-    };
     this.#buttons.replaceChildren(
       ...wanted.map((action) =>
         action === "rate"
-          ? rating(this.#row.rating, (stars) => this.#context.host.send({ type: "compaction", do: "rate", compactionId: this.#row.compactionId, rating: stars }), this.#context.language)
-          : button(labels[action], () => (action === "undo" ? void this.#undo() : this.#send(action))),
+          ? rating(
+              this.#row.rating,
+              (stars) =>
+                this.#context.host.send({
+                  type: "compression",
+                  do: "rate",
+                  compressionId: this.#row.compressionId,
+                  rating: stars,
+                }),
+              this.#context.language,
+            )
+          : button(t(COMPRESSION_ACTIONS[action].label), () =>
+              action === "undo" ? void this.#undo() : this.#send(action),
+            ),
       ),
     );
   }
 
-  #wantedButtons(): readonly CompactionAction[] {
-    const changes = !this.#context.readOnly;
-    const undo: CompactionAction[] = this.#canUndo() ? ["undo"] : [];
-    switch (this.#row.state) {
-      case "running":
-        return changes ? ["cancel"] : [];
-      case "preview":
-        return changes ? ["apply", "edit", "compare", "discard"] : ["view", "compare"];
-      case "compressed":
-        return ["view", "compare", ...undo, ...(changes ? (["rate"] as const) : [])];
-      case "truncated":
-        return undo;
-      case "undone":
-        return this.#hasSnapshot() ? ["view"] : [];
-      default:
-        return [];
-    }
+  #wantedButtons(): readonly CompressionAction[] {
+    const { actions, readOnlyActions } = dividerLook(this.#row.state);
+    return (this.#context.readOnly ? readOnlyActions : actions).filter(
+      (action) => (action !== "undo" || this.#canUndo()) && (action !== "view" || this.#hasSnapshot()),
+    );
   }
 
   async #undo(): Promise<void> {
     const { host, language } = this.#context;
-    const { compactionId } = this.#row;
-    const yes = await host.confirm(language.t("Undo this compression? The earlier turns are sent to Gemini again; what came later stays."));
-    if (yes && this.#canUndo()) host.send({ type: "compaction", do: "undo", compactionId });
+    const { compressionId } = this.#row;
+    const yes = await host.confirm(
+      language.t("Undo this compression? The earlier turns are sent to Gemini again; what came later stays."),
+    );
+    if (yes && this.#canUndo()) host.send({ type: "compression", do: "undo", compressionId });
   }
 
-  #send(action: CompactionAction): void {
-    const { compactionId }: DividerRow = this.#row;
-    this.#context.host.send({ type: "compaction", do: action, compactionId });
+  #send(action: CompressionAction): void {
+    const { compressionId }: DividerRow = this.#row;
+    this.#context.host.send({ type: "compression", do: action, compressionId });
   }
 }

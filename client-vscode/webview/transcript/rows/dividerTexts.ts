@@ -1,80 +1,44 @@
 /** What a compression's row says. */
 import type { DividerRow } from "../../../src/panel/contract.js";
+import { dividerLook, phaseLook } from "../../../src/panel/statuses.js";
 import { countText, durationText, plural, shareText, type Language } from "../texts.js";
 
 /** The heading. */
 export function dividerTitle(row: DividerRow, { t }: Language): string {
-  switch (row.state) {
-    case "running":
-      return t("Compressing");
-    case "compressed":
-      if (row.trigger === "manual") return t("Chat compressed");
-      return row.trigger === "auto" ? t("Chat compressed by itself") : t("Chat compressed in the background");
-    case "truncated":
-      return t("Tool outputs shortened");
-    case "unchanged":
-      return t("Not compressed");
-    case "cancelled":
-      return t("Compression cancelled");
-    case "preview":
-      return t("Preview of a compression");
-    case "undone":
-      return t("Compression undone");
-    case "failed":
-      return t("Compression failed");
-  }
+  const look = dividerLook(row.state);
+  const byTrigger = { manual: undefined, auto: look.titleIfAuto, background: look.titleIfBackground };
+  const title = byTrigger[row.trigger] ?? look.title;
+  return t(title);
 }
 
 /** The lines under the heading. `now` in Unix milliseconds. */
 export function dividerLines(row: DividerRow, now: number, language: Language): readonly string[] {
   const { t } = language;
-  switch (row.state) {
-    case "running":
+  const look = dividerLook(row.state);
+  switch (look.lines) {
+    case "progress":
       return [progressText(row, now, language)];
-    case "compressed":
-    case "truncated":
-    case "preview":
+    case "sizes":
       return [sizeText(row, language), factsText(row, language)].filter((line) => line !== "");
-    case "unchanged":
-    case "failed":
+    case "reason":
       // An error has a place of its own, with what mends it.
       return [row.error === undefined && row.result?.message ? row.result.message : t("Nothing was changed.")];
-    case "cancelled":
-      return [t("Nothing was changed.")];
-    case "undone":
-      return [t("The whole conversation is sent to Gemini again.")];
+    case "sentence":
+      return look.sentence === undefined ? [] : [t(look.sentence)];
   }
 }
 
 function progressText(row: DividerRow, now: number, language: Language): string {
   const { t } = language;
   const parts = [
-    phaseText(row.phase, language),
-    row.block !== undefined && row.blocks !== undefined && row.blocks > 1 && t("block {0} of {1}", row.block, row.blocks),
+    row.phase !== undefined && t(phaseLook(row.phase).short),
+    row.block !== undefined &&
+      row.blocks !== undefined &&
+      row.blocks > 1 &&
+      t("block {0} of {1}", row.block, row.blocks),
     row.startedAt !== undefined && durationText(Math.max(0, now - row.startedAt), language),
   ];
   return parts.filter((part) => part !== false && part !== "").join(" · ");
-}
-
-function phaseText(phase: string | undefined, { t }: Language): string {
-  switch (phase) {
-    case "counting":
-      return t("counting tokens");
-    case "truncating":
-      return t("shortening tool outputs");
-    case "hook":
-      return t("running hooks");
-    case "summarising":
-      return t("summarising");
-    case "verifying":
-      return t("verifying");
-    case "repairing":
-      return t("repairing");
-    case "installing":
-      return t("installing");
-    default:
-      return phase ?? "";
-  }
 }
 
 /** "812,340 → 96,120 tokens, 88% less". */
@@ -86,11 +50,10 @@ function sizeText({ result }: DividerRow, language: Language): string {
   return before > 0 && after < before ? t("{0}, {1} less", sizes, shareText(1 - after / before, locale)) : sizes;
 }
 
-/** "Kept 94% of facts", if that was measured. */
+/** "Kept 47 of 50 facts", if they were counted: rules, decisions, paths, commands and their like of what is hidden. */
 function factsText({ result }: DividerRow, { t, locale }: Language): string {
-  const score: unknown = result?.retention?.["score"];
-  if (result?.retention?.["facts"] === 0) return "";
-  return typeof score === "number" && score >= 0 && score <= 1 ? t("Kept {0} of facts", shareText(score, locale)) : "";
+  const { facts = 0, kept = 0 } = result?.retention ?? {};
+  return facts > 0 ? t("Kept {0} of {1} facts", countText(kept, locale), countText(facts, locale)) : "";
 }
 
 /** "38 turns folded". */

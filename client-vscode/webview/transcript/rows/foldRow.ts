@@ -3,7 +3,7 @@ import { button, setAttribute, setText } from "../element.js";
 import { plural } from "../texts.js";
 import { rowFrame, type RowCommand, type RowContext } from "./rowView.js";
 
-/** Stands for a run of rows that a compaction hides from the model; the rows themselves are shown below it when it is unfolded. */
+/** Stands for a run of rows that a compression hides from the model; the rows themselves are shown below it when it is unfolded. */
 export class FoldView {
   readonly element: HTMLElement;
   readonly #context: RowContext;
@@ -26,16 +26,24 @@ export class FoldView {
     this.#run = run;
     const { language } = this.#context;
     const { t } = language;
-    const expanded = this.#context.hiddenRun(run.compactionId)?.expanded ?? false;
-    setText(this.#heading, plural(run.turns, "{0} earlier turn is no longer sent to Gemini", "{0} earlier turns are no longer sent to Gemini", language));
+    const expanded = this.#context.hiddenRun(run.compressionId)?.expanded ?? false;
+    setText(
+      this.#heading,
+      plural(
+        run.turns,
+        "{0} earlier turn is no longer sent to Gemini",
+        "{0} earlier turns are no longer sent to Gemini",
+        language,
+      ),
+    );
     setText(this.#button, expanded ? t("Hide") : t("Show"));
     setAttribute(this.#button, "aria-expanded", String(expanded));
   }
 
   command(command: RowCommand): boolean {
     if (command !== "open") return false;
-    const { compactionId } = this.#run;
-    this.#context.setExpanded(compactionId, !(this.#context.hiddenRun(compactionId)?.expanded ?? false));
+    const { compressionId } = this.#run;
+    this.#context.setExpanded(compressionId, !(this.#context.hiddenRun(compressionId)?.expanded ?? false));
     return true;
   }
 }

@@ -1,19 +1,8 @@
-import type { NoticeRow, Row } from "../../../src/panel/contract.js";
+import type { Row } from "../../../src/panel/contract.js";
+import { NOTICE_LEVELS } from "../../../src/panel/statuses.js";
 import { element, setText } from "../element.js";
-import type { Language } from "../texts.js";
 import { actionButtons, buttonLine } from "./buttons.js";
 import { rowFrame, type RowContext, type RowOf, type RowView } from "./rowView.js";
-
-function levelText(level: NoticeRow["level"], { t }: Language): string {
-  switch (level) {
-    case "info":
-      return t("Note");
-    case "warning":
-      return t("Warning");
-    case "error":
-      return t("Error");
-  }
-}
 
 /** A line that is nobody's. */
 export class NoticeView implements RowView {
@@ -35,7 +24,7 @@ export class NoticeView implements RowView {
   update(row: Row): void {
     if (row.kind !== "notice") return;
     this.element.dataset["level"] = row.level;
-    setText(this.#heading, levelText(row.level, this.#context.language));
+    setText(this.#heading, this.#context.language.t(NOTICE_LEVELS[row.level].title));
     setText(this.#text, row.text);
     this.#buttons.replaceChildren(...actionButtons(row.actions, this.#context));
   }

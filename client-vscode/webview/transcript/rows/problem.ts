@@ -28,7 +28,12 @@ export class Problem {
       return made;
     });
     this.element.replaceChildren(
-      element("p", { class: "problem-text", dir: "auto" }, element("span", { class: "problem-mark", "aria-hidden": "true" }, "⚠ "), error.message),
+      element(
+        "p",
+        { class: "problem-text", dir: "auto" },
+        element("span", { class: "problem-mark", "aria-hidden": "true" }, "⚠ "),
+        error.message,
+      ),
       ...(error.hint === "" ? [] : [element("p", { class: "problem-hint", dir: "auto" }, error.hint)]),
       ...(buttons.length === 0 ? [] : [element("div", { class: "row-buttons" }, ...buttons)]),
     );

@@ -1,4 +1,5 @@
 import type { PromptRow, Row } from "../../../src/panel/contract.js";
+import { PROMPT_OUTCOMES } from "../../../src/panel/statuses.js";
 import { button, element, setAttribute, setText } from "../element.js";
 import { timeText, type Language } from "../texts.js";
 import { buttonLine, copyText } from "./buttons.js";
@@ -6,19 +7,8 @@ import { receiptDetails } from "./receipt.js";
 import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
 
 /** What became of a prompt whose turn did not complete. */
-export function outcomeText(outcome: NonNullable<PromptRow["outcome"]>, { t }: Language): string {
-  switch (outcome) {
-    case "cancelled":
-      return t("Stopped by you");
-    case "failed":
-      return t("Failed");
-    case "interrupted":
-      return t("Interrupted");
-    case "stopped":
-      return t("Ended early");
-    case "replaced":
-      return t("Answered anew below");
-  }
+function outcomeText(outcome: NonNullable<PromptRow["outcome"]>, { t }: Language): string {
+  return t(PROMPT_OUTCOMES[outcome].note);
 }
 
 /** A prompt: plain text, word for word. */
@@ -70,7 +60,8 @@ export class PromptView implements RowView {
     const { turnId, pinId, text } = this.#row;
     if (command === "copy") copyText(text, this.#context, this.#copy);
     else if (command === "fork") host.send({ type: "turn", do: "fork", turnId });
-    else if (command === "pin" && !readOnly) host.send({ type: "turn", do: pinId === undefined ? "pin" : "unpin", turnId });
+    else if (command === "pin" && !readOnly)
+      host.send({ type: "turn", do: pinId === undefined ? "pin" : "unpin", turnId });
     else if (command === "retry" && !readOnly) host.send({ type: "turn", do: "retry", turnId });
     else return false;
     return true;

@@ -17,6 +17,11 @@ export function rating(given: number | undefined, onRate: (stars: number) => voi
     "details",
     { class: "rating" },
     element("summary", { tabindex: -1 }, given === undefined ? t("Rate…") : t("Rated {0} of 5", given)),
-    element("fieldset", { role: "radiogroup" }, element("legend", {}, t("How good is the summary? 5 is best")), ...choices),
+    element(
+      "fieldset",
+      { role: "radiogroup" },
+      element("legend", {}, t("How good is the summary? 5 is best")),
+      ...choices,
+    ),
   );
 }

@@ -4,12 +4,13 @@ import { countText, plural, type Language } from "../texts.js";
 import type { RowContext } from "./rowView.js";
 
 /** "Sent: 2 files, 14 characters selected, 1 left out". */
-export function receiptSummary(receipt: Receipt, language: Language): string {
+function receiptSummary(receipt: Receipt, language: Language): string {
   const { t, locale } = language;
   const files = new Set([...receipt.files, ...receipt.mentioned]).size;
   const parts = [
     files > 0 && plural(files, "{0} file", "{0} files", language),
-    receipt.selectionChars > 0 && plural(receipt.selectionChars, "{0} character selected", "{0} characters selected", language),
+    receipt.selectionChars > 0 &&
+      plural(receipt.selectionChars, "{0} character selected", "{0} characters selected", language),
     receipt.withheld.length > 0 && t("{0} left out", countText(receipt.withheld.length, locale)),
   ].filter((part) => part !== false);
   if (parts.length === 0) return t("Sent: nothing of the editor");
@@ -21,7 +22,12 @@ export function receiptDetails(receipt: Receipt, { host, language }: RowContext)
   const { t } = language;
   const mentioned = receipt.mentioned.filter((file) => !receipt.files.includes(file));
   const sent = [...receipt.files, ...mentioned].map((file) =>
-    element("li", {}, button(file, () => host.send({ type: "open", href: file }), { class: "file", dir: "auto" }), mentioned.includes(file) && ` ${t("(named in the prompt)")}`),
+    element(
+      "li",
+      {},
+      button(file, () => host.send({ type: "open", href: file }), { class: "file", dir: "auto" }),
+      mentioned.includes(file) && ` ${t("(named in the prompt)")}`,
+    ),
   );
   const withheld = receipt.withheld.map(({ name, reason }) =>
     element("li", { class: "withheld" }, element("bdi", {}, name), " ", t("left out: {0}", reason)),

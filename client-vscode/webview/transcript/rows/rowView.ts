@@ -31,9 +31,9 @@ export interface RowContext {
   /** The session belongs to another process: nothing that changes it is offered. */
   readonly readOnly: boolean;
   readonly isPinned: (turnId: string) => boolean;
-  /** The run of rows that a compaction hides, if there is one, and whether it is unfolded. */
-  hiddenRun(compactionId: string): { readonly turns: number; readonly expanded: boolean } | undefined;
-  setExpanded(compactionId: string, expanded: boolean): void;
+  /** The run of rows that a compression hides, if there is one, and whether it is unfolded. */
+  hiddenRun(compressionId: string): { readonly turns: number; readonly expanded: boolean } | undefined;
+  setExpanded(compressionId: string, expanded: boolean): void;
   /** Has `renderStream` called with the next frame. */
   requestRender(view: RowView): void;
 }
@@ -49,9 +49,16 @@ export function uniqueId(prefix: string): string {
 }
 
 /** The `article` of a row, named by its heading, and the line that the heading is in. */
-export function rowFrame(kind: string, title: string): { readonly article: HTMLElement; readonly head: HTMLElement; readonly heading: HTMLElement } {
+export function rowFrame(
+  kind: string,
+  title: string,
+): { readonly article: HTMLElement; readonly head: HTMLElement; readonly heading: HTMLElement } {
   const id = uniqueId("row");
   const heading = element("h2", { id }, title);
   const head = element("div", { class: "row-head" }, heading);
-  return { article: element("article", { class: `row ${kind}`, tabindex: -1, "aria-labelledby": id }, head), head, heading };
+  return {
+    article: element("article", { class: `row ${kind}`, tabindex: -1, "aria-labelledby": id }, head),
+    head,
+    heading,
+  };
 }

@@ -1,34 +1,36 @@
 import type { ToolRow } from "../../../src/panel/contract.js";
+import { TOOL_STATES } from "../../../src/panel/statuses.js";
 import { element, setText } from "../element.js";
 import { durationText, type Language } from "../texts.js";
 import { codeNodes } from "../markdown/bidi.js";
 import type { RowContext } from "./rowView.js";
 
 /** "Read src/tokenizer.py · 2 s", or what it waits for. */
-export function toolSummary(tool: ToolRow, language: Language): string {
-  return [tool.title === "" ? tool.name : tool.title, stateText(tool, language)].filter((part) => part !== "").join(" · ");
+function toolSummary(tool: ToolRow, language: Language): string {
+  return [tool.title === "" ? tool.name : tool.title, stateText(tool, language)]
+    .filter((part) => part !== "")
+    .join(" · ");
 }
 
 function stateText(tool: ToolRow, language: Language): string {
-  const { t } = language;
-  switch (tool.state) {
-    case "running":
-      return t("running");
-    case "waiting":
-      return t("waiting for your yes");
-    case "failed":
-      return t("failed");
-    case "rejected":
-      return t("rejected");
-    case "done":
-      return tool.durationMs === undefined ? "" : durationText(tool.durationMs, language);
-  }
+  if (tool.state === "done" && tool.durationMs !== undefined) return durationText(tool.durationMs, language);
+  const { note } = TOOL_STATES[tool.state];
+  return note === "" ? "" : language.t(note);
 }
 
 /** One folded line for each call of a tool, with what went in and what came out. */
 export class ToolRows {
   readonly element = element("div", { class: "tools" });
-  readonly #views = new Map<string, { readonly details: HTMLElement; readonly summary: HTMLElement; readonly args: HTMLElement; readonly output: HTMLElement; shown: ToolRow | undefined }>();
+  readonly #views = new Map<
+    string,
+    {
+      readonly details: HTMLElement;
+      readonly summary: HTMLElement;
+      readonly args: HTMLElement;
+      readonly output: HTMLElement;
+      shown: ToolRow | undefined;
+    }
+  >();
   readonly #context: RowContext;
 
   constructor(context: RowContext) {
@@ -55,7 +57,13 @@ export class ToolRows {
     }
   }
 
-  #add(id: string): { readonly details: HTMLElement; readonly summary: HTMLElement; readonly args: HTMLElement; readonly output: HTMLElement; shown: ToolRow | undefined } {
+  #add(id: string): {
+    readonly details: HTMLElement;
+    readonly summary: HTMLElement;
+    readonly args: HTMLElement;
+    readonly output: HTMLElement;
+    shown: ToolRow | undefined;
+  } {
     const { t } = this.#context.language;
     const summary = element("summary", { tabindex: -1 });
     const args = element("pre", { tabindex: 0, dir: "ltr", "aria-label": t("Arguments"), role: "group" });

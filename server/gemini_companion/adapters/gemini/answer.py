@@ -1,7 +1,7 @@
 """From the SDK's response objects to `ModelChunk`s of plain JSON.
 
-A door: a model's function arguments may hold what our log cannot (lone surrogates, numbers that no other reader takes,
-nesting without end), so strings and numbers are made plain here and too deep a nesting refused.
+A model's function arguments may contain what our log cannot (lone surrogates, numbers that no other reader takes,
+unbounded nesting), so strings and numbers are made plain here, and too deep a nesting is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Usage
-from gemini_companion.sessions.ports import ModelChunk
+from gemini_companion.sessions.models.port import ModelChunk
 
 if TYPE_CHECKING:
     import enum
@@ -41,7 +41,10 @@ def chunk_of(response: types.GenerateContentResponse) -> ModelChunk:
 
 
 def part_of(part: types.Part) -> Part:
-    """A part as the JSON object that the API sent, as far as the SDK knows its fields. Raises `ModelUnavailable` if too deep."""
+    """A part as the JSON object that the API sent, as far as the SDK knows its fields.
+
+    Raises `ModelUnavailable` if it is nested too deep.
+    """
     try:
         dumped = part.model_dump(mode="json", by_alias=True, exclude_none=True)
     except ValueError:  # pydantic gives up at 255 levels
@@ -55,8 +58,9 @@ def part_of(part: types.Part) -> Part:
 
 
 def plain_json(value: object, depth: int = 0) -> object:
-    """`value` in JSON that every reader takes: no lone surrogates, integers of 64 bits (larger: floats), only finite numbers.
+    """`value` in JSON that every reader takes.
 
+    Lone surrogates are replaced, integers of more than 64 bits become floats, numbers that are not finite `None`.
     Raises `ModelUnavailable` past `MAX_DEPTH` levels.
     """
     if isinstance(value, str):
@@ -77,7 +81,9 @@ def plain_json(value: object, depth: int = 0) -> object:
 
 
 def _too_deep() -> ModelUnavailable:
-    return ModelUnavailable("The model's answer nests deeper than any tool's arguments do.", hint="Nothing was lost; try again.")
+    return ModelUnavailable(
+        "The model's answer nests deeper than any tool's arguments do.", hint="Nothing was lost; try again."
+    )
 
 
 def _plain_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""From what the API says when it refuses to the faults of our tree. Pure: knows HTTP and google.rpc, not the SDK.
+"""From the API's error answers to the faults of `engine.errors`. Pure: knows HTTP and google.rpc, not the SDK.
 
 Shapes: https://google.aip.dev/193 (error JSON) and google.rpc.error_details (RetryInfo, ErrorInfo, QuotaFailure).
 """
@@ -18,9 +18,13 @@ from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUna
 
 Json: TypeAlias = dict[str, Any]
 
-KEY_HINT: Final = "Set GEMINI_API_KEY to a key from Google AI Studio, in the environment that starts the editor or the daemon, and restart it."
+KEY_HINT: Final = (
+    "Set GEMINI_API_KEY to a key from Google AI Studio, in the environment that starts the editor or the daemon, and"
+    " restart it."
+)
 VERTEX_HINT: Final = (
-    "Run `gcloud auth application-default login`, and check GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and the account's role there."
+    "Run `gcloud auth application-default login`, and check GOOGLE_CLOUD_PROJECT, GOOGLE_CLOUD_LOCATION and the"
+    " account's role there."
 )
 LATER_HINT: Final = "Nothing was lost; try again in a moment, or choose another model."
 ENDPOINT_HINT: Final = "Check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL, then try again."
@@ -30,9 +34,10 @@ _RETRYABLE: Final = frozenset({408, 409, 425, 429, 499})
 _LONGEST_WAIT_MS: Final = 24 * 3600 * 1000
 _MESSAGE_LIMIT: Final = 400
 _KEY_REFUSED: Final = re.compile(r"API[ _]key[ _](?:not valid|expired|invalid)|API_KEY_INVALID", re.IGNORECASE)
-# What the Gemini API, Vertex AI and the usual proxies say of a request that is too large.
+# How the Gemini API, Vertex AI and the usual proxies report a request that is too large.
 _OVERFLOW: Final = re.compile(
-    r"input token count|payload size exceeds|(?:context|prompt).{0,40}(?:too (?:long|large|many)|exceed)|too many (?:input )?tokens"
+    r"input token count|payload size exceeds|(?:context|prompt).{0,40}(?:too (?:long|large|many)|exceed)|too many"
+    r" (?:input )?tokens"
     r"|maximum context length|exceeds? .{0,60}(?:context window|maximum number of (?:input )?tokens)",
     re.IGNORECASE,
 )
@@ -40,51 +45,78 @@ _HTTP_DATE: Final = re.compile(r"[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:
 _DURATION: Final = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s?", re.ASCII)
 
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True):
-    """What an error answer, or an error event in a stream, said. Everything but the code is as hostile as any answer."""
+class ErrorResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """An error answer, or an error event in a stream. Everything but the code is untrusted."""
 
     code: int
     """The HTTP status."""
     status: str = ""
-    """google.rpc's word for it, as INVALID_ARGUMENT."""
+    """google.rpc's name for it, such as INVALID_ARGUMENT."""
     message: str = ""
     body: Json | None = None
-    """The error's JSON, where it was JSON."""
+    """The error's JSON; `None` if it is no JSON object."""
     retry_after: str | None = None
     """The Retry-After header."""
 
 
-def fault_of(refusal: Refusal, *, model: str, vertex: bool = False, now: datetime | None = None) -> ModelFault:
-    """The fault that a refusal means. `now` is the time that a Retry-After date is compared with."""
-    code, said = refusal.code, _said(refusal)
-    details = list(_details(refusal.body))
-    key_refused = any(detail.get("reason") == "API_KEY_INVALID" for detail in details) or _KEY_REFUSED.search(refusal.message)
+def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: datetime | None = None) -> ModelFault:
+    """The fault for an error response. `now` is the time that a Retry-After date is compared with."""
+    code, reason = response.code, _reason(response)
+    details = list(_details(response.body))
+    key_refused = any(detail.get("reason") == "API_KEY_INVALID" for detail in details) or _KEY_REFUSED.search(
+        response.message
+    )
     if code in (401, 403) or (code == 400 and key_refused):
-        return Unauthenticated(f"The model's service refused the credentials ({said}).", hint=VERTEX_HINT if vertex else KEY_HINT)
-    if code == 413 or (code == 400 and _OVERFLOW.search(refusal.message)):
+        return Unauthenticated(
+            f"The model's service refused the credentials ({reason}).", hint=VERTEX_HINT if vertex else KEY_HINT
+        )
+    if code == 413 or (code == 400 and _OVERFLOW.search(response.message)):
         return ContextOverflow(
-            f"The conversation is too large for {model} ({said}).", hint="Compress it with `gemini/compress`, or choose a model with a larger window."
+            f"The conversation is too large for {model} ({reason}).",
+            hint="Compress it with `gemini/compress`, or choose a model with a larger window.",
         )
     if code == 404:
-        known_endpoint = refusal.body is not None and "error" in refusal.body
-        return ModelUnavailable(f"The model {model!r} was not found ({said}).", hint=MODEL_HINT if known_endpoint else ENDPOINT_HINT, retryable=False)
-    retry_after_ms = _retry_after_ms(refusal, details, now)
+        known_endpoint = response.body is not None and "error" in response.body
+        return ModelUnavailable(
+            f"The model {model!r} was not found ({reason}).",
+            hint=MODEL_HINT if known_endpoint else ENDPOINT_HINT,
+            retryable=False,
+        )
+    retry_after_ms = _retry_after_ms(response, details, now)
     if code == 429:
         if any("PerDay" in quota for detail in details for quota in _quotas(detail)):
             hint = "Today's quota of this model is used up: choose another model, or a key with a larger quota."
-            return ModelUnavailable(f"The day's quota of {model} is used up ({said}).", hint=hint, retryable=False, retry_after_ms=retry_after_ms)
-        return ModelUnavailable(f"{model} takes no more requests for now ({said}).", hint=_later(retry_after_ms), retry_after_ms=retry_after_ms)
+            return ModelUnavailable(
+                f"The day's quota of {model} is used up ({reason}).",
+                hint=hint,
+                retryable=False,
+                retry_after_ms=retry_after_ms,
+            )
+        return ModelUnavailable(
+            f"{model} takes no more requests for now ({reason}).",
+            hint=_later(retry_after_ms),
+            retry_after_ms=retry_after_ms,
+        )
     if code in _RETRYABLE or code >= 500:
-        return ModelUnavailable(f"The model's service failed ({said}).", hint=_later(retry_after_ms), retry_after_ms=retry_after_ms)
+        return ModelUnavailable(
+            f"The model's service failed ({reason}).", hint=_later(retry_after_ms), retry_after_ms=retry_after_ms
+        )
     if 300 <= code < 400:
-        return ModelUnavailable(f"The endpoint redirects elsewhere, which is not followed ({said}).", hint=ENDPOINT_HINT, retryable=False)
+        return ModelUnavailable(
+            f"The endpoint redirects elsewhere, which is not followed ({reason}).", hint=ENDPOINT_HINT, retryable=False
+        )
     return ModelUnavailable(
-        f"The model's service refused the request ({said}).", hint="`gemini-companion doctor` shows what is configured.", retryable=False
+        f"The model's service refused the request ({reason}).",
+        hint="`gemini-companion doctor` shows what is configured.",
+        retryable=False,
     )
 
 
 def one_line(text: str, limit: int = _MESSAGE_LIMIT) -> str:
-    """Somebody else's text, fit to stand inside a sentence of ours: one line, bounded, no control characters, no HTML page."""
+    """An external text made fit for a sentence: one line, at most `limit` characters, no control characters.
+
+    An HTML page becomes the empty text.
+    """
     if text.lstrip()[:1] == "<":
         return ""
     line = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * limit]).split())
@@ -92,15 +124,19 @@ def one_line(text: str, limit: int = _MESSAGE_LIMIT) -> str:
 
 
 def _later(retry_after_ms: int | None) -> str:
-    """When to try again; a wait of over a minute is named."""
+    """A hint when to try again; a wait of over a minute is named."""
     minutes = math.ceil((retry_after_ms or 0) / 60_000)
-    return LATER_HINT if minutes <= 1 else f"Nothing was lost; try again in about {minutes:,} minutes, or choose another model."
+    return (
+        LATER_HINT
+        if minutes <= 1
+        else f"Nothing was lost; try again in about {minutes:,} minutes, or choose another model."
+    )
 
 
-def _said(refusal: Refusal) -> str:
-    status = one_line(refusal.status, 60)
-    head = f"{refusal.code} {status}" if status else str(refusal.code)
-    message = one_line(refusal.message).rstrip(".")
+def _reason(response: ErrorResponse) -> str:
+    status = one_line(response.status, 60)
+    head = f"{response.code} {status}" if status else str(response.code)
+    message = one_line(response.message).rstrip(".")
     return f"{head}: {message}" if message and message != status else head
 
 
@@ -121,16 +157,18 @@ def _quotas(detail: Json) -> Iterator[str]:
             yield quota
 
 
-def _retry_after_ms(refusal: Refusal, details: list[Json], now: datetime | None) -> int | None:
-    """How long to wait, in ms: the header's seconds or date, else RetryInfo's duration; at most a day."""
-    header = (refusal.retry_after or "").strip()
+def _retry_after_ms(response: ErrorResponse, details: list[Json], now: datetime | None) -> int | None:
+    """How long to wait, in ms: the header's seconds or date, else RetryInfo's duration; at most a day; else `None`."""
+    header = (response.retry_after or "").strip()
     if match := _DURATION.fullmatch(header):
         return _bounded_ms(float(match[1]))
     if _HTTP_DATE.fullmatch(header):
         from email.utils import parsedate_to_datetime  # here, since the adapter is imported while an editor waits
 
         with suppress(ValueError):
-            return _bounded_ms((parsedate_to_datetime(header).replace(tzinfo=UTC) - (now or datetime.now(UTC))).total_seconds())
+            return _bounded_ms(
+                (parsedate_to_datetime(header).replace(tzinfo=UTC) - (now or datetime.now(UTC))).total_seconds()
+            )
     for detail in details:
         delay = detail.get("retryDelay")
         if isinstance(delay, str) and (match := _DURATION.fullmatch(delay.strip())):

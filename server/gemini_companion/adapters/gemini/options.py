@@ -1,4 +1,4 @@
-"""How to reach the Gemini API, and with whose key: read from the environment as the SDK reads it."""
+"""How to reach the Gemini API, and with which key: read from the environment as the SDK reads it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRUE = frozenset({"1", "true"})
 
 
 class GeminiOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Credentials, endpoint and patience of one `GeminiModelClient`. Durations are milliseconds.
+    """Credentials, endpoint and time limits of one `GeminiProvider`. Durations are milliseconds.
 
     Its `repr` never shows the key.
     """
@@ -28,16 +28,16 @@ class GeminiOptions(msgspec.Struct, frozen=True, kw_only=True):
     project: str | None = None
     location: str | None = None
     base_url: str | None = None
-    """Another endpoint that speaks the Gemini API, with any path prefix; `None` for Google's own."""
+    """Another endpoint with the Gemini API, with any path prefix; `None` for Google's own."""
     api_version: str | None = None
     """`None` for the SDK's default, which `GOOGLE_GENAI_API_VERSION` may change."""
     timeout_ms: int = 300_000
-    """Longest wait for an answer that comes at once (`generate`): summaries of a full window take minutes."""
+    """Longest wait for an answer in one piece (`generate`): summaries of a full window take minutes."""
     idle_timeout_ms: int = 120_000
     """Longest silence of a stream, before its first chunk or between two, and longest wait for a token count."""
     connect_timeout_ms: int = 15_000
     include_thoughts: bool = True
-    """Ask models that think to send summaries of their thoughts along with a turn's answer."""
+    """Ask thinking models to send summaries of their thoughts with a turn's answer."""
 
     def __repr__(self) -> str:
         return f"GeminiOptions({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
@@ -48,11 +48,11 @@ class GeminiOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def from_environment(env: Mapping[str, str]) -> GeminiOptions | None:
-    """The options that the environment names, or `None` without usable credentials; a blank value counts as unset.
+    """The options in the environment, or `None` without usable credentials; a blank value counts as unset.
 
-    `GOOGLE_API_KEY` wins over `GEMINI_API_KEY`. `GOOGLE_GENAI_USE_VERTEXAI` (or `…_USE_ENTERPRISE`, which wins) asks for
-    Vertex AI, with `GOOGLE_CLOUD_PROJECT` and `GOOGLE_CLOUD_LOCATION` (default `global`) or, without a project, with the key.
-    `GOOGLE_GEMINI_BASE_URL` (on Vertex `GOOGLE_VERTEX_BASE_URL` first) is another endpoint.
+    `GOOGLE_API_KEY` wins over `GEMINI_API_KEY`. `GOOGLE_GENAI_USE_VERTEXAI` (or `…_USE_ENTERPRISE`, which wins) selects
+    Vertex AI, with `GOOGLE_CLOUD_PROJECT` and `GOOGLE_CLOUD_LOCATION` (default `global`) or, without a project, with
+    the key. `GOOGLE_GEMINI_BASE_URL` (on Vertex AI `GOOGLE_VERTEX_BASE_URL` first) is another endpoint.
     """
 
     def value(name: str) -> str | None:
@@ -71,7 +71,7 @@ def from_environment(env: Mapping[str, str]) -> GeminiOptions | None:
 
 
 def check_options(options: GeminiOptions) -> None:
-    """Raises `Unauthenticated` without a key that an HTTP header can carry, `ModelUnavailable` for an address that is none."""
+    """Raise `Unauthenticated` without a key fit for an HTTP header, `ModelUnavailable` for an invalid address."""
     if options.api_key is None and not options.vertex:
         raise Unauthenticated("There is no key for the Gemini API.", hint=KEY_HINT)
     if options.api_key is not None and not _KEY.fullmatch(options.api_key):

@@ -1,7 +1,7 @@
-"""What goes into the body of a request: contents cut to the fields that the API knows, system instruction, tools.
+"""The body of a request: contents cut to the fields that the API knows, system instruction, tools.
 
-The API refuses a whole request for one field that it does not know, and our parts keep whatever they arrived with, so what
-it would not take is left out here, for the request only. The result is plain JSON in the API's own spelling.
+The API refuses a whole request for one field that it does not know, and our parts keep all fields that they arrived
+with, so unknown ones are left out here, for the request only. The result is plain JSON in the API's own spelling.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any, Final, TypeAlias, cast
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Content, Part, merge_neighbours
-from gemini_companion.sessions.ports import ModelRequest
+from gemini_companion.sessions.models.port import ModelRequest
 
 Json: TypeAlias = dict[str, Any]
 
 _BLOB: Final = frozenset({"mimeType", "data"})
 _FILE: Final = frozenset({"mimeType", "fileUri"})
 
-# Field names: REST reference of `Part` (v1), compared with the SDK's own types by a test. The first data field that a part
-# has decides what it is; the API takes one for each part.
-_DATA_FIELDS: Final[Mapping[str, frozenset[str]]] = {
+# Field names: REST reference of `Part` (v1), compared with the SDK's own types by a test. The first data field that a
+# part has decides what it is; the API takes one for each part.
+DATA_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "inlineData": _BLOB,
     "fileData": _FILE,
     "functionCall": frozenset({"id", "name", "args"}),
@@ -32,15 +32,15 @@ _DATA_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "toolCall": frozenset({"id", "toolType", "args"}),
     "toolResponse": frozenset({"id", "toolType", "response"}),
 }
-_PLAIN_FIELDS: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
+PLAIN_FIELDS: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
 _DEVELOPER_API_ONLY: Final = frozenset({"toolCall", "toolResponse", "partMetadata"})
 _MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][\w.@/-]{0,200}", re.ASCII)
-# Those that think by default and can send summaries of it; others refuse a request that asks for them.
+# Models that think by default and can send summaries of it; others refuse a request that asks for them.
 _THINKING_MODELS: Final = re.compile(r"(?:models/)?gemini-(?:2\.5|[3-9])(?!.*(?:lite|image|tts|embedding|live|audio))")
 
 
 def check_model_name(model: str) -> None:
-    """Raises `ModelUnavailable` for what cannot be a model's name; it becomes part of a URL."""
+    """Raise `ModelUnavailable` for what cannot be a model's name; it becomes part of a URL."""
     if ".." in model or not _MODEL_NAME.fullmatch(model):
         raise ModelUnavailable(
             f"{model[:80]!r} is not the name of a model.",
@@ -63,13 +63,13 @@ def generate_body(request: ModelRequest, options: GeminiOptions) -> Json:
 
 
 def count_body(request: ModelRequest, options: GeminiOptions) -> Json:
-    """The body of `countTokens`. Only Vertex AI counts system instruction and tools along."""
+    """The body of `countTokens`; only for Vertex AI with system instruction and tools."""
     body: Json = {"contents": wire_contents(request.contents, vertex=options.vertex)}
     return {**body, **_instructions(request)} if options.vertex else body
 
 
 def wire_contents(contents: Iterable[Content], *, vertex: bool = False) -> list[Json]:
-    """The contents as the API takes them; parts and contents of which nothing is left are dropped."""
+    """The contents as the API accepts them; parts and contents that become empty are dropped."""
     kept: list[Content] = []
     dropped = False
     for content in contents:
@@ -91,7 +91,7 @@ def _instructions(request: ModelRequest) -> Json:
 
 
 def _wire_parts(part: Part, vertex: bool) -> list[Json]:
-    """One part as the API takes it: none if it holds nothing, several if it holds several kinds of data."""
+    """One part as the API accepts it: none if it is empty, several if it has several kinds of data."""
     text = part.get("text")
     if len(part) == 1 and isinstance(text, str):
         return [part] if text else []
@@ -100,9 +100,9 @@ def _wire_parts(part: Part, vertex: bool) -> list[Json]:
     for name, value in part.items():
         if value is None or (vertex and name in _DEVELOPER_API_ONLY):
             continue
-        if name in _PLAIN_FIELDS:
+        if name in PLAIN_FIELDS:
             plain[name] = value
-        elif name in _DATA_FIELDS and isinstance(value, dict):
+        elif name in DATA_FIELDS and isinstance(value, dict):
             data.append({name: _wire_data(name, cast("Json", value))})
     if isinstance(text, str) and (text or (not data and "thoughtSignature" in plain)):
         data.insert(0, {"text": text})
@@ -114,8 +114,8 @@ def _wire_parts(part: Part, vertex: bool) -> list[Json]:
 
 
 def _wire_data(name: str, value: Json) -> Json:
-    """An object of one data field, with its known fields only, and with objects where the API wants objects."""
-    wire = {key: field for key, field in value.items() if key in _DATA_FIELDS[name] and field is not None}
+    """The object of a data field, with known fields only, and with objects where the API requires objects."""
+    wire = {key: field for key, field in value.items() if key in DATA_FIELDS[name] and field is not None}
     match name:
         case "functionCall" if not isinstance(wire.get("args", {}), dict):
             wire["args"] = {}

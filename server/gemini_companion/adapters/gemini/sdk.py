@@ -1,7 +1,7 @@
-"""The one module that imports google-genai, and what there is to say to it. Takes 0.4 s to import: loaded in a thread.
+"""The one module that imports google-genai: calls and their faults. Takes 0.4 s to import: loaded in a thread.
 
-What the SDK would do by itself and must not: retry, continue, call functions, choose aiohttp, follow redirects with our key,
-send a local endpoint through a proxy, warn about words that it does not know.
+The SDK is kept from: retrying, continuing, calling functions, choosing aiohttp, following redirects with our key,
+sending a local endpoint through a proxy, warning about unknown enumeration values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from google.auth import exceptions as auth_errors
 from google.genai import errors as sdk_errors
 from google.genai import types
 
-from gemini_companion.adapters.gemini.faults import ENDPOINT_HINT, LATER_HINT, VERTEX_HINT, Refusal, fault_of, one_line
+from gemini_companion.adapters.gemini.faults import (
+    ENDPOINT_HINT,
+    LATER_HINT,
+    VERTEX_HINT,
+    ErrorResponse,
+    fault_of,
+    one_line,
+)
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.adapters.gemini.transport import MAX_ANSWER_BYTES, AnswerTooLarge, http_client, tls_context
 from gemini_companion.engine.errors import ModelFault, ModelUnavailable, Unauthenticated
@@ -27,32 +34,36 @@ Json: TypeAlias = dict[str, Any]
 
 _DEVELOPER_ENDPOINT: Final = "https://generativelanguage.googleapis.com/"
 _SHORTEST_SECRET: Final = 8
-"""Characters; to cut out a shorter "key" would only garble the sentence."""
+"""Characters; cutting out a shorter "key" would only garble the sentence."""
 _MESSAGE_LIMIT: Final = 4_000
-"""Characters of an error's message that are looked at."""
-# The SDK wants typed contents and turns each into several objects on the event loop: 1.5 s for 10,000. `extra_body` takes
-# JSON as it is and replaces this one (measured: 30 ms).
+"""Characters of an error's message that are read."""
+# The SDK wants typed contents and turns each into several objects on the event loop: 1.5 s for 10,000. `extra_body`
+# takes JSON as it is and replaces this one (measured: 30 ms).
 _PLACEHOLDER: Final = [types.Content(role="user", parts=[types.Part(text="-")])]
 
 logging.getLogger("google_genai").setLevel(logging.ERROR)  # it warns about the environment, which `doctor` explains
 
 
 class _Models(Protocol):
-    """The three methods of the SDK's `AsyncModels` that are used, with the types that we use them with."""
+    """The three methods of the SDK's `AsyncModels` that are used, with the types that they are used with."""
 
-    async def generate_content(self, *, model: str, contents: list[types.Content], config: Json) -> types.GenerateContentResponse: ...
+    async def generate_content(
+        self, *, model: str, contents: list[types.Content], config: Json
+    ) -> types.GenerateContentResponse: ...
 
     async def generate_content_stream(
         self, *, model: str, contents: list[types.Content], config: Json
     ) -> AsyncIterator[types.GenerateContentResponse]: ...
 
-    async def count_tokens(self, *, model: str, contents: list[types.Content], config: Json) -> types.CountTokensResponse: ...
+    async def count_tokens(
+        self, *, model: str, contents: list[types.Content], config: Json
+    ) -> types.CountTokensResponse: ...
 
 
 class Connection:
-    """An SDK client on an HTTP client of ours.
+    """An SDK client on our own HTTP client.
 
-    Its calls raise `ModelFault`s and nothing else. The SDK's exceptions are not chained to them, for they hold the request's
+    Its calls raise only `ModelFault`s. The SDK's exceptions are not chained to them, since they have the request's
     headers, and so the key.
     """
 
@@ -70,7 +81,7 @@ class Connection:
                     base_url=options.base_url or (None if options.vertex else _DEVELOPER_ENDPOINT),
                     api_version=options.api_version,
                     httpx_async_client=self._http,
-                    # For clients that it makes beside ours and nobody uses; it would load all certificates twice more.
+                    # For unused clients that the SDK makes beside ours; it would load all certificates twice more.
                     client_args={"verify": tls_context()},
                     async_client_args={"ssl": tls_context()},
                 ),
@@ -79,16 +90,25 @@ class Connection:
         except auth_errors.GoogleAuthError as exc:
             fault = self._fault(exc, "")
         except Exception as exc:
-            fault = ModelUnavailable(f"The connection to the model could not be set up ({type(exc).__name__}).", hint=ENDPOINT_HINT, retryable=False)
+            fault = ModelUnavailable(
+                f"The connection to the model could not be set up ({type(exc).__name__}).",
+                hint=ENDPOINT_HINT,
+                retryable=False,
+            )
         if fault is not None:
             raise fault
 
     async def stream(self, model: str, body: Json, emit: Callable[[types.GenerateContentResponse], None]) -> None:
-        """Run one `streamGenerateContent`; `emit`, which must not raise, gets each piece. Cancelling it closes the connection."""
+        """Run one `streamGenerateContent`; `emit`, which must not raise, gets each piece.
+
+        Cancelling it closes the connection.
+        """
         fault: ModelFault | None = None
         _keep_quiet()
         try:
-            pieces = await self._models.generate_content_stream(model=model, contents=_PLACEHOLDER, config=_config(body))
+            pieces = await self._models.generate_content_stream(
+                model=model, contents=_PLACEHOLDER, config=_config(body)
+            )
             async for piece in pieces:
                 emit(piece)
         except Exception as exc:
@@ -106,50 +126,64 @@ class Connection:
         raise fault
 
     async def count(self, model: str, body: Json) -> int | None:
-        """Run one `countTokens`; `None` if the answer holds no number."""
+        """Run one `countTokens`; `None` if the answer has no number."""
         _keep_quiet()
         try:
-            return (await self._models.count_tokens(model=model, contents=_PLACEHOLDER, config=_count_config(body))).total_tokens
+            return (
+                await self._models.count_tokens(model=model, contents=_PLACEHOLDER, config=_count_config(body))
+            ).total_tokens
         except Exception as exc:
             fault = self._fault(exc, model)
         raise fault
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._http.aclose()
         await self._client.aio.aclose()
         self._client.close()
 
     def _fault(self, exc: Exception, model: str) -> ModelFault:
-        """The fault that an exception of the SDK, of its HTTP client or of Google's credentials means."""
+        """The fault for an exception of the SDK, of its HTTP client or of Google's credentials."""
         match exc:
             case sdk_errors.APIError():
-                return fault_of(self._refusal(exc), model=model, vertex=self._options.api_key is None)
+                return fault_of(self._error_response(exc), model=model, vertex=self._options.api_key is None)
             case httpx2.TimeoutException():
-                return ModelUnavailable(f"The model's service was silent for too long ({type(exc).__name__}).", hint=LATER_HINT)
+                return ModelUnavailable(
+                    f"The model's service was silent for too long ({type(exc).__name__}).", hint=LATER_HINT
+                )
             case httpx2.UnsupportedProtocol() | httpx2.InvalidURL():
-                return ModelUnavailable("The address of the model's service cannot be used.", hint=ENDPOINT_HINT, retryable=False)
+                return ModelUnavailable(
+                    "The address of the model's service cannot be used.", hint=ENDPOINT_HINT, retryable=False
+                )
             case httpx2.ConnectError() | httpx2.ProxyError():
-                said = self._redact(one_line(str(exc), 200))
-                return ModelUnavailable(f"The model's service could not be reached ({said}).", hint=ENDPOINT_HINT)
+                reason = self._redact(one_line(str(exc), 200))
+                return ModelUnavailable(f"The model's service could not be reached ({reason}).", hint=ENDPOINT_HINT)
             case httpx2.HTTPError():
-                return ModelUnavailable(f"The connection to the model's service broke ({type(exc).__name__}).", hint=LATER_HINT)
+                return ModelUnavailable(
+                    f"The connection to the model's service broke ({type(exc).__name__}).", hint=LATER_HINT
+                )
             case AnswerTooLarge():
-                return ModelUnavailable(f"The answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB.", hint=ENDPOINT_HINT, retryable=False)
+                return ModelUnavailable(
+                    f"The answer is larger than {MAX_ANSWER_BYTES // 1024**2} MiB.", hint=ENDPOINT_HINT, retryable=False
+                )
             case auth_errors.TransportError():
                 return ModelUnavailable("Google's sign-in service could not be reached.", hint=ENDPOINT_HINT)
             case auth_errors.GoogleAuthError():
-                said = self._redact(one_line(str(exc), 200))
-                return Unauthenticated(f"The machine's Google credentials were not accepted ({said}).", hint=VERTEX_HINT)
+                reason = self._redact(one_line(str(exc), 200))
+                return Unauthenticated(
+                    f"The machine's Google credentials were not accepted ({reason}).", hint=VERTEX_HINT
+                )
             case _:
-                # The SDK lets whatever its parsers stumble over escape: ValueError, TypeError, AttributeError, ValidationError …
-                return ModelUnavailable(f"The model's service sent something unreadable ({type(exc).__name__}).", hint=LATER_HINT)
+                # The errors of the SDK's parsers escape it: ValueError, TypeError, AttributeError, ValidationError …
+                return ModelUnavailable(
+                    f"The model's service sent something unreadable ({type(exc).__name__}).", hint=LATER_HINT
+                )
 
-    def _refusal(self, error: sdk_errors.APIError) -> Refusal:
+    def _error_response(self, error: sdk_errors.APIError) -> ErrorResponse:
         exc = cast("Any", error)
         details: object = exc.details
         retry_after: object = getattr(exc.response, "headers", {}).get("retry-after")
-        return Refusal(
+        return ErrorResponse(
             code=exc.code if isinstance(exc.code, int) else 500,
             status=self._redact(str(exc.status or "")),
             message=self._redact(str(exc.message or ""))[:_MESSAGE_LIMIT],
@@ -163,7 +197,7 @@ class Connection:
 
 
 def _config(body: Json) -> Json:
-    """What the SDK shall do with `body`. A dictionary: of a `GenerateContentConfig` it makes a deep copy, conversation and all."""
+    """The SDK's configuration for `body`. A dictionary, since the SDK copies a `GenerateContentConfig` deeply."""
     return {"automatic_continuation": False, "automatic_function_calling": {"disable": True}, **_count_config(body)}
 
 
@@ -172,13 +206,16 @@ def _count_config(body: Json) -> Json:
 
 
 def _keep_quiet() -> None:
-    """The SDK warns of every enumeration value that it does not know. Set before each call: others may reset the filters."""
+    """Silence the SDK's warnings of unknown enumeration values; before each call, as filters may have been reset."""
     warnings.filterwarnings("ignore", category=UserWarning, module=r"google\.genai\.")
 
 
 async def rehearse() -> None:
-    """Go through every call once against canned answers, without a network: the SDK builds its parsers on first use (60 ms)."""
-    answer: Json = {"candidates": [{"content": {"role": "model", "parts": [{"text": "-"}]}, "finishReason": "STOP"}], "usageMetadata": {}}
+    """Make every call once against canned answers, without a network: the SDK builds its parsers then (60 ms)."""
+    answer: Json = {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "-"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {},
+    }
     body: Json = {"contents": [{"role": "user", "parts": [{"text": "-"}]}]}
 
     def respond(request: httpx2.Request) -> httpx2.Response:

@@ -1,4 +1,4 @@
-"""The HTTP client that the SDK is given: its patience, its proxies, and a bound on what it reads. Loaded with the SDK."""
+"""The HTTP client for the SDK: its time limits, its proxies, and a bound on what it reads. Loaded with the SDK."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import httpx2
 from gemini_companion.adapters.gemini.options import GeminiOptions
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
-"""The largest answer that is read; as much as one message to an editor may hold."""
+"""The largest answer that is read; as much as one message to an editor may have."""
 
 
 class AnswerTooLarge(Exception):
@@ -28,10 +28,11 @@ def tls_context() -> ssl.SSLContext:
 
 
 def http_client(options: GeminiOptions) -> httpx2.AsyncClient:
-    """A client of our own, so that the SDK neither picks another HTTP library nor an own timeout.
+    """Our own client, so that the SDK chooses neither another HTTP library nor a timeout.
 
-    The SDK's `timeout` would do for silence too, but it also tells the server to end the whole answer by then. Redirects are not
-    followed, for they would carry the key along. A proxy from the environment is honoured for any host but this machine.
+    The SDK's `timeout` would bound silence too, but it also makes the server end the whole answer by then. Redirects
+    are not followed, since they would carry the key along. A proxy from the environment is used for any host but this
+    machine.
     """
 
     async def set_patience(request: httpx2.Request) -> None:
@@ -69,7 +70,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 def is_loopback(url: str) -> bool:
-    """True if `url` points at this machine, where a proxy from the environment has no business."""
+    """True if `url` points at this machine, for which a proxy from the environment must not be used."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

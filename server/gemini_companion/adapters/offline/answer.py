@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from gemini_companion.adapters.offline.conversation import Conversation
-from gemini_companion.adapters.offline.intent import Intent, read_question
+from gemini_companion.adapters.offline.conversation import Conversation, Memory
+from gemini_companion.adapters.offline.question import Intent, read_question, speaks_of
 from gemini_companion.adapters.offline.quoting import QUOTED_LINES, Quoter, as_quotation, definition_around, listed
-from gemini_companion.adapters.offline.ranking import Passage, file_passages, line_passages, rank, terms_of, turn_passages
-from gemini_companion.adapters.offline.remembering import Memory
+from gemini_companion.adapters.offline.search import (
+    Passage,
+    file_passages,
+    line_passages,
+    rank,
+    terms_of,
+    turn_passages,
+)
 from gemini_companion.adapters.offline.wording import wording_for
 from gemini_companion.engine.facts.paths import paths_in
-from gemini_companion.sessions.ports import OpenDocument
+from gemini_companion.engine.facts.patterns import lazy
+from gemini_companion.sessions.models.port import OpenDocument
 
 _WEAK: Final = 0.6
 """Share of the best score below which a passage is left out."""
@@ -22,113 +29,115 @@ _REMEMBERED: Final = {"user": 1.3, "snapshot": 1.2, "model": 0.9, "tool": 0.5}
 """What a passage is worth by who said it, where anything may be meant, and where the conversation is."""
 
 
-def compose_answer(conversation: Conversation, documents: Sequence[OpenDocument], *, stands_in: bool = False) -> str:
-    """The whole answer as Markdown, with a note of who answers, and why if it stands in for Gemini. Pure, deterministic, total."""
-    return _Answer(conversation, documents, stands_in=stands_in).write()
+def compose_answer(
+    conversation: Conversation,
+    documents: Sequence[OpenDocument],
+    *,
+    is_fallback: bool = False,
+    poll: Callable[[], None] = lambda: None,
+) -> str:
+    """The whole answer as Markdown, with a note of who answers, and why if it answers for want of a key.
+
+    Pure, deterministic, total.
+    """
+    return _Answer(conversation, documents, is_fallback=is_fallback, poll=poll).write()
 
 
 class _Answer:
-    def __init__(self, conversation: Conversation, documents: Sequence[OpenDocument], *, stands_in: bool) -> None:
-        self._stands_in = stands_in
+    def __init__(
+        self,
+        conversation: Conversation,
+        documents: Sequence[OpenDocument],
+        *,
+        is_fallback: bool,
+        poll: Callable[[], None],
+    ) -> None:
+        self._poll = poll
+        self._is_fallback = is_fallback
         self._conversation = conversation
         self._prompt = conversation.prompt
         self._question = read_question(conversation.prompt)
         self._say = wording_for(self._prompt)
         self._open = self._shown(documents)
-        self._documents = self._with_attached(self._open)
+        attached = conversation.attached
+        # Those that the prompt attaches, what is open, what earlier prompts attached.
+        ranked = (*(file for file in attached if file.is_active), *self._open, *attached)
+        by_path: dict[str, OpenDocument] = {}
+        for document in ranked:
+            by_path.setdefault(document.path, document)
+        self._documents = list(by_path.values())
         self._quoter = Quoter(self._documents, self._say)
         self._memory = Memory(conversation, self._say)
 
     def write(self) -> str:
-        first = self._say.first_note_standing_in if self._stands_in else self._say.first_note
+        first = self._say.first_note_fallback if self._is_fallback else self._say.first_note
         note = first if self._conversation.is_first else self._say.note
         if not self._prompt:
             return f"{note}\n\n{self._say.no_prompt}"
         blocks = list(self._blocks()) or [self._nothing()]
-        if self._question.rules and self._question.intent not in (Intent.TASKS, Intent.TOLD):
+        if self._question.rules and self._question.intent not in (Intent.TASKS, Intent.STATED):
             blocks = [*self._noted(), *blocks]
         return "\n\n".join((note, *blocks))
 
-    def _blocks(self) -> Iterator[str]:
-        match self._question.intent:
-            case Intent.GREETING:
-                yield self._say.greeting
-            case Intent.THANKS:
-                yield self._say.thanks
-            case Intent.ABILITIES:
-                yield self._say.abilities
-            case Intent.OPEN_FILES:
-                yield from self._open_files()
-            case Intent.REQUESTS:
-                yield from self._memory.requests(self._question.text)
-            case Intent.TASKS:
-                yield self._memory.tasks()
-            case Intent.SUMMARY:
-                yield from self._summary()
-            case Intent.MEMORY:
-                yield from self._remembered()
-            case Intent.TOLD:
-                yield from self._noted()
-            case Intent.THIS:
-                yield from list(self._this()) or self._find()
-            case Intent.FIND:
-                yield from self._find()
+    def _blocks(self) -> Iterable[str]:
+        say = self._say
+        by_intent: dict[Intent, Callable[[], Iterable[str]]] = {
+            Intent.GREETING: lambda: [say.greeting],
+            Intent.THANKS: lambda: [say.thanks],
+            Intent.ABILITIES: lambda: [say.abilities],
+            Intent.OPEN_FILES: self._open_files,
+            Intent.REQUESTS: lambda: self._memory.requests(self._question.text),
+            Intent.TASKS: lambda: [self._memory.tasks()],
+            Intent.SUMMARY: self._summary,
+            Intent.MEMORY: self._remembered,
+            Intent.STATED: self._noted,
+            Intent.THIS: lambda: list(self._this()) or self._find(),
+            Intent.FIND: self._find,
+        }
+        return by_intent[self._question.intent]()
 
-    # --- What the editor shows ---------------------------------------------------------------------------------------------------
+    # --- What the editor shows ----------------------------------------------------------------------------------------
 
     def _shown(self, documents: Sequence[OpenDocument]) -> list[OpenDocument]:
         """The open files, the active one first; its selection alone where no text was handed over."""
         editor = self._conversation.editor
         shown = sorted(documents, key=lambda document: not document.is_active)
-        if editor is not None and editor.active and editor.selected_text and all(document.path != editor.active for document in shown):
-            shown.insert(0, OpenDocument(path=editor.active, text=editor.selected_text, is_active=True))
+        active = editor.active if editor else None
+        if editor and active and editor.selected_text and all(document.path != active for document in shown):
+            shown.insert(0, OpenDocument(path=active, text=editor.selected_text, is_active=True))
         return shown
-
-    def _with_attached(self, opened: Sequence[OpenDocument]) -> list[OpenDocument]:
-        """In front of the open files those that the prompt attaches, behind them those of earlier prompts."""
-        by_path = {document.path: document for document in self._conversation.attached if document.is_active}
-        for document in (*opened, *self._conversation.attached):
-            by_path.setdefault(document.path, document)
-        return list(by_path.values())
 
     def _open_files(self) -> Iterator[str]:
         editor = self._conversation.editor
-        paths = dict.fromkeys(document.path for document in self._open)
-        if editor is not None:
-            paths.update(dict.fromkeys(sorted(editor.open)))
-        if not paths:
-            yield self._say.no_open_files
-            return
-        active = next((document.path for document in self._open if document.is_active), editor.active if editor else None)
-        lines = [f"- `{path}`" + (f" ({self._say.active})" if path == active else "") for path in paths]
-        yield "\n".join((self._say.open_files.format(count=len(paths)), *lines))
+        paths = list(
+            dict.fromkeys((*(document.path for document in self._open), *sorted(editor.open if editor else ())))
+        )
+        active = next((document.path for document in self._open if document.is_active), editor and editor.active)
+        marks = (f" ({self._say.active})" if path == active else "" for path in paths)
+        lines = [f"- `{path}`{mark}" for path, mark in zip(paths, marks, strict=True)]
+        yield "\n".join((self._say.open_files.format(count=len(paths)), *lines)) if paths else self._say.no_open_files
 
     def _this(self) -> Iterator[str]:
-        """The lines that the prompt names, else the selection, else the definition that the cursor is in, else the active file."""
+        """The lines that the prompt names, else the selection, the definition around the cursor, or the active file."""
         if named := list(self._named_place()):
             yield from named
-            return
-        document = next(iter(self._documents), None)
-        if document is None:
-            return
-        span = self._selected_lines(document)
-        cursor = self._cursor_line(document)
-        around = definition_around(document, cursor) if cursor else None
-        if span is not None:
-            yield from self._quoter.selection(document, *span)
-        elif around is not None:
-            yield from self._quoter.definition(around, document)
-        else:
-            yield from self._quoter.outline(document)
+        elif self._documents:
+            document = self._documents[0]
+            cursor = self._cursor_line(document)
+            if span := self._selected_lines(document):
+                yield from self._quoter.selection(document, *span)
+            elif cursor and (around := definition_around(document, cursor)):
+                yield from self._quoter.definition(around, document)
+            else:
+                yield from self._quoter.outline(document)
 
     def _named_place(self) -> Iterator[str]:
-        if self._question.lines is None:
-            return
-        named = [document for document in self._documents if document.path in self._prompt or _base_name(document.path) in self._prompt]
-        for document in named[:1]:
-            first, last = self._question.lines
-            if first <= document.text.count("\n") + 1:
-                yield from self._quoter.place(document, first, last)
+        first, last = self._question.lines or (0, 0)
+        for document in self._documents if first else ():
+            if document.path in self._prompt or _base_name(document.path) in self._prompt:
+                if first <= document.text.count("\n") + 1:
+                    yield from self._quoter.place(document, first, last)
+                return
 
     def _selected_lines(self, document: OpenDocument) -> tuple[int, int] | None:
         if document.selection is not None:
@@ -136,22 +145,20 @@ class _Answer:
             first = min(max(1, document.selection[0]), count)
             return first, min(max(first, document.selection[1]), count)
         editor = self._conversation.editor
-        if editor is None or editor.active != document.path or not editor.selected_text:
-            return None
-        start = document.text.find(editor.selected_text)
-        if start < 0:
+        selected = editor.selected_text if editor and editor.active == document.path else None
+        if not selected or (start := document.text.find(selected)) < 0:
             return None
         first = document.text.count("\n", 0, start) + 1
-        return first, first + editor.selected_text.rstrip("\n").count("\n")
+        return first, first + selected.rstrip("\n").count("\n")
 
     def _cursor_line(self, document: OpenDocument) -> int:
         editor = self._conversation.editor
-        return editor.cursor.line if editor is not None and editor.cursor is not None and editor.active == document.path else 0
+        return editor.cursor.line if editor and editor.cursor and editor.active == document.path else 0
 
-    # --- Finding -----------------------------------------------------------------------------------------------------------------
+    # --- Finding ------------------------------------------------------------------------------------------------------
 
     def _find(self) -> Iterator[str]:
-        """What is named, else the passages that speak of it, from files, conversation and the prompt's own text alike."""
+        """What is named, else the passages that speak of it, in files, conversation and the prompt's own text."""
         blocks = list(self._named_place()) or list(self._named_files()) or list(self._named_definitions())
         if blocks and not self._question.brings_text:
             yield from blocks
@@ -160,30 +167,28 @@ class _Answer:
         passages.extend(turn_passages(self._memory.turns, _SEARCHED))
         if self._question.brings_text:
             passages.extend(line_passages(self._prompt, self._question.text))
-        yield from self._best(terms_of(self._question.text), passages)
+        yield from self._quoted(self._best(terms_of(self._question.text), passages))
 
     def _named_files(self) -> Iterator[str]:
         """Outlines of the files that the question names by path, or by name without ending."""
         text = self._question.text
-        named = {path.rpartition("/")[2] for path, _ in paths_in(text)}
-        stems = {name.lower() for name in self._question.names}
+        named = {path.rpartition("/")[2] for path in paths_in(text)}
+        defined = self._quoter.find_definitions(self._question.names)
+        stems = set[str]() if defined else {name.lower() for name in self._question.names}
         for document in self._documents:
             base = _base_name(document.path)
-            by_stem = base.partition(".")[0].lower() in stems and not self._quoter.find_definitions(self._question.names)
-            if base in named or document.path in text or by_stem:
+            if base in named or document.path in text or base.partition(".")[0].lower() in stems:
                 yield from self._quoter.outline(document)
 
     def _named_definitions(self) -> Iterator[str]:
         for document, definition in self._quoter.find_definitions(self._question.names)[:2]:
             yield from self._quoter.definition(definition, document)
 
-    def _best(self, terms: Sequence[str], passages: Sequence[Passage], most: int = _PASSAGES, hints: Sequence[str] = ()) -> Iterator[str]:
-        for passage in self._best_passages(terms, passages, most, hints):
-            yield from self._passage(passage)
-
-    def _best_passages(self, terms: Sequence[str], passages: Sequence[Passage], most: int = _PASSAGES, hints: Sequence[str] = ()) -> list[Passage]:
-        """The best ones, without those that say the same again."""
-        found = rank(terms, passages, hints)
+    def _best(
+        self, terms: Sequence[str], passages: Sequence[Passage], most: int = _PASSAGES, hints: Sequence[str] = ()
+    ) -> list[Passage]:
+        """The best passages, without those that say the same again."""
+        found = rank(terms, passages, hints, poll=self._poll)
         chosen: dict[str, Passage] = {}
         for score, passage in found:
             if len(chosen) >= most or score < _WEAK * found[0][0]:
@@ -193,33 +198,40 @@ class _Answer:
                 chosen[text] = passage
         return list(chosen.values())
 
-    def _passage(self, passage: Passage) -> Iterator[str]:
-        if passage.turn is not None:
-            yield self._memory.said(passage.turn)
-            yield as_quotation(passage.text)
-            return
-        path = passage.path or self._say.your_message
-        yield self._say.passage.format(where=self._quoter.where(path, passage.first, passage.last))
-        yield self._quoter.lines(OpenDocument(path=passage.path, text=passage.text), 1, QUOTED_LINES)
+    def _quoted(self, passages: Sequence[Passage]) -> Iterator[str]:
+        for passage in passages:
+            if passage.turn is not None:
+                yield self._memory.said(passage.turn)
+                yield as_quotation(passage.text)
+            else:
+                where = self._quoter.where(passage.path or self._say.your_message, passage.first, passage.last)
+                yield self._say.passage.format(where=where)
+                yield self._quoter.lines(OpenDocument(path=passage.path, text=passage.text), 1, QUOTED_LINES)
 
-    # --- Remembering -------------------------------------------------------------------------------------------------------------
+    # --- Remembering --------------------------------------------------------------------------------------------------
 
     def _remembered(self) -> Iterator[str]:
         """What was said that speaks of the question; else every rule; with the file, where that is asked for too."""
-        every = terms_of(self._question.text)
-        terms = [term for term in every if term not in _ABOUT_MEMORY]
-        remembered = self._best_passages(terms, list(turn_passages(self._memory.turns, _REMEMBERED)))
-        blocks = [block for passage in remembered for block in self._passage(passage)]
-        if any(word in self._question.text.lower() for word in ("file", "where", "code", "line", "ファイル", "どこ", "コード")):
+        text = self._question.text
+        clauses = [clause for clause in _CLAUSES().split(text) if clause.strip()]
+        about = [clause for clause in clauses if speaks_of(Intent.MEMORY, clause)] or clauses
+        rules = _RULES().search(text) is not None
+        turns = list(turn_passages(self._memory.turns, _REMEMBERED, rules=rules))
+        remembered = self._best(_topic(about), turns)
+        blocks = list(self._quoted(remembered))
+        if places := [clause for clause in clauses if _PLACE().search(clause)]:
             files = [passage for document in self._documents for passage in file_passages(document)]
             hints = [term for passage in remembered[:1] for term in terms_of(passage.text)]
-            blocks.extend(self._best(terms, files, most=1, hints=hints))
-        if not blocks and (rules := list(self._memory.rules())):
-            blocks = [listed(self._say.rules, rules)]
+            own, every = (self._best(_topic(terms), files, most=1, hints=hints) for terms in (places, clauses))
+            blocks.extend(self._quoted(own or every))
+        if not blocks and (stated := list(self._memory.rules())):
+            blocks = [listed(self._say.rules, stated)]
+            if _topic(about):
+                blocks.insert(0, self._say.nothing_by_words)
         yield from blocks or self._find()
 
     def _summary(self) -> Iterator[str]:
-        about_file = any(word in self._question.text.lower() for word in ("file", "code", "module", "ファイル", "コード"))
+        about_file = _FILE().search(self._question.text)
         if self._documents and (about_file or not self._memory.turns):
             yield from list(self._named_files()) or self._quoter.outline(self._documents[0])
             return
@@ -230,7 +242,7 @@ class _Answer:
         yield self._say.noted
         yield as_quotation("\n".join(self._question.rules))
 
-    # --- Words -------------------------------------------------------------------------------------------------------------------
+    # --- Words --------------------------------------------------------------------------------------------------------
 
     def _nothing(self) -> str:
         names = self._question.names
@@ -242,8 +254,23 @@ def _base_name(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
+def _topic(clauses: Sequence[str]) -> list[str]:
+    return [term for term in terms_of(" ".join(clauses)) if term not in _ABOUT_MEMORY]
+
+
+_CLAUSES: Final = lazy(
+    r"(?i)[,;.?!] +(?=and |also )|,? and (?=(?:(?:in|on|at|to) )?(?:which|where|what|who|how|when)\b)|[、。？]"
+)
+"""Between the questions of one sentence."""
+_RULES: Final = lazy(
+    r"(?i)\b(?:rules?|constraints?|requirements?|preferences?|guidelines?|conventions?|decid\w*|decisions?|agreed?"
+    r"|settled?|chose|never|always|allowed|forbidden|must)\b|ルール|規則|制約|方針|約束|決め|決定|規约|规则|约束"
+)
+_FILE: Final = lazy(r"(?i)file|code|module|ファイル|コード")
+_PLACE: Final = lazy(r"(?i)\b(?:files?|where|code|lines?|modules?)\b|ファイル|どこ|コード|モジュール")
 _ABOUT_MEMORY: Final = frozenset(
-    {"decid", "decision", "agre", "settl", "chos", "earli", "before", "befor", "previou", "remember", "recall", "again", "said", "told", "ask"}
-    | {"mention", "want", "last", "tim", "talk", "rul", "gav", "giv", "preference", "preferenc", "constraint"}
-    | {"決め", "決定", "言っ", "以前", "先ほ", "覚え"}
+    "decide decided decision decisions agree agreed settle settled choose chose chosen earlier before previous "  # noqa: SIM905
+    "previously remember recall again said told ask asked mention mentioned want wanted last time talk talked rule "
+    "rules gave given give preference preferences "
+    "constraint constraints code module ルー ール ファ ァイ イル コー ード 決め 決定 言っ 以前 先ほ 覚え めた".split()
 )

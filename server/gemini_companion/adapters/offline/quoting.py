@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gemini_companion.adapters.offline.symbols import Definition, definitions_in, documentation_of, identifiers_in, uses_of
+from gemini_companion.adapters.offline.symbols import (
+    MINOR,
+    Definition,
+    definitions_in,
+    documentation_of,
+    identifiers_in,
+    uses_of,
+)
 from gemini_companion.adapters.offline.wording import Wording
-from gemini_companion.sessions.ports import OpenDocument
+from gemini_companion.sessions.models.port import OpenDocument
 
 QUOTED_LINES: Final = 24
 """Of one quotation."""
 _QUOTED_CHARACTERS: Final = 600
 _LISTED: Final = 8
-_MINOR: Final = frozenset({"const", "let", "var", "val", "type", "impl"})
-"""Kinds of definitions that are no structure of a file."""
 
 
 class Quoter:
@@ -48,11 +53,10 @@ class Quoter:
 
     def place(self, document: OpenDocument, first: int, last: int) -> Iterator[str]:
         """Lines that were asked for; a single one with what it stands in."""
+        if first == last and (around := definition_around(document, first)) is not None:
+            yield from self.definition(around, document)
+            return
         if first == last:
-            around = definition_around(document, first)
-            if around is not None:
-                yield from self.definition(around, document)
-                return
             first, last = max(1, first - 3), first + 3
         last = min(last, document.text.count("\n") + 1)
         yield self._say.passage.format(where=self.where(document.path, first, last))
@@ -60,19 +64,21 @@ class Quoter:
         yield from self.about(document, first, last)
 
     def about(self, document: OpenDocument, first: int, last: int) -> Iterator[str]:
-        """What stands in the lines, without the lines."""
+        """What the lines say of themselves, what they define, and where what they name is defined."""
         inside = [found for found in definitions_in(document) if first <= found.first <= last]
         if inside and (text := documentation_of(inside[0], document)):
             yield self._say.says_of_itself.format(text=text[:_QUOTED_CHARACTERS])
         if len(inside) > 1:
             yield "\n".join((self._say.contents, *self._listing(inside)))
-        for definition in self._named_in(document, first, last):
-            yield self._say.also.format(name=definition.name, where=self.where(definition.path, definition.first, definition.last))
+        for found in self._named_in(document, first, last):
+            yield self._say.also.format(name=found.name, where=self.where(found.path, found.first, found.last))
 
     def definition(self, definition: Definition, document: OpenDocument) -> Iterator[str]:
         """Where it is, its lines, what it says of itself, and where it is used."""
         yield self._say.definition.format(
-            name=definition.name, kind=definition.kind, where=self.where(definition.path, definition.first, definition.last)
+            name=definition.name,
+            kind=definition.kind,
+            where=self.where(definition.path, definition.first, definition.last),
         )
         yield self.lines(document, definition.first, definition.last)
         if text := documentation_of(definition, document):
@@ -90,9 +96,11 @@ class Quoter:
     def outline(self, document: OpenDocument) -> Iterator[str]:
         """What a file defines, and its first lines."""
         count = document.text.rstrip("\n").count("\n") + 1
-        definitions = [found for found in definitions_in(document) if found.indent <= 4 and found.kind not in _MINOR]
+        definitions = [found for found in definitions_in(document) if found.indent <= 4 and found.kind not in MINOR]
         if definitions:
-            yield "\n".join((self._say.outline.format(where=self.where(document.path, 1, count)), *self._listing(definitions)))
+            yield "\n".join(
+                (self._say.outline.format(where=self.where(document.path, 1, count)), *self._listing(definitions))
+            )
         shown = min(count, QUOTED_LINES)
         yield self._say.passage.format(where=self.where(document.path, 1, shown))
         yield self.lines(document, 1, shown)
@@ -102,13 +110,13 @@ class Quoter:
         lowered = [name.lower() for name in names]
         found: list[tuple[int, OpenDocument, Definition]] = []
         for document in self.documents:
-            for definition in definitions_in(document):
-                if definition.name in names:
-                    found.append((2 * names.index(definition.name) + (definition.kind in _MINOR), document, definition))
-                elif definition.name.lower() in lowered:
-                    found.append((1_000 + lowered.index(definition.name.lower()), document, definition))
-        found.sort(key=lambda entry: entry[0])
-        return [(document, definition) for _, document, definition in found]
+            for definition in definitions_in(document) if names else ():
+                name = definition.name
+                if name in names:
+                    found.append((2 * names.index(name) + (definition.kind in MINOR), document, definition))
+                elif name.lower() in lowered:
+                    found.append((1_000 + lowered.index(name.lower()), document, definition))
+        return [(document, definition) for _, document, definition in sorted(found, key=lambda entry: entry[0])]
 
     def _named_in(self, document: OpenDocument, first: int, last: int) -> list[Definition]:
         """Definitions outside of the lines whose names stand in them."""
@@ -119,12 +127,15 @@ class Quoter:
             for found in definitions_in(other)
             if found.name in named
             and len(found.name) > 2
-            and found.kind not in _MINOR
+            and found.kind not in MINOR
             and (other.path != document.path or not first <= found.first <= last)
         ][:3]
 
     def _listing(self, definitions: Sequence[Definition]) -> list[str]:
-        listed = [f"- {self._say.defines.format(kind=found.kind, name=found.name, line=found.first)}" for found in definitions[: 2 * _LISTED]]
+        listed = [
+            f"- {self._say.defines.format(kind=found.kind, name=found.name, line=found.first)}"
+            for found in definitions[: 2 * _LISTED]
+        ]
         more = len(definitions) - 2 * _LISTED
         return [*listed, f"- {self._say.more.format(count=more)}"] if more > 0 else listed
 
@@ -142,7 +153,11 @@ def listed(heading: str, entries: Sequence[str]) -> str:
 
 def definition_around(document: OpenDocument, line: int) -> Definition | None:
     """The innermost definition that a line, from 1, stands in."""
-    return max((found for found in definitions_in(document) if found.first <= line <= found.last), key=lambda found: found.first, default=None)
+    return max(
+        (found for found in definitions_in(document) if found.first <= line <= found.last),
+        key=lambda found: found.first,
+        default=None,
+    )
 
 
 def _language_of(path: str) -> str:

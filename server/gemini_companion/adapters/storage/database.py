@@ -1,4 +1,4 @@
-"""One SQLite file and the connection to it, opened when first needed and again whenever the old one is of no use.
+"""One SQLite file and the connection to it, opened when first needed and again whenever it has become unusable.
 
 Everything here runs on the writer thread.
 """
@@ -24,20 +24,23 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _BUSY_SECONDS: Final = 5.0
-"""How long a statement waits for another process."""
+"""Seconds that a statement waits for another process."""
 
 _OPENING_SECONDS: Final = 10.0
-"""How long opening waits for another process that is opening the same file."""
+"""Seconds that opening waits for another process that is opening the same file."""
 
 _MAX_JOURNAL: Final = 16 * 1024 * 1024
-"""Bytes that the write-ahead log may keep after a checkpoint."""
+"""Bytes that the write-ahead log may keep after it was written back."""
 
 _COMPANIONS: Final = ("", "-wal", "-shm")
-"""What SQLite keeps beside a file in WAL mode."""
+"""Suffixes of the files of a database in WAL mode."""
 
 
 class Database:
-    """The file `sessions.db` in `directory`. `notify` is told, in a sentence, when a damaged file was put aside."""
+    """The file `sessions.db` in `directory`.
+
+    `notify` gets a sentence for people when a damaged file was moved aside. `now` gives ms since 1970.
+    """
 
     def __init__(self, directory: str, *, now: Callable[[], int], notify: Callable[[str], None]) -> None:
         self.directory = directory
@@ -58,7 +61,7 @@ class Database:
     def connection(self) -> sqlite3.Connection:
         """The connection, opened if need be. Raises `StorageFault`, `sqlite3.Error` or `OSError`."""
         if self._connection is not None and self._file != self._identity():
-            # Writing on would go to a file that no one can find any more.
+            # Writing on would go to a file that no longer has a name.
             _log.warning("The session store %s was removed or replaced; it is opened again.", self.path)
             self.drop()
         if self._connection is None:
@@ -68,13 +71,13 @@ class Database:
         return self._connection
 
     def be_durable(self, is_durable: bool) -> None:
-        """Choose whether the next transaction is on disk when it is committed, or only safe from this process's death."""
+        """Choose whether the next transaction is on disk when committed, or only survives this process's death."""
         if is_durable != self._is_durable:
             self.connection().execute(f"PRAGMA synchronous = {'FULL' if is_durable else 'NORMAL'}")
             self._is_durable = is_durable
 
     def doubt(self, fault: BaseException) -> None:
-        """Note that a statement failed; decides whether the connection and the file are used as they are."""
+        """Note that a statement failed, and drop the connection or suspect the file if the fault calls for it."""
         code = faults.result_code(fault)
         self._is_suspect = self._is_suspect or code in faults.BROKEN
         if code in faults.UNUSABLE:
@@ -112,7 +115,7 @@ class Database:
         return connection
 
     def _renewed(self) -> sqlite3.Connection:
-        """A connection to a new file with what could be read of the damaged one, which is put aside once that is done."""
+        """A connection to a new file with what could be read of the damaged one, which is then moved aside."""
         for companion in _COMPANIONS:
             with suppress(FileNotFoundError):
                 os.unlink(self._fresh + companion)
@@ -123,9 +126,12 @@ class Database:
             connection.close()
         broken = self._put_aside()
         os.rename(self._fresh, self.path)
-        said = f"The session store was damaged and was put aside as {broken}; {entries} entries of {sessions} sessions could be taken over."
-        _log.error(said)
-        self._notify(said)
+        message = (
+            f"The session store was damaged and was put aside as {broken}; {entries} entries of {sessions} sessions"
+            " could be taken over."
+        )
+        _log.error(message)
+        self._notify(message)
         return _prepared(self.path)
 
     def _put_aside(self) -> str:
@@ -135,14 +141,14 @@ class Database:
         broken = f"{self.path}.broken-{stamp}"
         while os.path.exists(broken):
             broken += "-again"
-        for companion in reversed(_COMPANIONS):  # the file itself last: without it the others are nothing
+        for companion in reversed(_COMPANIONS):  # the file itself last: without it the others are useless
             with suppress(FileNotFoundError):
                 os.rename(self.path + companion, broken + companion)
         return broken
 
     @contextmanager
     def _alone(self) -> Generator[None]:
-        """Hold the right to open the file, so that two processes don't both put aside what they find damaged."""
+        """Hold the right to open the file, so that two processes do not both move aside a damaged file."""
         try:
             import fcntl
         except ImportError:  # Windows, where a file that another process has open cannot be put aside anyway
@@ -160,17 +166,24 @@ class Database:
                     pause.wait(0.05 if attempt else 0.005)
                     continue
                 except OSError:
-                    pass  # a file system without locks: better open than not
+                    pass  # a file system without locks: opening without one is better than not opening
                 break
             else:
-                raise StorageFault(f"Another process has been opening {self.path} for too long.", hint="Try again in a moment.", retryable=True)
+                raise StorageFault(
+                    f"Another process has been opening {self.path} for too long.",
+                    hint="Try again in a moment.",
+                    retryable=True,
+                )
             yield
         finally:
             os.close(descriptor)
 
 
 def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
-    """A connection to a file of the newest version, made if need be. Raises `sqlite3.DatabaseError` for a file that is damaged."""
+    """A connection to a file of the newest version, created if missing.
+
+    Raises `sqlite3.DatabaseError` if the file is damaged.
+    """
     import sqlite3
 
     create_private_file(path)
@@ -208,7 +221,7 @@ def _check_wholly(connection: sqlite3.Connection) -> None:
 
 
 def _is_index_readable(connection: sqlite3.Connection) -> bool:
-    """False if the full-text index is damaged, which can be made anew from the texts."""
+    """False if the full-text index is damaged; it can be rebuilt from the texts."""
     import sqlite3
 
     try:

@@ -1,4 +1,4 @@
-"""What went wrong with the file, as `StorageFault`s that say what to do."""
+"""Faults of the file as `StorageFault`s with a hint what to do."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CANTOPEN: Final = 14
 NOTADB: Final = 26
 
 BROKEN: Final = (CORRUPT, NOTADB)
-"""The file's contents are no database, or not wholly one."""
+"""The file is no database, or a damaged one."""
 
 UNUSABLE: Final = (READONLY, IOERR, CORRUPT, CANTOPEN, NOTADB)
-"""After these the connection is not used again."""
+"""After these the connection is closed."""
 
 _NOTHING_LOST = "Nothing was half-written; what was stored before is still there."
 
@@ -33,18 +33,28 @@ def result_code(fault: BaseException) -> int:
 
 
 def storage_fault(fault: BaseException, path: str) -> StorageFault:
-    """The fault for an `sqlite3.Error` or an `OSError` met at `path`."""
+    """The fault for an `sqlite3.Error` or an `OSError` raised for `path`."""
     code = result_code(fault)
     if code == FULL or getattr(fault, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return StorageFault(f"There is no space left to write {path}.", hint=f"Free some space and try again. {_NOTHING_LOST}", retryable=True)
+        return StorageFault(
+            f"There is no space left to write {path}.",
+            hint=f"Free some space and try again. {_NOTHING_LOST}",
+            retryable=True,
+        )
     if code in (BUSY, LOCKED):
         return StorageFault(f"Another process is keeping {path} busy.", hint="Try again in a moment.", retryable=True)
     if code in BROKEN:
         return StorageFault(
             f"The session store {path} is damaged.",
-            hint="Check the disk, or set COMPANION_DATA_DIR to a folder on another one. Damaged files are kept beside the new one.",
+            hint=(
+                "Check the disk, or set COMPANION_DATA_DIR to a folder on another one. Damaged files are kept beside"
+                " the new one."
+            ),
         )
     return StorageFault(
         f"The session store cannot use {path}: {getattr(fault, 'strerror', None) or fault}.",
-        hint=f"Check that the folder exists and may be written, or set COMPANION_DATA_DIR to another one. {_NOTHING_LOST}",
+        hint=(
+            "Check that the folder exists and may be written, or set COMPANION_DATA_DIR to another one."
+            f" {_NOTHING_LOST}"
+        ),
     )

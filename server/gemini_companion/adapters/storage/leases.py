@@ -1,8 +1,9 @@
 """Leases: which process may write a session.
 
-A lease names its holder by machine, process id, start time and a random instance id, and carries the time of its last heartbeat.
-It is stale when the holder is dead, or when it has not been renewed for 30 seconds and the holder cannot be proved alive.
-Every write checks the instance id in its own transaction, so a process that lost a lease can never write again by mistake.
+A lease names its holder by machine, process id, start time and a random instance id, and carries the time of its last
+heartbeat. It is stale when the holder is dead, or when it has not been renewed for 30 seconds and the holder cannot be
+proved alive. Every write checks the instance id in its own transaction, so a process that lost a lease can never write
+again by mistake.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     import sqlite3
 
 STALE_MS: Final = 30_000
+"""Age of a heartbeat from which on a lease without a provably living holder is stale."""
 
 _HINT = "Fork the session, or take it over."
 
 
 class Leases:
-    """The leases as one instance of the store sees them. `instance` is unlike that of any other store."""
+    """The leases as one instance of the store sees them. `instance` is unique to this store. `now` is ms since 1970."""
 
     def __init__(self, instance: str, processes: ProcessTable) -> None:
         self.instance = instance
@@ -29,13 +31,14 @@ class Leases:
         self._me: ProcessIdentity | None = None
 
     def take(self, connection: sqlite3.Connection, session_id: str, now: int, *, take_over: bool = False) -> None:
-        """Hold the session from now on. Raises `SessionNotFound`, or `SessionBusy` unless `take_over`."""
+        """Take the session's lease. Raises `SessionNotFound`, or `SessionBusy` unless `take_over`."""
         require_session(connection, session_id)
         if not take_over:
             self.require_free(connection, session_id, now)
         me = self._me = self._me or self._processes.me()
         connection.execute(
-            "INSERT OR REPLACE INTO leases (session_id, instance, machine, pid, started, heartbeat) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO leases (session_id, instance, machine, pid, started, heartbeat) VALUES (?, ?, ?, ?,"
+            " ?, ?)",
             (session_id, self.instance, me.machine, me.pid, me.started, now),
         )
 
@@ -49,22 +52,26 @@ class Leases:
             raise _busy(row[1])
 
     def require_free(self, connection: sqlite3.Connection, session_id: str, now: int) -> None:
-        """Raise `SessionBusy` while another living instance has the lease."""
+        """Raise `SessionBusy` if another living instance has the lease."""
         holder = self.holders(connection, [session_id], now).get(session_id)
         if holder is not None:
             raise _busy(holder)
 
     def is_held(self, connection: sqlite3.Connection, session_id: str, now: int) -> bool:
-        """True while this instance or another living one has the lease."""
-        mine = connection.execute("SELECT 1 FROM leases WHERE session_id = ? AND instance = ?", (session_id, self.instance)).fetchone()
+        """True if this instance or another living one has the lease."""
+        mine = connection.execute(
+            "SELECT 1 FROM leases WHERE session_id = ? AND instance = ?", (session_id, self.instance)
+        ).fetchone()
         return mine is not None or bool(self.holders(connection, [session_id], now))
 
     def holders(self, connection: sqlite3.Connection, session_ids: list[str], now: int) -> dict[str, int]:
-        """For each of the sessions that another living instance holds, that process's id."""
+        """The process ids of other living holders, by session; sessions without one are left out."""
         found: dict[str, int] = {}
         alive: dict[ProcessIdentity, bool | None] = {}
         for session_id in session_ids:
-            row = connection.execute("SELECT instance, machine, pid, started, heartbeat FROM leases WHERE session_id = ?", (session_id,)).fetchone()
+            row = connection.execute(
+                "SELECT instance, machine, pid, started, heartbeat FROM leases WHERE session_id = ?", (session_id,)
+            ).fetchone()
             if row is None or row[0] == self.instance:
                 continue
             holder = ProcessIdentity(row[1], row[2], row[3])
@@ -78,10 +85,12 @@ class Leases:
     def beat(self, connection: sqlite3.Connection, now: int) -> set[str]:
         """Renew every lease of this instance; returns the sessions that it still holds."""
         connection.execute("UPDATE leases SET heartbeat = ? WHERE instance = ?", (now, self.instance))
-        return {row[0] for row in connection.execute("SELECT session_id FROM leases WHERE instance = ?", (self.instance,))}
+        return {
+            row[0] for row in connection.execute("SELECT session_id FROM leases WHERE instance = ?", (self.instance,))
+        }
 
     def release(self, connection: sqlite3.Connection, session_id: str | None = None) -> None:
-        """Give one lease back, or all of this instance."""
+        """Release one lease, or all of this instance."""
         if session_id is None:
             connection.execute("DELETE FROM leases WHERE instance = ?", (self.instance,))
         else:
@@ -96,7 +105,9 @@ def require_session(connection: sqlite3.Connection, session_id: str) -> None:
 
 def session_not_found(session_id: str) -> SessionNotFound:
     """The fault for an id that names no session."""
-    return SessionNotFound(f"There is no session {session_id[:80]!r}.", hint="List the sessions to see which there are.")
+    return SessionNotFound(
+        f"There is no session {session_id[:80]!r}.", hint="List the sessions to see which there are."
+    )
 
 
 def _busy(pid: int) -> SessionBusy:

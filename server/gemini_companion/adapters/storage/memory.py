@@ -1,4 +1,4 @@
-"""`MemoryStore`: sessions that live as long as the process, for the command line's work on a single file."""
+"""`MemoryStore`: sessions that last as long as the process, for the command line's work on a single file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gemini_companion.sessions.ports import SessionMeta, SessionPage, StoredEven
 
 
 class MemoryStore:
-    """Keeps logs in memory; only private texts go to disk, below `directory`."""
+    """A `SessionStore` in memory; only private texts go to disk, below `directory`."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
@@ -36,65 +36,65 @@ class MemoryStore:
         log.extend(entries)
 
     async def load(self, session_id: str) -> tuple[SessionMeta, list[Entry]]:
-        """Read a session whole."""
+        """Read a whole session."""
         meta, log = self._session(session_id)
         return meta, list(log)
 
     async def meta(self, session_id: str) -> SessionMeta:
-        """Read what is known of a session."""
+        """Read a session's metadata."""
         return self._session(session_id)[0]
 
     async def save_meta(self, meta: SessionMeta) -> None:
-        """Replace what is known of a session."""
+        """Replace a session's metadata."""
         self._sessions[meta.session_id] = (meta, self._session(meta.session_id)[1])
 
     async def list(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionPage:
-        """All sessions, newest first."""
+        """List the sessions, newest first; `query` is sought in titles only, and `cursor` is ignored."""
         metas = sorted((meta for meta, _ in self._sessions.values()), key=lambda meta: meta.updated_at, reverse=True)
         wanted = [meta for meta in metas if query.lower() in meta.title.lower()]
         return SessionPage(sessions=tuple(msgspec.structs.replace(meta) for meta in wanted[:limit]))
 
     async def delete(self, session_id: str) -> None:
-        """Forget a session."""
+        """Delete a session."""
         self._session(session_id)
         del self._sessions[session_id]
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
-        """Nobody else can have it."""
+        """Do nothing: no other process can hold it."""
         self._session(session_id)
 
     async def release(self, session_id: str) -> None:
-        """Nothing to give back."""
+        """Do nothing."""
 
     def holds(self, session_id: str) -> bool:
-        """True for every session."""
+        """True for every session in this store."""
         return session_id in self._sessions
 
     async def reserve_event_seqs(self, session_id: str, count: int) -> int:
-        """Numbers that were never given out."""
+        """Reserve event numbers; returns the first."""
         first = self._next_event
         self._next_event += count
         return first
 
     def save_events(self, events: Sequence[StoredEvent]) -> None:
-        """Keep events."""
+        """Store events."""
         self._events.extend(events)
 
     async def events(self, session_id: str, after_seq: int, limit: int = 10_000) -> StoredEvents:
-        """Read the kept events."""
+        """Read the stored events past `after_seq`."""
         kept = [event for event in self._events if event.session_id == session_id and event.seq > after_seq]
         return StoredEvents(events=tuple(kept[:limit]), truncated=len(kept) > limit)
 
     async def save_text(self, session_id: str, name: str, text: str) -> str:
-        """Write a private file (0600)."""
+        """Write a private file (mode 0600) and return its path."""
         return await asyncio.to_thread(self._write, session_id, name, text)
 
     def text_path(self, session_id: str, name: str) -> str:
-        """Where `save_text` puts it."""
+        """The path that `save_text` uses, if the name is not taken."""
         return os.path.join(self._directory, safe_name(session_id), safe_name(name))
 
     async def close(self) -> None:
-        """Nothing is pending."""
+        """Do nothing: nothing is pending."""
 
     def _write(self, session_id: str, name: str, text: str) -> str:
         directory = os.path.join(self._directory, safe_name(session_id))

@@ -1,4 +1,4 @@
-"""Cursors of a listing: opaque to clients, and hostile when they come back."""
+"""Cursors of a listing: opaque to clients, and untrusted when they come back."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import msgspec
 from gemini_companion.engine.errors import InvalidInput
 
 
-class _Place(msgspec.Struct, frozen=True, array_like=True):
+class _Position(msgspec.Struct, frozen=True, array_like=True):
     updated_at: int
     session_id: str
 
 
 def encode_cursor(updated_at: int, session_id: str) -> str:
-    """The cursor that goes on after this session."""
-    return base64.urlsafe_b64encode(msgspec.json.encode(_Place(updated_at, session_id))).decode().rstrip("=")
+    """The cursor of the page after this session."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(_Position(updated_at, session_id))).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str) -> tuple[int, str]:
-    """What `encode_cursor` was given. Raises `InvalidInput` for anything that it did not make."""
+    """The arguments of `encode_cursor`. Raises `InvalidInput` for any other text."""
     try:
         data = base64.b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        place = msgspec.json.decode(data, type=_Place)
+        position = msgspec.json.decode(data, type=_Position)
     except (binascii.Error, ValueError):
-        place = None
-    if place is None or abs(place.updated_at) >= 2**63:
+        position = None
+    if position is None or abs(position.updated_at) >= 2**63:
         raise InvalidInput("The cursor is none that a listing gave.", path="$.cursor", hint="List again without it.")
-    return place.updated_at, place.session_id
+    return position.updated_at, position.session_id

@@ -1,4 +1,4 @@
-"""Files and directories that only their owner may read, whatever the umask says."""
+"""Files and directories that only their owner may read, whatever the umask is."""
 
 from __future__ import annotations
 
@@ -18,14 +18,22 @@ _MAX_NAME: Final = 120
 _MAX_SUFFIX: Final = 16
 _MAX_TRIES: Final = 10_000
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-_RESERVED: Final = frozenset(["con", "prn", "aux", "nul", *(f"{device}{number}" for device in ("com", "lpt") for number in range(10))])
-"""Names that Windows keeps for devices, with whatever suffix."""
+_RESERVED: Final = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{device}{number}" for device in ("com", "lpt") for number in range(10))]
+)
+"""Names that Windows reserves for devices, with any suffix."""
 
 
 def safe_name(name: str) -> str:
     """`name` as one plain component of a path, at most 120 characters. Different names stay different."""
     plain = "".join(character if character in _PLAIN else "_" for character in name).lstrip(".")
-    if plain == name and plain and len(plain) <= _MAX_NAME and plain.split(".")[0].lower() not in _RESERVED and not plain.endswith("."):
+    if (
+        plain == name
+        and plain
+        and len(plain) <= _MAX_NAME
+        and plain.split(".")[0].lower() not in _RESERVED
+        and not plain.endswith(".")
+    ):
         return plain
     import hashlib
 
@@ -37,26 +45,26 @@ def safe_name(name: str) -> str:
 
 
 def make_private_directory(path: str) -> None:
-    """Create the directory with its parents if it is not there, and see to it that only its owner may enter. Raises `OSError`."""
+    """Create the directory and its parents if missing; only their owner may enter them. Raises `OSError`."""
     parent = os.path.dirname(path)
     if not os.path.isdir(parent):
         make_private_directory(parent)
     try:
         os.mkdir(path, _DIRECTORY_MODE)
-        os.chmod(path, _DIRECTORY_MODE)  # the umask may have taken something of it
+        os.chmod(path, _DIRECTORY_MODE)  # the umask may have removed some of it
     except FileExistsError:
         if not os.path.isdir(path):
             raise NotADirectoryError(20, "there is a file where the folder should be", path) from None
 
 
 def close_to_others(path: str) -> None:
-    """Take every right of group and others on a directory of ours. Raises `OSError`."""
+    """Remove every right of group and others from a directory. Raises `OSError`."""
     if os.stat(path).st_mode & 0o077:
         os.chmod(path, _DIRECTORY_MODE)
 
 
 def create_private_file(path: str) -> None:
-    """Make an empty file if there is none, readable by its owner only. Raises `OSError`."""
+    """Create an empty file if missing, readable by its owner only. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _FILE_MODE)
     try:
         _restrict(descriptor)
@@ -65,9 +73,9 @@ def create_private_file(path: str) -> None:
 
 
 def write_private_text(directory: str, name: str, text: str) -> str:
-    """Write a new file of that name, or of that name with a number, and return its path. Raises `OSError` or `StorageFault`.
+    """Write a new file of that name, or of that name with a number if it is taken, and return its path.
 
-    It is whole and on disk when this returns, or not there.
+    The file is complete and on disk when this returns; if it raises `OSError` or `StorageFault`, there is no file.
     """
     stem, suffix = os.path.splitext(name)
     for number in count(1):
@@ -77,7 +85,9 @@ def write_private_text(directory: str, name: str, text: str) -> str:
         except FileExistsError:
             if number < _MAX_TRIES:
                 continue
-            raise StorageFault(f"There are too many files named {name} in {directory}.", hint="Delete the session, or those files.") from None
+            raise StorageFault(
+                f"There are too many files named {name} in {directory}.", hint="Delete the session, or those files."
+            ) from None
         try:
             with open(descriptor, "wb") as file:
                 _restrict(descriptor)
@@ -92,7 +102,7 @@ def write_private_text(directory: str, name: str, text: str) -> str:
 
 
 def remove_directory(path: str) -> None:
-    """Delete a directory with all that is in it, if it is there. What cannot be deleted is logged and stays."""
+    """Delete a directory with all that is in it, if it exists. What cannot be deleted is logged and stays."""
     import shutil
 
     try:
@@ -104,16 +114,23 @@ def remove_directory(path: str) -> None:
 
 
 def remove_old_directories(path: str, kept: Collection[str], deadline: int) -> None:
-    """Delete the directories in `path` whose name is not in `kept` and that were last changed before `deadline` (ms since 1970)."""
+    """Delete the directories in `path` whose name is not in `kept` and that were last changed before `deadline`.
+
+    `deadline` is ms since 1970.
+    """
     try:
         entries = list(os.scandir(path))
     except FileNotFoundError:
         return
     for entry in entries:
-        if entry.name not in kept and entry.is_dir(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime * 1000 < deadline:
+        if (
+            entry.name not in kept
+            and entry.is_dir(follow_symlinks=False)
+            and entry.stat(follow_symlinks=False).st_mtime * 1000 < deadline
+        ):
             remove_directory(entry.path)
 
 
 def _restrict(descriptor: int) -> None:
-    if hasattr(os, "fchmod"):  # not on Windows, where the user's data directory is private as it is
+    if hasattr(os, "fchmod"):  # missing on Windows, where the user's data directory is private already
         os.fchmod(descriptor, _FILE_MODE)

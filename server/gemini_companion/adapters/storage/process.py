@@ -1,4 +1,4 @@
-"""Who a process is, so that a lease can be told from that of a dead process whose number was given out again."""
+"""The identity of a process, which tells it apart from a later process with the same number."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import msgspec
 
 _PS_SECONDS: Final = 2.0
 _START_TIME_FIELD: Final = 19
-"""Of `/proc/<pid>/stat` after the name: field 22 of proc(5), clock ticks from boot to the start of the process."""
+"""Index in `/proc/<pid>/stat` after the name: field 22 of proc(5), clock ticks from boot to the process's start."""
 
 
 class ProcessIdentity(msgspec.Struct, frozen=True):
-    """A process among all that may ever share a data directory."""
+    """A process, unique among all that may ever share a data directory."""
 
     machine: str
-    """Host and process-number space: what a `pid` means something within."""
+    """Host name and process-number space: the scope of a `pid`."""
     pid: int
     started: str
-    """When it started, in the system's own terms; empty if the system does not say."""
+    """When it started, in a form that depends on the system; empty if the system does not report it."""
 
 
 class ProcessTable(Protocol):
-    """What the system knows of processes."""
+    """The system's knowledge of processes."""
 
     def me(self) -> ProcessIdentity:
         """This process."""
         ...
 
     def is_alive(self, process: ProcessIdentity) -> bool | None:
-        """True or False where that is certain, `None` where it cannot be told from here."""
+        """True or False if that is certain, `None` if it cannot be known from here."""
         ...
 
 
@@ -44,7 +44,7 @@ class SystemProcesses:
         return ProcessIdentity(_machine(), pid, _started(pid) or "")
 
     def is_alive(self, process: ProcessIdentity) -> bool | None:
-        """Certain only on the same machine, and only if the system tells when a process started."""
+        """Certain only on the same machine, and only if the system reports when a process started."""
         if process.machine != _machine():
             return None
         started = _started(process.pid)
@@ -64,7 +64,7 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """When the process started; empty if the system does not say, `None` if there is no such process."""
+    """When the process started; empty if the system does not report it, `None` if there is no such process."""
     if sys.platform == "win32":
         return ""  # os.kill(pid, 0) would end it there; without a start time only the heartbeat counts
     try:
@@ -72,7 +72,7 @@ def _started(pid: int) -> str | None:
     except OSError:
         return _started_by_ps(pid)
     try:
-        # The name stands in brackets and may itself hold spaces and brackets.
+        # The name is in brackets and may itself contain spaces and brackets.
         fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
         return None if fields[0] == "Z" else f"{boot} {fields[_START_TIME_FIELD]}"
     except (FileNotFoundError, ProcessLookupError):
@@ -91,7 +91,9 @@ def _started_by_ps(pid: int) -> str | None:
 
     command = ["ps", "-o", "lstart=", "-p", str(pid)]
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=_PS_SECONDS, env={**os.environ, "LC_ALL": "C"}, check=False)
+        answer = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PS_SECONDS, env={**os.environ, "LC_ALL": "C"}, check=False
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
     return answer.stdout.strip() or None

@@ -1,4 +1,4 @@
-"""Sessions and their entries, as rows. Every function runs within the caller's transaction."""
+"""Sessions and their entries as rows. Every function runs within the caller's transaction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _log = logging.getLogger(__name__)
 def insert_session(connection: sqlite3.Connection, meta: SessionMeta, entries: Sequence[Entry]) -> None:
     """Add a session with its first entries. Raises `InvalidInput` if the id is taken."""
     if connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone():
-        raise InvalidInput("There is a session with this id already.", path="$.sessionId", hint="Give the new one another id.")
+        raise InvalidInput(
+            "There is a session with this id already.", path="$.sessionId", hint="Give the new one another id."
+        )
     connection.execute(
         "INSERT INTO sessions (session_id, title, updated_at, meta) VALUES (?, ?, ?, ?)",
         (meta.session_id, meta.title, meta.updated_at, _encode_meta(meta)),
@@ -34,7 +36,7 @@ def insert_session(connection: sqlite3.Connection, meta: SessionMeta, entries: S
 
 
 def update_session(connection: sqlite3.Connection, meta: SessionMeta) -> None:
-    """Replace what is known of a session. Raises `SessionNotFound`."""
+    """Replace a session's metadata. Raises `SessionNotFound`."""
     row = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone()
     if row is None:
         raise session_not_found(meta.session_id)
@@ -47,7 +49,7 @@ def update_session(connection: sqlite3.Connection, meta: SessionMeta) -> None:
 
 
 def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
-    """Forget a session. Raises `SessionNotFound`."""
+    """Delete a session. Raises `SessionNotFound`."""
     require_session(connection, session_id)
     search.forget(connection, session_id)
     for table in TABLES:
@@ -55,31 +57,38 @@ def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
 
 
 def append_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:
-    """Add entries that go on where the log ends. Raises `StaleVersion` if they don't."""
+    """Append entries to the log. Raises `StaleVersion` if their `seq` does not continue it."""
     if not entries:
         return
     first = entries[0].seq
     last = _last_seq(connection, session_id)
-    if first <= last and _set_damaged_aside(connection, session_id, first):
+    if first <= last and _move_damaged(connection, session_id, first):
         last = _last_seq(connection, session_id)
     if first != last + 1:
-        raise StaleVersion(f"The log ends at {last}, so the next entry cannot be number {first}.", hint="Read the session again.")
+        raise StaleVersion(
+            f"The log ends at {last}, so the next entry cannot be number {first}.", hint="Read the session again."
+        )
     _insert_entries(connection, session_id, entries)
-    connection.execute("UPDATE sessions SET updated_at = max(updated_at, ?) WHERE session_id = ?", (max(entry.time for entry in entries), session_id))
+    connection.execute(
+        "UPDATE sessions SET updated_at = max(updated_at, ?) WHERE session_id = ?",
+        (max(entry.time for entry in entries), session_id),
+    )
 
 
 def read_meta(connection: sqlite3.Connection, session_id: str) -> SessionMeta:
-    """What is known of a session, `held_by` aside. Raises `SessionNotFound`."""
-    row = connection.execute("SELECT session_id, title, updated_at, meta FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+    """A session's metadata without `held_by`. Raises `SessionNotFound`."""
+    row = connection.execute(
+        "SELECT session_id, title, updated_at, meta FROM sessions WHERE session_id = ?", (session_id,)
+    ).fetchone()
     if row is None:
         raise session_not_found(session_id)
     return decode_meta(row)
 
 
 def read_entries(connection: sqlite3.Connection, session_id: str) -> list[Entry]:
-    """The log in order. An entry that is damaged is left out with a warning; the others are not lost with it."""
+    """The log in order. A damaged entry is left out with a warning; the others stay readable."""
     entries: list[Entry] = []
-    for seq, data in connection.execute("SELECT seq, json FROM entries WHERE session_id = ? ORDER BY seq", (session_id,)):
+    for seq, data in connection.execute("SELECT seq, json FROM log WHERE session_id = ? ORDER BY seq", (session_id,)):
         try:
             entries.append(decode_entry(data))
         except ValueError as fault:
@@ -99,13 +108,15 @@ def older_than(connection: sqlite3.Connection, deadline: int) -> list[str]:
 
 
 def is_older(connection: sqlite3.Connection, session_id: str, deadline: int) -> bool:
-    """True if the session is there and was last written before `deadline` (ms since 1970)."""
-    row = connection.execute("SELECT updated_at < ? FROM sessions WHERE session_id = ?", (deadline, session_id)).fetchone()
+    """True if the session exists and was last written before `deadline` (ms since 1970)."""
+    row = connection.execute(
+        "SELECT updated_at < ? FROM sessions WHERE session_id = ?", (deadline, session_id)
+    ).fetchone()
     return row is not None and bool(row[0])
 
 
 def decode_meta(row: tuple[str, str, int, bytes]) -> SessionMeta:
-    """A row (session_id, title, updated_at, meta); what stands in the columns makes do where `meta` is damaged."""
+    """The metadata in a row (session_id, title, updated_at, meta); only what the columns have if `meta` is damaged."""
     session_id, title, updated_at, data = row
     try:
         meta = msgspec.json.decode(data, type=SessionMeta)
@@ -126,28 +137,35 @@ def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Se
             raise StaleVersion(f"Entry {entry.seq} comes after entry {last}.", hint="Read the session again.")
         last = entry.seq
         connection.execute(
-            "INSERT INTO entries (session_id, seq, id, type, time, json) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO log (session_id, seq, id, type, time, json) VALUES (?, ?, ?, ?, ?, ?)",
             (session_id, entry.seq, entry.id, entry.__struct_config__.tag, entry.time, encode_entry(entry)),
         )
         search.index_entry(connection, session_id, entry)
 
 
 def _last_seq(connection: sqlite3.Connection, session_id: str) -> int:
-    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM entries WHERE session_id = ?", (session_id,)).fetchone()
+    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM log WHERE session_id = ?", (session_id,)).fetchone()
     return int(last)
 
 
-def _set_damaged_aside(connection: sqlite3.Connection, session_id: str, first: int) -> bool:
-    """Move the rows from `first` on away if none of them can be decoded: readers never saw them. False if one can."""
-    rows = connection.execute("SELECT seq, json FROM entries WHERE session_id = ? AND seq >= ?", (session_id, first)).fetchall()
+def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -> bool:
+    """Move the rows from `first` on to `damaged_entries` if none of them can be decoded; False if one can."""
+    rows = connection.execute(
+        "SELECT seq, json FROM log WHERE session_id = ? AND seq >= ?", (session_id, first)
+    ).fetchall()
     for _, data in rows:
         try:
             decode_entry(data)
         except ValueError:
             continue
         return False
-    connection.executemany("INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, ?)", [(session_id, *row) for row in rows])
-    connection.execute("DELETE FROM entries WHERE session_id = ? AND seq >= ?", (session_id, first))
-    connection.execute("DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq >= ?)", (session_id, first))
+    connection.executemany(
+        "INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, ?)", [(session_id, *row) for row in rows]
+    )
+    connection.execute("DELETE FROM log WHERE session_id = ? AND seq >= ?", (session_id, first))
+    connection.execute(
+        "DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq >= ?)",
+        (session_id, first),
+    )
     connection.execute("DELETE FROM documents WHERE session_id = ? AND seq >= ?", (session_id, first))
     return True

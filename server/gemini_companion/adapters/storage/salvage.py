@@ -1,4 +1,4 @@
-"""Taking over what can still be read of a damaged file."""
+"""Copying what can still be read of a damaged file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,22 @@ _log = logging.getLogger(__name__)
 
 _TABLES: Final = {
     "sessions": ("session_id", "title", "updated_at", "meta"),
-    "entries": ("session_id", "seq", "id", "type", "time", "json"),
+    "log": ("session_id", "seq", "id", "type", "time", "json"),
     "damaged_entries": ("session_id", "seq", "json"),
     "leases": ("session_id", "instance", "machine", "pid", "started", "heartbeat"),
     "event_numbers": ("session_id", "next", "gone_to"),
 }
-"""What is taken over as it is. Events are only for replay, and the index is made anew."""
+"""Tables that are copied as they are. Events are only for replay, and the index is rebuilt."""
+
+_OLD_NAMES: Final = {"log": "entries"}
+"""What version 0.1 called a table."""
 
 
 def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int]:
-    """Copy the readable rows of the file `broken` into the empty tables of `connection`; returns how many sessions and entries."""
+    """Copy the readable rows of the file `broken` into the empty tables of `connection`.
+
+    Returns the numbers of sessions and of entries.
+    """
     import sqlite3
 
     counts: dict[str, int] = {}
@@ -37,9 +43,11 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int]:
             source = sqlite3.connect(f"file:{_quoted(broken)}?mode=ro", uri=True, isolation_level=None)
             source.text_factory = connection.text_factory
         for table, columns in _TABLES.items():
-            places = ", ".join("?" * len(columns))
-            rows = _readable_rows(source, table, columns) if source else iter(())
-            counts[table] = connection.executemany(f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({places})", rows).rowcount
+            marks = ", ".join("?" * len(columns))
+            rows = _readable_rows(source, _name_in(source, table), columns) if source else iter(())
+            counts[table] = connection.executemany(
+                f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows
+            ).rowcount
         _index(connection)
         connection.execute("COMMIT")
     except BaseException:
@@ -49,7 +57,20 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int]:
     finally:
         if source is not None:
             source.close()
-    return max(0, counts["sessions"]), max(0, counts["entries"])
+    return max(0, counts["sessions"]), max(0, counts["log"])
+
+
+def _name_in(source: sqlite3.Connection, table: str) -> str:
+    """The table's name in the damaged file, which an earlier version may have written."""
+    import sqlite3
+
+    try:
+        source.execute(f"SELECT 1 FROM {table} LIMIT 1")
+    except sqlite3.OperationalError:
+        return _OLD_NAMES.get(table, table)
+    except sqlite3.DatabaseError:
+        return table
+    return table
 
 
 def _readable_rows(source: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
@@ -65,14 +86,16 @@ def _readable_rows(source: sqlite3.Connection, table: str, columns: tuple[str, .
     except sqlite3.DatabaseError:
         _log.warning("The table %s of the damaged store cannot be read past row %d.", table, last)
         with suppress(sqlite3.DatabaseError):
-            for row in source.execute(f"SELECT rowid, {names} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid DESC", (last,)):
+            for row in source.execute(
+                f"SELECT rowid, {names} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid DESC", (last,)
+            ):
                 yield row[1:]
 
 
 def _index(connection: sqlite3.Connection) -> None:
     for session_id, title in connection.execute("SELECT session_id, title FROM sessions").fetchall():
         index_title(connection, session_id, title)
-    for session_id, data in connection.execute("SELECT session_id, json FROM entries"):
+    for session_id, data in connection.execute("SELECT session_id, json FROM log"):
         try:
             entry = decode_entry(data)
         except ValueError:

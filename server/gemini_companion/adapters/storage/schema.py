@@ -1,4 +1,4 @@
-"""The tables, as migrations that are only ever added to. `PRAGMA user_version` says how many a file has had."""
+"""The tables, as append-only migrations. `PRAGMA user_version` is the number of migrations that a file has had."""
 
 from __future__ import annotations
 
@@ -15,42 +15,46 @@ Migration: TypeAlias = tuple[str, ...]
 
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     (
-        # `title` and `updated_at` repeat what `meta` (a SessionMeta as JSON) says, for ordering and for the case that it is damaged.
+        # `title` and `updated_at` repeat fields of `meta` (a SessionMeta as JSON), for ordering, and for use if that is
+        # damaged.
         """CREATE TABLE sessions (
             session_id TEXT PRIMARY KEY NOT NULL, title TEXT NOT NULL, updated_at INTEGER NOT NULL, meta BLOB NOT NULL)""",
         "CREATE INDEX sessions_by_time ON sessions (updated_at, session_id)",
         """CREATE TABLE entries (
             session_id TEXT NOT NULL, seq INTEGER NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL, time INTEGER NOT NULL,
             json BLOB NOT NULL, PRIMARY KEY (session_id, seq))""",
-        # Rows that can no longer be decoded and stood in the way of new ones. Kept for whoever may read them one day.
+        # Rows that can no longer be decoded and had the numbers of new ones. Kept for manual recovery.
         "CREATE TABLE damaged_entries (session_id TEXT NOT NULL, seq INTEGER NOT NULL, json BLOB NOT NULL)",
         """CREATE TABLE leases (
             session_id TEXT PRIMARY KEY NOT NULL, instance TEXT NOT NULL, machine TEXT NOT NULL, pid INTEGER NOT NULL,
             started TEXT NOT NULL, heartbeat INTEGER NOT NULL)""",
-        # The next number to give out, and the highest one whose event is no longer kept.
+        # The next number to reserve, and the highest one whose event is no longer stored.
         """CREATE TABLE event_numbers (
             session_id TEXT PRIMARY KEY NOT NULL, next INTEGER NOT NULL, gone_to INTEGER NOT NULL DEFAULT 0)""",
         """CREATE TABLE events (
             session_id TEXT NOT NULL, seq INTEGER NOT NULL, json BLOB NOT NULL, PRIMARY KEY (session_id, seq))""",
-        # One row of `texts` (by rowid) per title (seq 0) and per entry that says something.
+        # One row of `texts` (by rowid) per title (seq 0) and per entry with text.
         "CREATE TABLE documents (id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL)",
         "CREATE UNIQUE INDEX documents_by_entry ON documents (session_id, seq)",
         "CREATE VIRTUAL TABLE texts USING fts5 (body, tokenize = 'unicode61 remove_diacritics 2')",
     ),
+    # Version 0.1 cannot read entries by their new names. It refuses to open the file from here on, and one that has it
+    # open finds its table gone instead of dropping what it does not know. The entries' JSON stays as it is.
+    ("UPDATE entries SET type = 'compression' WHERE type = 'compaction'", "ALTER TABLE entries RENAME TO log"),
 )
 
-TABLES: Final = ("sessions", "entries", "damaged_entries", "leases", "event_numbers", "events", "documents")
+TABLES: Final = ("sessions", "log", "damaged_entries", "leases", "event_numbers", "events", "documents")
 """Every table but the full-text index `texts`, all with a column `session_id`."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """How many migrations the file has had."""
+    """The number of migrations that the file has had."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
 def check_version(connection: sqlite3.Connection, path: str, *, newest: int = len(MIGRATIONS)) -> None:
-    """Raise `StorageFault` for a file of a later version than ours, which is then left as it is."""
+    """Raise `StorageFault` for a file of a later version, which is not changed."""
     version = version_of(connection)
     if version > newest:
         raise StorageFault(
@@ -60,7 +64,7 @@ def check_version(connection: sqlite3.Connection, path: str, *, newest: int = le
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Bring the file forward, one transaction per version; another process may be doing the same."""
+    """Bring the file to the newest version, one transaction per migration; another process may do the same."""
     for version, statements in enumerate(migrations, start=1):
         if version_of(connection) >= version:
             continue

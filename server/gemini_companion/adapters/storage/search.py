@@ -1,7 +1,8 @@
-"""Finding sessions by what was said in them: the full-text index and the queries on it.
+"""Finding sessions by their texts: the full-text index and the queries on it.
 
-SQLite's tokenizer finds words by spaces and punctuation. Scripts that are written without spaces are therefore indexed as
-overlapping pairs of characters, so that any run of two or more can be found as a phrase, and any single one as a prefix.
+SQLite's tokenizer finds words by spaces and punctuation. Scripts that are written without spaces are therefore indexed
+as overlapping pairs of characters, so that any run of two or more can be found as a phrase, and any single one as a
+prefix.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from gemini_companion.engine.facts.sentences import pieces
 from gemini_companion.engine.history.decode import well_formed
 from gemini_companion.engine.history.log import Entry, PinEntry, PromptEntry, ReplyEntry, ToolResultEntry
 from gemini_companion.engine.history.part import call_of, is_thought, response_of, response_text, text_of
@@ -18,6 +20,8 @@ from gemini_companion.engine.history.part import call_of, is_thought, response_o
 if TYPE_CHECKING:
     import sqlite3
 
+_AT_ONCE: Final = 1_000
+"""Characters that are normalised in one go."""
 _MAX_QUERY: Final = 1_000
 _MAX_WORDS: Final = 16
 
@@ -32,35 +36,39 @@ _UNSPACED: Final = (
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    """A run of characters of scripts without spaces. Compiled when first needed: it takes longer than importing this module."""
+    """A run of characters of scripts without spaces. Compiled when first needed: that takes longer than the import."""
     return re.compile(f"[{_UNSPACED}]+")
 
 
 def index_entry(connection: sqlite3.Connection, session_id: str, entry: Entry) -> None:
-    """Add what the entry says to the index, within the caller's transaction."""
-    text = said_in(entry)
+    """Add the entry's text to the index, within the caller's transaction."""
+    text = searchable_text(entry)
     if text:
         _index(connection, session_id, entry.seq, text)
 
 
 def index_title(connection: sqlite3.Connection, session_id: str, title: str) -> None:
-    """Put the title into the index in place of the one before."""
-    connection.execute("DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq = 0)", (session_id,))
+    """Put the title into the index, replacing the one before."""
+    connection.execute(
+        "DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq = 0)", (session_id,)
+    )
     connection.execute("DELETE FROM documents WHERE session_id = ? AND seq = 0", (session_id,))
     if title:
         _index(connection, session_id, 0, title)
 
 
 def forget(connection: sqlite3.Connection, session_id: str) -> None:
-    """Take everything of a session out of the index."""
-    connection.execute("DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ?)", (session_id,))
+    """Remove a session from the index."""
+    connection.execute(
+        "DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ?)", (session_id,)
+    )
     connection.execute("DELETE FROM documents WHERE session_id = ?", (session_id,))
 
 
 def conditions(query: str) -> tuple[list[str], list[str]]:
-    """SQL conditions on `session_id`, all of which must hold for a session in which every word of `query` was said, and their arguments.
+    """SQL conditions on `session_id`, to be joined by AND, and their arguments: every word of `query` must occur.
 
-    Words count whole, but for the last, of which the beginning is enough; case and accents don't matter.
+    Whole words are sought, except for the last, of which the beginning is enough; case and accents do not matter.
     """
     words = _normal(well_formed(query[:_MAX_QUERY]).replace("\0", " ")).split()[:_MAX_WORDS]
     clauses: list[str] = []
@@ -70,22 +78,25 @@ def conditions(query: str) -> tuple[list[str], list[str]]:
             test, argument = "texts MATCH ?", _phrase(word, is_last=index == len(words) - 1)
         else:
             test, argument = "body LIKE ? ESCAPE '!'", f"%{re.sub('(?=[%_!])', '!', word)}%"
-        clauses.append(f"session_id IN (SELECT documents.session_id FROM texts JOIN documents ON documents.id = texts.rowid WHERE {test})")
+        clauses.append(
+            "session_id IN (SELECT documents.session_id FROM texts JOIN documents ON documents.id = texts.rowid WHERE"
+            f" {test})"
+        )
         arguments.append(argument)
     return clauses, arguments
 
 
-def said_in(entry: Entry) -> str:
-    """The words of an entry: what a person or the model said, what a tool was asked and answered. Thoughts and attached files are not said."""
+def searchable_text(entry: Entry) -> str:
+    """An entry's text: prompt or answer, a tool's arguments and results. No thoughts, no attached files."""
     if isinstance(entry, PinEntry):
         return entry.text
     if not isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry):
         return ""
-    parts = entry.said if isinstance(entry, PromptEntry) else entry.content.parts
-    return "\n".join(text for part in parts for text in _said_in_part(part))
+    parts = entry.own_parts if isinstance(entry, PromptEntry) else entry.content.parts
+    return "\n".join(text for part in parts for text in _texts_of(part))
 
 
-def _said_in_part(part: dict[str, Any]) -> Iterator[str]:
+def _texts_of(part: dict[str, Any]) -> Iterator[str]:
     text = text_of(part)
     if text and not is_thought(part):
         yield text
@@ -108,18 +119,24 @@ def _strings(values: list[Any]) -> Iterator[str]:
             pending.extend(reversed(cast("list[Any]", value)))
 
 
+def spaced(text: str) -> str:
+    """`text` as a tokenizer that knows words by spaces should get it: scripts without them as overlapping pairs."""
+    return _unspaced().sub(_pairs, _normal(text))
+
+
 def _index(connection: sqlite3.Connection, session_id: str, seq: int, text: str) -> None:
     row = connection.execute("INSERT INTO documents (session_id, seq) VALUES (?, ?)", (session_id, seq)).lastrowid
-    connection.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (row, _unspaced().sub(_pairs, _normal(text))))
+    connection.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (row, spaced(text)))
 
 
 def _normal(text: str) -> str:
-    """Full-width letters as plain ones and the like, so that either is found by either."""
+    """Compatibility forms, such as full-width letters, as plain ones, so that either form finds the other."""
     if text.isascii():
         return text
     import unicodedata
 
-    return unicodedata.normalize("NFKC", text)
+    # In pieces: a long run of combining marks costs the square of its length, and nothing else runs meanwhile.
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in pieces(text, _AT_ONCE))
 
 
 def _pairs(match: re.Match[str]) -> str:
@@ -133,6 +150,6 @@ def _phrase(word: str, *, is_last: bool) -> str:
     ending = runs[-1][0] if runs and runs[-1].end() == len(word) else ""
     tokens = _unspaced().sub(_pairs, word).replace('"', " ").strip()
     if len(ending) > 1:
-        tokens = tokens[:-2]  # the run may go on in the text, so its last character alone is no token there
+        tokens = tokens[:-2]  # the run may continue in the text, so its last character alone is no token there
     is_prefix = len(ending) == 1 or (is_last and not ending)
     return f'"{tokens}"{" *" if is_prefix else ""}'

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# `list` is a method of the port, so within the class the type goes by other names.
+# `list` is a method of the port, so within the class the type has other names.
 Log: TypeAlias = list[Entry]
 Metas: TypeAlias = list[SessionMeta]
 Values: TypeAlias = list[str | int]
@@ -43,15 +43,15 @@ THIRTY_DAYS_MS: Final = 30 * 24 * 60 * 60 * 1000
 
 _MAX_PAGE: Final = 500
 _MAX_EVENTS: Final = 10_000
-_MAX_WAITING_SAVES: Final = 10_000
-"""Saves of events that may wait for a slow disk; more than that are dropped, which loses only their replay."""
+MAX_WAITING_SAVES: Final = 10_000
+"""Saves of events that may wait for a slow disk; more are dropped, which loses only their replay."""
 
 _MAX_NUMBER: Final = 2**62
-"""Well past any number of ours, within SQLite's integers."""
+"""Above any event number, within SQLite's integers."""
 
 
 def project_key(folders: Sequence[str]) -> str:
-    """The name of a project's directory: a hash of the real paths of its workspace folders, in whatever order, or `default`."""
+    """The name of a project's directory: a hash of its workspace folders' real paths, in any order, or `default`."""
     if not folders:
         return "default"
     import hashlib
@@ -66,22 +66,36 @@ def open_store(
     *,
     clock: Clock,
     processes: ProcessTable | None = None,
-    notify: Callable[[str], None] = lambda said: None,
+    notify: Callable[[str], None] = lambda message: None,
     heartbeat_seconds: float = 5.0,
 ) -> SqliteStore:
-    """The store of the project named by `project_key`. Nothing on disk is touched until it is first used.
+    """The store of the project named by `project_key`. The disk is not touched until it is first used.
 
-    `notify` gets, on the store's own thread, what a person should be told: that a damaged file was put aside. `processes` tells
-    who is alive; the system's own knowledge is the default.
+    `notify` is called on the store's own thread, with a sentence for people, when a damaged file was moved aside.
+    `processes` knows which holders of leases are alive; by default the system is asked.
     """
     directory = os.path.join(os.path.abspath(data_dir), "projects", safe_name(project))
-    return SqliteStore(directory, clock=clock, processes=processes or SystemProcesses(), notify=notify, heartbeat_seconds=heartbeat_seconds)
+    return SqliteStore(
+        directory,
+        clock=clock,
+        processes=processes or SystemProcesses(),
+        notify=notify,
+        heartbeat_seconds=heartbeat_seconds,
+    )
 
 
 class SqliteStore:
-    """The `SessionStore` port on SQLite. Made by `open_store`; several in one process are as strangers to each other."""
+    """The `SessionStore` port on SQLite. Made by `open_store`; several in one process do not share their leases."""
 
-    def __init__(self, directory: str, *, clock: Clock, processes: ProcessTable, notify: Callable[[str], None], heartbeat_seconds: float) -> None:
+    def __init__(
+        self,
+        directory: str,
+        *,
+        clock: Clock,
+        processes: ProcessTable,
+        notify: Callable[[str], None],
+        heartbeat_seconds: float,
+    ) -> None:
         self._directory = directory
         self._clock = clock
         self._notify = notify
@@ -89,8 +103,9 @@ class SqliteStore:
         self._events = EventKeeper()
         self._held: set[str] = set()
         self._lost_events: dict[str, int] = {}
-        """By session, the highest number of an event that could not be kept."""
-        self._worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
+        """By session, the highest number of an event that could not be stored."""
+        self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
+        """Where everything that touches the file happens."""
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
         """Make a session and hold it. Raises `InvalidInput` if the id is taken."""
@@ -99,46 +114,46 @@ class SqliteStore:
             records.insert_session(connection, meta, entries)
             self._leases.take(connection, meta.session_id, self._clock.now())
 
-        self._worker.keep_beating()
-        await self._worker.run("write", work)
+        self.worker.keep_beating()
+        await self.worker.run("write", work)
         self._held.add(meta.session_id)
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
-        """Add entries; on disk when this returns."""
+        """Append entries; they are on disk when this returns."""
 
         def work(connection: sqlite3.Connection) -> None:
             self._leases.require_held(connection, session_id)
             records.append_entries(connection, session_id, entries)
 
         try:
-            await self._worker.run("write", work)
+            await self.worker.run("write", work)
         except SessionBusy:
             self._held.discard(session_id)
             raise
 
     async def load(self, session_id: str) -> tuple[SessionMeta, Log]:
-        """Read a session whole."""
+        """Read a whole session."""
 
         def work(connection: sqlite3.Connection) -> tuple[SessionMeta, Log]:
             return self._meta(connection, session_id), records.read_entries(connection, session_id)
 
-        return await self._worker.run("read", work)
+        return await self.worker.run("read", work)
 
     async def meta(self, session_id: str) -> SessionMeta:
-        """Read what is known of a session."""
-        return await self._worker.run("read", lambda connection: self._meta(connection, session_id))
+        """Read a session's metadata."""
+        return await self.worker.run("read", lambda connection: self._meta(connection, session_id))
 
     async def save_meta(self, meta: SessionMeta) -> None:
-        """Replace what is known of a session. Raises `SessionBusy` while another living process holds it."""
+        """Replace a session's metadata. Raises `SessionBusy` while another living process holds it."""
 
         def work(connection: sqlite3.Connection) -> None:
             self._leases.require_free(connection, meta.session_id, self._clock.now())
             records.update_session(connection, meta)
 
-        await self._worker.run("write", work)
+        await self.worker.run("write", work)
 
     async def list(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionPage:
-        """List sessions, newest first, at most 500 at once. Raises `InvalidInput` for a cursor that is none of ours."""
+        """List sessions, newest first, at most 500 at once. Raises `InvalidInput` for a cursor of another origin."""
         size = min(max(limit, 1), _MAX_PAGE)
         clauses, arguments = search.conditions(query)
         values: Values = [*arguments]
@@ -146,35 +161,40 @@ class SqliteStore:
             clauses.append("(updated_at, session_id) < (?, ?)")
             values += decode_cursor(cursor)
         where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
-        select = f"SELECT session_id, title, updated_at, meta FROM sessions {where} ORDER BY updated_at DESC, session_id DESC LIMIT ?"
+        select = (
+            f"SELECT session_id, title, updated_at, meta FROM sessions {where} ORDER BY updated_at DESC, session_id"
+            " DESC LIMIT ?"
+        )
 
         def work(connection: sqlite3.Connection) -> SessionPage:
             metas = [records.decode_meta(row) for row in connection.execute(select, [*values, size + 1])]
             page = self._with_holders(connection, metas[:size])
             last = page[-1] if len(metas) > size else None
-            return SessionPage(sessions=tuple(page), next_cursor=encode_cursor(last.updated_at, last.session_id) if last else None)
+            return SessionPage(
+                sessions=tuple(page), next_cursor=encode_cursor(last.updated_at, last.session_id) if last else None
+            )
 
-        return await self._worker.run("read", work)
+        return await self.worker.run("read", work)
 
     async def delete(self, session_id: str) -> None:
-        """Forget a session, its log, events and private files."""
+        """Delete a session, its log, events and private files."""
 
         def work(connection: sqlite3.Connection) -> None:
             records.require_session(connection, session_id)
             self._leases.require_free(connection, session_id, self._clock.now())
             records.delete_session(connection, session_id)
 
-        await self._worker.run("write", work)
+        await self.worker.run("write", work)
         self._held.discard(session_id)
-        await self._worker.run_file(lambda: remove_directory(self._files_of(session_id)))
+        await self.worker.run_file(lambda: remove_directory(self._files_of(session_id)))
 
     async def sweep(self, older_than_ms: int = THIRTY_DAYS_MS) -> int:
-        """Delete the sessions that no process holds and that were last written more than `older_than_ms` ago; returns how many.
+        """Delete the sessions that no process holds and that were last written more than `older_than_ms` ago.
 
-        Private files of sessions that are gone are deleted at the same age.
+        Returns their number. Private files of deleted sessions are deleted at the same age.
         """
         deadline = self._clock.now() - older_than_ms
-        old = await self._worker.run("read", lambda connection: records.older_than(connection, deadline))
+        old = await self.worker.run("read", lambda connection: records.older_than(connection, deadline))
         count = 0
         for session_id in old:
 
@@ -185,9 +205,11 @@ class SqliteStore:
                     records.delete_session(connection, session_id)
                 return is_due
 
-            count += await self._worker.run("write", work)
-        names = {safe_name(session_id) for session_id in await self._worker.run("read", records.session_ids)}
-        await self._worker.run_file(lambda: remove_old_directories(os.path.join(self._directory, "files"), names, deadline))
+            count += await self.worker.run("write", work)
+        names = {safe_name(session_id) for session_id in await self.worker.run("read", records.session_ids)}
+        await self.worker.run_file(
+            lambda: remove_old_directories(os.path.join(self._directory, "files"), names, deadline)
+        )
         return count
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
@@ -196,45 +218,51 @@ class SqliteStore:
         def work(connection: sqlite3.Connection) -> None:
             self._leases.take(connection, session_id, self._clock.now(), take_over=take_over)
 
-        self._worker.keep_beating()
-        await self._worker.run("relaxed", work)
+        self.worker.keep_beating()
+        await self.worker.run("relaxed", work)
         self._held.add(session_id)
 
     async def release(self, session_id: str) -> None:
-        """Give the lease back."""
-        await self._worker.run("relaxed", lambda connection: self._leases.release(connection, session_id))
+        """Release the lease."""
+        await self.worker.run("relaxed", lambda connection: self._leases.release(connection, session_id))
         self._held.discard(session_id)
 
     def holds(self, session_id: str) -> bool:
-        """True while this store has the lease as far as it knows: as of the last write or heartbeat."""
+        """True while this store has the lease, as of the last write or heartbeat."""
         return session_id in self._held
 
     async def reserve_event_seqs(self, session_id: str, count: int) -> int:
         """Reserve `count` event numbers, at least one; returns the first."""
-        return await self._worker.run("write", lambda connection: event_log.reserve(connection, session_id, max(count, 1)))
+        return await self.worker.run(
+            "write", lambda connection: event_log.reserve(connection, session_id, max(count, 1))
+        )
 
     def save_events(self, events: Sequence[StoredEvent]) -> None:
-        """Keep events for replay, soon and without waiting."""
+        """Store events for replay, soon and without waiting."""
 
         def lose() -> None:
             for event in events:
                 self._lost_events[event.session_id] = max(event.seq, self._lost_events.get(event.session_id, 0))
 
-        if self._worker.is_closed or self._worker.posts_waiting >= _MAX_WAITING_SAVES:
-            _log.warning("%d events are not kept for replay: the store is %s.", len(events), "closed" if self._worker.is_closed else "too slow")
+        if self.worker.is_closed or self.worker.posts_waiting >= MAX_WAITING_SAVES:
+            _log.warning(
+                "%d events are not kept for replay: the store is %s.",
+                len(events),
+                "closed" if self.worker.is_closed else "too slow",
+            )
             lose()
         elif events:
-            self._worker.post(lambda connection: self._events.save(connection, events), on_failure=lose)
+            self.worker.post(lambda connection: self._events.save(connection, events), on_failure=lose)
 
     async def events(self, session_id: str, after_seq: int, limit: int = _MAX_EVENTS) -> StoredEvents:
-        """Read the kept events past `after_seq`, at most 10,000."""
+        """Read the stored events past `after_seq`, at most 10,000."""
         after, size = min(max(after_seq, 0), _MAX_NUMBER), min(max(limit, 1), _MAX_EVENTS)
-        kept = await self._worker.run("read", lambda connection: event_log.read(connection, session_id, after, size))
+        kept = await self.worker.run("read", lambda connection: event_log.read(connection, session_id, after, size))
         return msgspec.structs.replace(kept, truncated=True) if after < self._lost_events.get(session_id, 0) else kept
 
     async def save_text(self, session_id: str, name: str, text: str) -> str:
         """Write a private file and return its absolute path; a taken name gets a number."""
-        await self._worker.run("read", lambda connection: records.require_session(connection, session_id))
+        await self.worker.run("read", lambda connection: records.require_session(connection, session_id))
         directory = self._files_of(session_id)
 
         def work() -> str:
@@ -242,20 +270,20 @@ class SqliteStore:
             close_to_others(directory)
             return write_private_text(directory, safe_name(name), text)
 
-        return await self._worker.run_file(work)
+        return await self.worker.run_file(work)
 
     def text_path(self, session_id: str, name: str) -> str:
-        """Where `save_text` puts `name` if that is not taken."""
+        """The path that `save_text` uses for `name`, if that is not taken."""
         return os.path.join(self._files_of(session_id), safe_name(name))
 
     async def beat(self) -> None:
-        """Renew the leases now, and find out which of them are left. Happens by itself every few seconds."""
-        await self._worker.run("relaxed", self._beat)
+        """Renew the leases now, and update which of them are left. The worker does it regularly."""
+        await self.worker.run("relaxed", self._beat)
 
     async def close(self) -> None:
         """Release every lease, write what is pending, close the file. Afterwards every method raises `StorageFault`."""
         try:
-            await self._worker.close(self._leases.release)
+            await self.worker.close(self._leases.release)
         except StorageFault as fault:
             _log.warning("The leases could not be given back: %s", fault)
         self._held.clear()

@@ -1,8 +1,8 @@
-"""The writer thread: everything that touches the file happens there, one thing after the other.
+"""The writer thread: everything that touches the file happens there, one job after the other.
 
-Jobs that wait in the queue together share a transaction, so that ten sessions that append at once cost one fsync. Each job has a
-savepoint of its own: one that is refused does not take the others with it. If the transaction as a whole fails (a full disk), its
-jobs are tried again one by one, so that each gets the answer that is its own.
+Jobs that wait in the queue together share a transaction, so that ten sessions that append at once cost one fsync. Each
+job has a savepoint of its own: one that fails does not affect the others. If the transaction as a whole fails (a full
+disk), its jobs are tried again one by one, so that each gets its own result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 Kind: TypeAlias = Literal["read", "write", "relaxed", "file"]
-"""`write` is on disk when it is done; `relaxed` may be lost if the machine goes down, not if the process does; `file` needs no database."""
+"""`write` is on disk when it is done; `relaxed` may be lost if the machine fails, not if the process does; `file` needs
+no database.
+"""
 
 Work: TypeAlias = Callable[["sqlite3.Connection"], _T]
 
@@ -37,7 +39,7 @@ _MAX_GROUP: Final = 256
 
 
 class _Job:
-    """Work, and the future that waits for it on its own loop; without one, a failure is logged."""
+    """Work, and the future for its result on the caller's loop; without one, a failure is logged."""
 
     __slots__ = ("fault", "future", "kind", "loop", "on_failure", "value", "work")
 
@@ -57,7 +59,7 @@ class _Job:
         self.fault: BaseException | None = None
 
     def settle(self) -> None:
-        """Hand the outcome over. The loop may be gone by now, and whoever waited may have been cancelled."""
+        """Deliver the result. The loop may be closed by now, and the waiter cancelled."""
         if self.loop is None:
             if self.fault is not None:
                 _log.warning("The session store could not do something in the background: %s", self.fault)
@@ -77,7 +79,7 @@ class _Job:
 
 
 class Worker:
-    """Owns the thread and the `Database`, which is made on the thread when the first job comes.
+    """Owns the thread and the `Database`, which is made on the thread for the first job.
 
     `beat` is run every `beat_seconds` as a relaxed job, from the first call of `keep_beating` on.
     """
@@ -100,13 +102,14 @@ class Worker:
 
     @property
     def posts_waiting(self) -> int:
-        """How many posted jobs are not done yet."""
+        """The number of posted jobs that are not done yet."""
         return self._posted - self._post_done
 
     def run(self, kind: Kind, work: Work[_T]) -> asyncio.Future[_T]:
-        """Do the work on the thread, within a transaction. It may be run more than once, but only one run is kept.
+        """Do the work on the thread, within a transaction. It may run more than once, but only one run has effect.
 
-        Faults of the database and of the file system arrive as `StorageFault`; what else `work` raises arrives as it is.
+        Faults of the database and of the file system are raised as `StorageFault`, other exceptions of `work` as they
+        are.
         """
         job = _Job(kind, work, asyncio.get_running_loop())
         self._put(job)
@@ -124,11 +127,11 @@ class Worker:
         self._put(_Job("relaxed", work, on_failure=on_failure))
 
     def keep_beating(self) -> None:
-        """Call `beat` regularly from now on. The next job that is put in starts it."""
+        """Call `beat` regularly from now on. The next job starts it."""
         self._is_beating = True
 
     async def close(self, last: Work[None]) -> None:
-        """Do what is queued, then `last` if there ever was a reason for heartbeats, and end the thread."""
+        """Finish what is queued, then run `last` if `keep_beating` was called, and end the thread."""
         if self._is_closed:
             return
         waiting = self.run("write", last) if self._is_beating and self._thread is not None else None
@@ -166,7 +169,10 @@ class Worker:
         database.drop()
 
     def _next_jobs(self, next_beat: float) -> tuple[list[_Job], bool]:
-        """Everything that waits, up to a bound; waits for the first until the next heartbeat is due. False with the last of all."""
+        """The jobs that wait, up to a bound, after waiting for the first until the next heartbeat is due.
+
+        False with the last jobs before the end.
+        """
         jobs: list[_Job] = []
         try:
             timeout = max(0.0, next_beat - time.monotonic()) if self._is_beating else None
@@ -182,7 +188,7 @@ class Worker:
 
 
 def _grouped(jobs: list[_Job]) -> list[list[_Job]]:
-    """Neighbours that may share a transaction."""
+    """Neighbouring jobs that may share a transaction."""
     groups: list[list[_Job]] = []
     for job in jobs:
         if groups and job.kind != "file" and groups[-1][0].kind != "file":
@@ -193,7 +199,7 @@ def _grouped(jobs: list[_Job]) -> list[list[_Job]]:
 
 
 def _do(database: Database, jobs: list[_Job], *, is_second_try: bool = False) -> None:
-    """Run a group; every job has its value or its fault afterwards."""
+    """Run a group; afterwards every job has its value or its fault."""
     try:
         if jobs[0].kind == "file":
             jobs[0].value = jobs[0].work()
@@ -205,13 +211,13 @@ def _do(database: Database, jobs: list[_Job], *, is_second_try: bool = False) ->
             for job in jobs:
                 _do(database, [job])
         elif result_code(fault) in BROKEN and not is_second_try:
-            _do(database, jobs, is_second_try=True)  # on what could be taken over of the damaged file
+            _do(database, jobs, is_second_try=True)  # on what was salvaged of the damaged file
         else:
             jobs[0].fault = _translated(fault, database.path)
 
 
 def _transact(database: Database, jobs: list[_Job]) -> None:
-    """One transaction for all. Raises if it fails as a whole, and is rolled back then."""
+    """Run all jobs in one transaction. Raises, after a rollback, if it fails as a whole."""
     import sqlite3
 
     kinds = {job.kind for job in jobs}

@@ -1,4 +1,4 @@
-"""The workspace on disk: which files may be shown to a model, their text, what names mean, and the tree of names."""
+"""The workspace on disk: which files may be shown to a model, their text, what mentions name, and the tree of names."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
 from gemini_companion.adapters.workspace.listing import Listings
 from gemini_companion.adapters.workspace.reading import read_text
 from gemini_companion.adapters.workspace.tree import Tree
+from gemini_companion.engine.history.log import Withheld
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
-from gemini_companion.sessions.ports import Listing, Named, Names, Refusal
+from gemini_companion.sessions.ports import Listing, Named, Names
 
 _LISTED_LEVELS = 2
-"""Levels of names that a folder is shown with."""
+"""Levels of names that are shown of a folder."""
 _MAX_DEPTH = 64
-"""Directories below a workspace folder; what lies deeper is not shown."""
+"""Levels of directories below a workspace folder; deeper ones are not shown."""
 
 _Scopes: TypeAlias = dict[tuple[str, ...], Scope]
-"""By folder and the names from it."""
+"""By folder and the names of the directories that lead from it."""
 
 
 class _Root(NamedTuple):
@@ -32,17 +33,18 @@ class _Root(NamedTuple):
 
 
 class DiskWorkspace:
-    """`WorkspaceFiles` on this machine's disk. Everything runs in threads; the event loop never waits for the disk."""
+    """`WorkspaceFiles` on this machine's disk. Everything runs in threads, the event loop never waits for the disk."""
 
     def __init__(self) -> None:
         self._ignore_files = IgnoreFiles()
         self._listings = Listings(self._ignore_files)
 
-    async def admit(self, paths: Sequence[str], folders: Sequence[str]) -> dict[str, Refusal | None]:
-        """For each absolute path: `None` if it may be shown, else why not.
+    async def admit(self, paths: Sequence[str], folders: Sequence[str]) -> dict[str, Withheld | None]:
+        """For each absolute path `None` if it may be shown, else why not.
 
-        A file may be shown if it is a regular one on disk, its real path is inside a folder's real path, and neither the path nor the real path
-        is a secret by name, git's own, or hidden by an ignore file. Where folders are nested the innermost one's rules hold.
+        A file may be shown if it is a regular one on disk, its real path is inside a folder's real path, and neither
+        the path nor the real path is a secret by name, git's own, or hidden by an ignore file. If folders are nested,
+        the innermost one's rules apply.
         """
         return await asyncio.to_thread(self._admit, paths, folders)
 
@@ -55,43 +57,45 @@ class DiskWorkspace:
         return await asyncio.to_thread(Tree(self._ignore_files, limit).draw, folders)
 
     async def find(self, named: Sequence[Sequence[str]], folders: Sequence[str]) -> list[Named | None]:
-        """For each group of paths what the first of them names that is a regular file or a folder; see `WorkspaceFiles`."""
+        """For each group of alternative paths the first that is a regular file or a folder; see `WorkspaceFiles`."""
         return await asyncio.to_thread(self._find, named, folders)
 
     async def names_below(self, path: str, folders: Sequence[str], *, limit: int = 500) -> Names:
-        """The names in an admitted folder and in those in it."""
+        """The names below an admitted folder."""
         return await asyncio.to_thread(self._names_below, path, folders, limit)
 
     async def listing(self, folders: Sequence[str]) -> Listing:
         """Everything that can be named in the folders; see `Listings`."""
         return await self._listings.read(folders)
 
-    def _admit(self, paths: Sequence[str], folders: Sequence[str]) -> dict[str, Refusal | None]:
+    def _admit(self, paths: Sequence[str], folders: Sequence[str]) -> dict[str, Withheld | None]:
         roots = _innermost_first(_roots(folders))
         scopes: _Scopes = {}
-        refusals: dict[str, Refusal | None] = {}
+        verdicts: dict[str, Withheld | None] = {}
         for path in paths:
             reason = self._reason(path, roots, scopes)
-            refusals[path] = Refusal(name=_base_name(path), reason=reason) if reason else None
-        return refusals
+            verdicts[path] = Withheld(name=_base_name(path), reason=reason) if reason else None
+        return verdicts
 
     def _find(self, named: Sequence[Sequence[str]], folders: Sequence[str]) -> list[Named | None]:
         roots = _roots(folders)
         inner, scopes = _innermost_first(roots), _Scopes()
-        return [next(filter(None, (self._named(path, roots, inner, scopes) for path in paths)), None) for paths in named]
+        return [
+            next(filter(None, (self._named(path, roots, inner, scopes) for path in paths)), None) for paths in named
+        ]
 
     def _named(self, path: str, roots: Sequence[_Root], inner: Sequence[_Root], scopes: _Scopes) -> Named | None:
-        for place in _places(path, roots):
+        for candidate in _candidates(path, roots):
             try:
-                status = os.stat(place)
+                status = os.stat(candidate)
             except (OSError, ValueError):
                 continue
             is_folder = stat.S_ISDIR(status.st_mode)
             if not is_folder and not stat.S_ISREG(status.st_mode):
                 continue
-            reason = self._reason(place, inner, scopes, is_folder=is_folder)
-            refusal = Refusal(name=_base_name(place), reason=reason) if reason else None
-            return Named(path=place, is_folder=is_folder, size=status.st_size, refusal=refusal)
+            reason = self._reason(candidate, inner, scopes, is_folder=is_folder)
+            withheld = Withheld(name=_base_name(candidate), reason=reason) if reason else None
+            return Named(path=candidate, is_folder=is_folder, size=status.st_size, withheld=withheld)
         return None
 
     def _names_below(self, path: str, folders: Sequence[str], limit: int) -> Names:
@@ -108,7 +112,7 @@ class DiskWorkspace:
     def _reason(self, path: str, roots: Sequence[_Root], scopes: _Scopes, *, is_folder: bool = False) -> str | None:
         if "\0" in path or not os.path.isabs(path):
             return "not an absolute path"
-        inner_name = f"{os.sep}-" if is_folder else ""  # a folder is a secret if all in it is
+        inner_name = f"{os.sep}-" if is_folder else ""  # a folder is a secret if everything in it is
         if is_secret_name(path + inner_name):
             return "a secret by its name"
         try:
@@ -124,18 +128,18 @@ class DiskWorkspace:
         if is_secret_name(real + inner_name):
             return "a secret by its real name"
         named = os.path.normpath(path)
-        # Through a link: what it is called must be allowed too.
+        # Through a link: the name that was given must be allowed too.
         alias = _locate(named, [(root.folder, root.real) for root in roots]) if named != real else None
         hidden = self._hidden(*inside, scopes, is_folder=is_folder)
         return hidden or (self._hidden(*alias, scopes, is_folder=is_folder) if alias and alias != inside else None)
 
     def _hidden(self, folder: str, parts: Sequence[str], scopes: _Scopes, *, is_folder: bool) -> str | None:
-        """Why an entry below a folder is not shown; `scopes` are those that were made for this question before."""
+        """Why an entry below a folder is not shown, `None` if it is; `scopes` is a cache."""
         if len(parts) > _MAX_DEPTH:
             return "too deep below its folder"
         if ".git" in parts:
             return "belongs to git"
-        if not parts:  # a workspace folder itself: who opened it wants to see it
+        if not parts:  # a workspace folder itself: the user opened it
             return None
         key = (folder,)
         scope = scopes[key] = scopes.get(key) or self._ignore_files.scope(folder)
@@ -149,29 +153,35 @@ class DiskWorkspace:
 
 
 def _roots(folders: Sequence[str]) -> list[_Root]:
-    return [_Root(folder, os.path.realpath(folder)) for folder in folders if os.path.isabs(folder) and "\0" not in folder]
+    return [
+        _Root(folder, os.path.realpath(folder)) for folder in folders if os.path.isabs(folder) and "\0" not in folder
+    ]
 
 
 def _innermost_first(roots: Sequence[_Root]) -> list[_Root]:
     return sorted(roots, key=lambda root: len(root.real), reverse=True)
 
 
-def _places(path: str, roots: Sequence[_Root]) -> Iterator[str]:
-    """Where a path may lead, the likeliest first. Going by the name alone, all lie inside: nothing outside is so much as looked at."""
+def _candidates(path: str, roots: Sequence[_Root]) -> Iterator[str]:
+    """Absolute paths that a path may mean, the likeliest first; by name all are inside the folders."""
     prefixes = [(prefix, prefix) for root in roots for prefix in (os.path.normpath(root.folder), root.real)]
     if os.path.isabs(path):
-        places = [path]
+        candidates = [path]
     else:
         first, _, rest = path.replace(os.sep, "/").partition("/")
-        named = [os.path.join(root.folder, rest) for root in roots if len(roots) > 1 and os.path.basename(root.folder.rstrip(os.sep)) == first]
-        places = [*named, *(os.path.join(root.folder, path) for root in roots)]
-    for place in map(os.path.normpath, places):
-        if _locate(place, prefixes) is not None:
-            yield place
+        named = [
+            os.path.join(root.folder, rest)
+            for root in roots
+            if len(roots) > 1 and os.path.basename(root.folder.rstrip(os.sep)) == first
+        ]
+        candidates = [*named, *(os.path.join(root.folder, path) for root in roots)]
+    for candidate in map(os.path.normpath, candidates):
+        if _locate(candidate, prefixes) is not None:
+            yield candidate
 
 
 def _locate(path: str, roots: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]] | None:
-    """The first of `(prefix, folder)` that the path is or lies below, as the folder and the names that lead there from it."""
+    """The first `(prefix, folder)` with the path in it, as the folder and the names that lead from it to the path."""
     for prefix, folder in roots:
         if path == prefix:
             return folder, ()
@@ -182,6 +192,6 @@ def _locate(path: str, roots: Sequence[tuple[str, str]]) -> tuple[str, tuple[str
 
 
 def _base_name(path: str) -> str:
-    """The last name of a path, fit for JSON."""
+    """The last name of a path, as text that JSON can hold."""
     name = path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
     return name[:255].encode("utf-8", "replace").decode()

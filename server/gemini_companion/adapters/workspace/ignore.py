@@ -1,9 +1,9 @@
-"""Which entries of a directory `.gitignore` and `.geminiignore` hide, as git would say it.
+"""Which entries of a directory `.gitignore` and `.geminiignore` hide, by git's rules.
 
-A `Scope` is a directory with all the rules that hold in it: those of its own ignore files, of every directory above it up to the workspace
-folder or, where that lies in a git repository, to the repository's top, and of the repository's `info/exclude`. Entries are tested
-one level at a time, so that nothing inside a hidden directory can be taken back in. The two kinds of files are judged apart:
-what either hides is hidden.
+A `Scope` is a directory with all the rules that apply in it: those of its own ignore files, of every directory above it
+up to the workspace folder or, where that lies in a git repository, to the repository's top, and of the repository's
+`info/exclude`. Entries are tested one level at a time, so that nothing inside a hidden directory can be re-included.
+The two kinds of files are evaluated separately: what either hides is hidden.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _Stamp: TypeAlias = tuple[int, int, int]
 
 
 class Scope(NamedTuple):
-    """A directory and the rules that hold in it, outermost first."""
+    """A directory and the rules that apply in it, outermost first."""
 
     path: str
     parts: tuple[str, ...] = ()
-    """Names from the topmost directory whose rules hold to this one."""
+    """Names from the topmost directory whose rules apply to this one."""
     git: tuple[tuple[int, Rules], ...] = ()
-    """How many of `parts` lead to the directory of an ignore file, and its rules."""
+    """For each ignore file how many of `parts` lead to its directory, and its rules."""
     gemini: tuple[tuple[int, Rules], ...] = ()
 
     def hidden_by(self, name: str, *, is_folder: bool) -> str | None:
@@ -45,14 +45,14 @@ class Scope(NamedTuple):
 
 
 class IgnoreFiles:
-    """The ignore files of this machine, compiled once and again whenever they change. Threads may share it."""
+    """The ignore files of this machine, compiled once and again after a change. Threads may share it."""
 
     def __init__(self) -> None:
         self._compiled: dict[str, tuple[_Stamp, Rules]] = {}
         self._lock = threading.Lock()
 
     def scope(self, folder: str) -> Scope:
-        """The scope of a workspace folder, which is not itself tested: who opened it wants to see it."""
+        """The scope of a workspace folder, which is not itself tested: the user opened it."""
         above: list[str] = []
         top = folder
         while not os.path.lexists(os.path.join(top, ".git")):
@@ -102,7 +102,10 @@ class IgnoreFiles:
 
 
 def _exclude_file(git: str) -> str | None:
-    """The repository's `info/exclude`, given its `.git`: a directory or, in worktrees and submodules, a file that names one."""
+    """The path of a repository's `info/exclude`, given its `.git`; `None` if that is no repository.
+
+    In worktrees and submodules `.git` is a file that names the directory.
+    """
     if os.path.isdir(git):
         return os.path.join(git, "info", "exclude")
     target = _first_line(git)

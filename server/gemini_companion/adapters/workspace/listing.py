@@ -1,4 +1,4 @@
-"""Everything in the workspace folders that a person may name, read once and kept for some seconds."""
+"""Everything in the workspace folders that a person may name, read once and cached for some seconds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.sessions.ports import Listed, Listing
 
 MAX_SCANNED = 50_000
-"""Entries of all folders that are looked at, hidden ones included."""
+"""Entries of all folders that are read, hidden ones included."""
 KEPT_SECONDS = 5.0
 
 _MAX_DEPTH = 64
 
 
 class Listings:
-    """Reads listings in a thread, one at a time; who asks meanwhile gets the same one."""
+    """Reads listings in a thread, one at a time; concurrent callers share one."""
 
     def __init__(self, ignore_files: IgnoreFiles, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._ignore_files = ignore_files
@@ -40,12 +40,14 @@ class Listings:
             return kept[2]
 
     def _list(self, folders: Sequence[str]) -> Listing:
-        """Breadth first, so that what lies near is there even where there is too much. Links are left out and never followed."""
+        """List breadth first, so that near entries are in it even if there are too many. Links are left out."""
         roots: dict[str, str] = {}
         for folder in folders:
             if os.path.isabs(folder) and "\0" not in folder:
                 roots.setdefault(os.path.realpath(folder), folder)
-        pending = deque((folder, "", self._ignore_files.scope(real), 0) for real, folder in roots.items() if os.path.isdir(real))
+        pending = deque(
+            (folder, "", self._ignore_files.scope(real), 0) for real, folder in roots.items() if os.path.isdir(real)
+        )
         found: list[Listed] = []
         left = MAX_SCANNED
         while pending:
@@ -62,10 +64,16 @@ class Listings:
 
 
 def _entries(path: str, most: int) -> list[tuple[str, bool]]:
-    """The files and folders in a directory that are no links, in order, with True for a folder; none if it cannot be read."""
+    """The files and folders in a directory, at most `most`, sorted, with True for a folder; links are left out.
+
+    Empty if it cannot be read.
+    """
     try:
         with os.scandir(path) as found:
-            kinds = [(entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)) for entry in islice(found, most)]
+            kinds = [
+                (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False))
+                for entry in islice(found, most)
+            ]
     except OSError:
         return []
     return sorted((name, is_folder) for name, is_folder, is_file in kinds if is_folder or is_file)
@@ -74,6 +82,6 @@ def _entries(path: str, most: int) -> list[tuple[str, bool]]:
 def _visible(scope: Scope, prefix: str, entries: Sequence[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:
     for name, is_folder in entries:
         is_private = name == ".git" or is_secret_name(f"{name}/-" if is_folder else prefix + name)
-        # A name with signs that cannot be seen, or are no text, cannot be typed either.
+        # A name with invisible characters, or that is no text, cannot be typed either.
         if not is_private and name.isprintable() and not scope.hidden_by(name, is_folder=is_folder):
             yield name, is_folder

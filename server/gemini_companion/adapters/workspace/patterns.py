@@ -1,8 +1,8 @@
-"""The lines of one ignore file, compiled, and what they say of an entry.
+"""The lines of one ignore file, compiled, and their verdict on an entry.
 
-pathspec translates the globs of single names. Which line wins, and how `**` spans directories, is decided here: pathspec's own `GitIgnoreSpec`
-answers for whole paths and lets `!dir/file` take a file back in from an ignored `dir/`, and its regular expressions for whole paths
-take exponential time on hostile patterns.
+pathspec translates the globs of single names. Which line wins, and how `**` spans directories, is decided here:
+pathspec's own `GitIgnoreSpec` matches whole paths and lets `!dir/file` re-include a file from an ignored `dir/`, and
+its regular expressions for whole paths take exponential time on hostile patterns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _POSIX_CLASSES = {
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 
 _Segments: TypeAlias = "Sequence[re.Pattern[str] | None]"
-"""One pattern a name; `None` stands for `**`."""
+"""One pattern per name; `None` for `**`."""
 
 
 class _Line(NamedTuple):
@@ -62,22 +62,26 @@ class _Names:
 
 
 class _Run:
-    """Neighbouring lines that all hide, or all take back in: their order among themselves doesn't matter."""
+    """Neighbouring lines that all hide, or all re-include: the order among them does not matter."""
 
     def __init__(self, lines: Sequence[_Line]) -> None:
         self.hides = lines[0].hides
         self._names = _Names([line.segments[0] for line in lines if not line.anchored and not line.folders_only])
         self._folder_names = _Names([line.segments[0] for line in lines if not line.anchored])
-        self._paths = [(line.folders_only, segments) for line in lines if line.anchored and (segments := _compile(line.segments))]
+        self._paths = [
+            (line.folders_only, segments) for line in lines if line.anchored and (segments := _compile(line.segments))
+        ]
 
     def match(self, parts: Sequence[str], *, is_folder: bool) -> bool:
         if (self._folder_names if is_folder else self._names).match(parts[-1]):
             return True
-        return any((is_folder or not folders_only) and _match(segments, parts) for folders_only, segments in self._paths)
+        return any(
+            (is_folder or not folders_only) and _match(segments, parts) for folders_only, segments in self._paths
+        )
 
 
 class Rules:
-    """One ignore file. Never raises on what stands in it: lines that mean nothing to git mean nothing here."""
+    """One ignore file. Never raises, whatever is in it: lines that git ignores are ignored."""
 
     def __init__(self, text: str) -> None:
         runs: list[list[_Line]] = []
@@ -89,9 +93,9 @@ class Rules:
         self._runs = [_Run(run) for run in reversed(runs)]
 
     def verdict(self, parts: Sequence[str], *, is_folder: bool) -> bool | None:
-        """True if the entry is hidden, False if it is taken back in, `None` if no line is about it: the last line that matches decides.
+        """True if the entry is hidden, False if it is re-included, `None` if no line matches; the last match decides.
 
-        `parts` is its path from the ignore file's directory. What is inside a hidden directory is not asked about.
+        `parts` is its path from the ignore file's directory. Entries of a hidden directory must not be asked for.
         """
         for run in self._runs:
             if run.match(parts, is_folder=is_folder):
@@ -125,7 +129,7 @@ def _parse(text: str) -> Iterator[_Line]:
 
 
 def _tokens(segment: str) -> list[str]:
-    """Escaped signs, brackets, stars in a row, and what is between. Linear: no bracket is sought where none can end."""
+    """Escaped characters, brackets, runs of stars, and what is between. No bracket is sought past the last `]`."""
     end = segment.rfind("]") + 1
     return _TOKEN.findall(segment[:end]) + _TOKEN_AFTER_BRACKETS.findall(segment[end:])
 
@@ -139,9 +143,9 @@ def _is_costly(segment: str) -> bool:
 
 
 def _simplify(segment: str) -> str:
-    """Stars in a row become one, but for a segment of just two.
+    """Make runs of stars one star, except for a segment of just two.
 
-    Of a segment with too many, head and tail are left: that hides what it hides and perhaps more, in bounded time.
+    Of a segment with too many stars, head and tail are left: that hides at least as much, in bounded time.
     """
     if segment == "**" or "*" not in segment:
         return segment
@@ -153,17 +157,17 @@ def _simplify(segment: str) -> str:
 
 
 def _plain_bracket(bracket: str) -> str:
-    """A bracket that Python reads as git does: POSIX classes spelt out, and nothing that `re` warns of as a set operation to come."""
+    """A bracket that Python reads as git does: POSIX classes spelt out, nothing that `re` takes for a set operation."""
     sign = "!" if bracket[1] in "!^" else ""
     inside = _POSIX_CLASS.sub(lambda named: _POSIX_CLASSES.get(named[1], ""), bracket[1 + len(sign) : -1])
     inside = re.sub(r"([-&|~])\1+", r"\1", inside)
     if inside.startswith("[") and not sign:
-        inside = "\0" + inside  # a sign that is in no name
+        inside = "\0" + inside  # a character that is in no name
     return f"[{sign}{inside}]"
 
 
 def _translate(name: str) -> str:
-    """The regular expression of one name's glob; empty where git discards it, as for an open bracket."""
+    """The regular expression of one name's glob; empty where git ignores the pattern, as for an open bracket."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms, so not before the first ignore file
 
     glob = "".join(_plain_bracket(token) if token[0] == "[" and len(token) > 1 else token for token in _tokens(name))
@@ -195,7 +199,7 @@ def _compile(segments: Sequence[str]) -> _Segments:
 
 
 def _match(segments: _Segments, parts: Sequence[str]) -> bool:
-    """Match a whole path, name by name. Only the latest `**` is ever extended, so that time is at most the product of the lengths."""
+    """Match a whole path, name by name. Only the latest `**` is extended: time is at most the lengths' product."""
     at = part = 0
     resume: tuple[int, int] | None = None
     while part < len(parts):

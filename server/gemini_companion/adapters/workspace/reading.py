@@ -1,4 +1,4 @@
-"""Opening files that may be anything: a pipe that never answers, a device, a gigabyte, a text in UTF-16."""
+"""Opening files that may be anything: a pipe that blocks, a device, a gigabyte, a text in UTF-16."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ _STRANGE_SHARE = 0.1
 
 
 def read_bytes(path: str, limit: int) -> bytes | None:
-    """At most `limit` first bytes of a regular file; `None` for anything else and for what cannot be read. Never blocks on a pipe."""
+    """The first `limit` bytes of a regular file; `None` for anything else or unreadable. Never blocks on a pipe."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+        descriptor = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        )
     except (OSError, ValueError):  # ValueError: a NUL in the path
         return None
     try:
@@ -38,9 +40,10 @@ def read_bytes(path: str, limit: int) -> bytes | None:
 
 
 def read_text(path: str, limit: int) -> str | None:
-    """At most `limit` first characters of a text file, without its byte order mark; `None` if it is no text or cannot be read.
+    """The first `limit` characters of a text file, without its byte order mark; `None` if it is no readable text.
 
-    UTF-8, or what the mark says. A few bytes that are not UTF-8 become U+FFFD; a NUL or many such bytes mean that it is no text.
+    The encoding is UTF-8, or that of the mark. A few bytes that are not UTF-8 become U+FFFD; a NUL or many such bytes
+    mean that it is no text.
     """
     size = 4 * max(0, limit) + 4  # the longest character and the longest mark have four bytes
     data = read_bytes(path, size)
@@ -50,7 +53,7 @@ def read_text(path: str, limit: int) -> str | None:
     if not mark and b"\0" in data:
         return None
     data = data[len(mark) :]
-    # Not final where the file goes on: the last character may be cut.
+    # Not final if the file is longer: the last character may be cut.
     text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final=len(data) + 4 < size)
     if text.count("\ufffd") > _STRANGE_SHARE * len(text):
         return None

@@ -14,7 +14,7 @@ from gemini_companion.sessions.ports import Names
 
 _MAX_DEPTH = 64
 _MAX_ENTRIES = 100_000
-"""Entries of one directory that are looked at."""
+"""Entries of one directory that are read."""
 _MIN_SHARE = 10
 
 
@@ -24,15 +24,15 @@ class _Folder:
     def __init__(self, label: str, scope: Scope | None, depth: int) -> None:
         self.label = label
         self.scope = scope
-        """`None` for a workspace folder that is not there."""
+        """`None` for a workspace folder that does not exist."""
         self.depth = depth
         self.entries: list[tuple[str, bool | None]] | None = None
-        """The first names, with True for a directory, None for a link; `None` before it was opened."""
+        """The first names, with True for a directory, `None` for a link; `None` before it was read."""
         self.total = 0
-        """How many names there are; `entries` holds as many of them as can ever be shown."""
+        """The number of names; `entries` has as many of them as can ever be shown."""
         self.shown = 0
         self.more = False
-        """It has more entries than were looked at."""
+        """It has more entries than were read."""
         self.note = ""
         self.folders: dict[str, _Folder] = {}
 
@@ -44,10 +44,11 @@ class _Folder:
 
 
 class Tree:
-    """Draws at most `limit` names down to `levels` folders deep, an entry a line, indented by two spaces a level; directories end in a slash.
+    """Draws at most `limit` names down to `levels` folders deep.
 
-    Breadth first: every directory shows a share of its entries before any shows its next, so that one full directory hides no
-    other. What is left is counted. Ignored files, secrets and `.git` are left out, and links are named and never followed.
+    One entry per line, indented by two spaces per level; directories end in a slash. Breadth first: every directory
+    shows a share of its entries before any shows its next, so that one full directory hides no other. What is left out
+    is counted. Ignored files, secrets and `.git` are left out, and links are named and never followed.
     """
 
     def __init__(self, ignore_files: IgnoreFiles, limit: int, *, levels: int = _MAX_DEPTH) -> None:
@@ -59,13 +60,13 @@ class Tree:
         """By real path."""
 
     def draw(self, folders: Sequence[str]) -> str:
-        """The tree below each folder, in the order given, each once. Blocks: call it in a thread."""
+        """The tree below each folder, in the order given, each once. Blocks; call it in a thread."""
         for folder in folders:
             self._add_root(folder)
         return self._draw()
 
     def draw_below(self, folder: str, scope: Scope) -> Names:
-        """The tree below one folder, whose scope is known. Blocks."""
+        """The tree below one folder with that scope. Blocks; call it in a thread."""
         root = _Folder(_printable(folder.rstrip(os.sep) + os.sep), scope, 0)
         self._roots[scope.path] = root
         text = self._draw()
@@ -102,24 +103,30 @@ class Tree:
             self._roots[real].note = "not a folder" if os.path.exists(real) else "not on disk"
 
     def _open(self, folder: _Folder) -> None:
-        """List what may be shown of a directory."""
+        """Read what may be shown of a directory."""
         folder.entries = []
         scope = folder.scope
         if scope is None:
             return
         try:
             with os.scandir(scope.path) as found:
-                visible = [entry for entry in map(_entry, islice(found, _MAX_ENTRIES)) if self._may_be_shown(folder.label, scope, *entry)]
+                visible = [
+                    entry
+                    for entry in map(_entry, islice(found, _MAX_ENTRIES))
+                    if self._may_be_shown(folder.label, scope, *entry)
+                ]
                 folder.more = next(found, None) is not None
         except OSError:
             folder.note = "cannot be read"
             return
         folder.total = len(visible)
-        # Sorting 100,000 names at once would stop the event loop for as long as it takes.
+        # Sorting 100,000 names at once would hold up the event loop for its duration.
         folder.entries = heapq.nsmallest(self._limit, visible, key=lambda entry: (entry[0].casefold(), entry[0]))
 
     def _may_be_shown(self, parent: str, scope: Scope, name: str, is_folder: bool | None) -> bool:
-        private = name == ".git" or is_secret_name(f"{name}/-" if is_folder else parent + name)  # a folder is one if all in it is
+        private = name == ".git" or is_secret_name(
+            f"{name}/-" if is_folder else parent + name
+        )  # a folder is a secret if everything in it is
         return not private and not scope.hidden_by(name, is_folder=bool(is_folder))
 
     def _children(self, folder: _Folder, entries: Sequence[tuple[str, bool | None]]) -> list[_Folder]:
@@ -159,5 +166,5 @@ def _entry(entry: os.DirEntry[str]) -> tuple[str, bool | None]:
 
 
 def _printable(name: str) -> str:
-    """The name on one line, whatever is in it: line breaks, escape sequences, signs that turn the writing around, bytes that are no text."""
+    """The name on one line: line breaks, control characters, direction marks and non-text bytes are escaped."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in name)

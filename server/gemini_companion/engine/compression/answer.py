@@ -18,8 +18,8 @@ _SECTION_BEGINS: Final = re.compile(rf"\s{{0,200}}<(?:{'|'.join(SECTIONS)})\s{{0
 def read_snapshot(answer: str) -> str | None:
     """The last complete `<state_snapshot>` of an answer, tags included, or `None`. Linear in the answer's length.
 
-    Scratchpads are dropped first, so that a draft in one is never taken. Where a section follows a tag at once, only such tags open a
-    snapshot: a snapshot may speak of the tag. A snapshot without a word in it counts as none.
+    Scratchpads are dropped first, so that a draft in one is never taken. Where a section follows a tag at once, only
+    such tags open a snapshot: a snapshot may mention the tag. A snapshot without text counts as none.
     """
     text = _without_scratchpads(answer)
     openings = [match.span() for match in _OPEN.finditer(text)]
@@ -31,7 +31,7 @@ def read_snapshot(answer: str) -> str | None:
 
 
 def _last_complete(text: str, openings: list[tuple[int, int]]) -> str | None:
-    """The body of the last of these openings that is closed before the next one, and that says something."""
+    """The body of the last of these openings that is closed before the next one and holds text besides section tags."""
     end = len(text)
     for start, begin in reversed(openings):
         body = _body(text, begin, end)
@@ -42,7 +42,10 @@ def _last_complete(text: str, openings: list[tuple[int, int]]) -> str | None:
 
 
 def _body(text: str, begin: int, end: int) -> str | None:
-    """From `begin` to the tag that closes the snapshot: the first one after the last section, so that a section may speak of it too."""
+    """The text from `begin` to the tag that closes the snapshot; `None` if none does before `end`.
+
+    The first closing tag after the last section counts, so that a section may mention the tag.
+    """
     closes = [match.start() for match in _CLOSE.finditer(text, begin, end)]
     if not closes:
         return None
@@ -51,7 +54,10 @@ def _body(text: str, begin: int, end: int) -> str | None:
 
 
 def edited_snapshot(text: str) -> str | None:
-    """A person's text as a snapshot: taken as it is if it is one, wrapped if it has no tag, foreign tags escaped. `None` if it is empty."""
+    """A person's text as a snapshot: taken as it is if it is one, wrapped if it has no tag, foreign tags escaped.
+
+    `None` if it is empty.
+    """
     stripped = text.strip()
     opening, closing = _OPEN.match(stripped), list(_CLOSE.finditer(stripped))
     if opening and closing and closing[-1].end() == len(stripped):
@@ -62,7 +68,7 @@ def edited_snapshot(text: str) -> str | None:
 
 
 def wrap(body: str) -> str:
-    """`body` in a snapshot tag; the tags of a snapshot or a scratchpad inside it are escaped, its seven sections are left."""
+    """`body` in a snapshot tag. Snapshot and scratchpad tags inside it are escaped; its seven sections are left."""
     return f"<state_snapshot>\n{_escape_outer(body)}\n</state_snapshot>"
 
 
@@ -78,7 +84,10 @@ def _escape_outer(body: str) -> str:
 
 
 def _without_scratchpads(text: str) -> str:
-    """Everything outside closed scratchpads. Where they are not nested properly the first closing tag ends one; an unclosed one is left."""
+    """Everything outside closed scratchpads.
+
+    Where they are not nested properly, the first closing tag ends one; an unclosed one is left.
+    """
     tags = list(_SCRATCHPAD_TAG.finditer(text))
     matching = _matching_closes(tags)
     pieces: list[str] = []
@@ -93,7 +102,10 @@ def _without_scratchpads(text: str) -> str:
 
 
 def _matching_closes(tags: list[re.Match[str]]) -> list[re.Match[str] | None]:
-    """For each opening tag the closing tag that matches it by nesting, else the first closing tag after it, else `None`."""
+    """For each opening tag the closing tag that matches it: by nesting, else the first one after it, else `None`.
+
+    Both lists run parallel; a closing tag has `None`.
+    """
     closes: list[re.Match[str] | None] = [None] * len(tags)
     following: re.Match[str] | None = None
     for index in range(len(tags) - 1, -1, -1):

@@ -1,11 +1,12 @@
-"""When not to try again: the failure flag and the pauses of automatic compression, as a fold of the log."""
+"""When automatic compression must not try again: its failure flag and its pauses, as a fold of the log."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
 
-from gemini_companion.engine.history.log import AttemptEntry, CompactionEntry, Entry, UndoEntry
+from gemini_companion.engine.compression.types import FAULTS
+from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, Entry, UndoEntry
 
 FAILURES_IN_A_ROW: Final = 3
 """Automatic runs ending in an empty summary, a count error or a model fault after which no model is asked any more."""
@@ -16,11 +17,12 @@ GROWTH_THAT_CLEARS: Final = 1.5
 PAUSE_SHARE: Final = 0.1
 """Share of the limit by which the count must grow after an undo or a cancelled automatic run."""
 
-_COUNTED: Final = frozenset({"COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR"})
-
 
 class Breaker:
-    """The failure flag (`hasFailedCompressionAttempt`) and what automatic compression waits for."""
+    """The failure flag (Gemini CLI's `hasFailedCompressionAttempt`) and the pauses of automatic compression.
+
+    Token counts are the session's: the whole request without its prompt. A pause that `pause` set is not in the log.
+    """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._failed_at: int | None = None
@@ -34,7 +36,7 @@ class Breaker:
         match entry:
             case AttemptEntry():
                 self._attempt(entry)
-            case CompactionEntry(result=result) if result.status == "COMPRESSED":
+            case CompressionEntry(result=result) if result.status == "COMPRESSED":
                 self._failed_at, self._failures, self._paused_at = None, 0, None
             case UndoEntry(result=result):
                 self._failed_at, self._failures = None, 0
@@ -46,7 +48,7 @@ class Breaker:
         status = entry.result.status
         if status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" and not entry.forced:
             self._failed_at = entry.token_count
-        elif entry.result.trigger == "auto" and (status in _COUNTED or entry.fault):
+        elif entry.result.trigger == "auto" and (status in FAULTS or entry.fault):
             self._failures += 1
             if self._failures >= FAILURES_IN_A_ROW:
                 self._failed_at = entry.token_count

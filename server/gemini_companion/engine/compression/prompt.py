@@ -44,7 +44,9 @@ How to answer
 Keep exact strings exact: paths, commands, identifiers, numbers, error messages. Write in the language of the conversation.
 """
 
-FIRST_REQUEST: Final = "Write the snapshot of the conversation quoted above: the scratchpad first, then one complete <state_snapshot>."
+FIRST_REQUEST: Final = (
+    "Write the snapshot of the conversation quoted above: the scratchpad first, then one complete <state_snapshot>."
+)
 
 MERGE_REQUEST: Final = (
     "An earlier snapshot of what came before stands above as well. Write one new snapshot of both: the scratchpad first, then one complete "
@@ -74,12 +76,16 @@ _PATH_KEYS: Final = frozenset({"path", "previousPath", "otherOpenFiles", "filesO
 
 
 def quote(items: Sequence[Item], *, nonce: str, first_index: int = 0, limit: int | None = None) -> list[str]:
-    """Each item as a fenced block of text. `limit`, in characters, cuts a body in the middle, for what no window could hold."""
+    """Each item as a fenced block of text, numbered from `first_index`.
+
+    `nonce` is the secret marker of the fences. `limit`, in characters, cuts a body in the middle where no window
+    could hold it.
+    """
     return ["\n".join(_fenced(index, item, nonce, limit)) for index, item in enumerate(items, first_index)]
 
 
 def quoted_texts(items: Sequence[Item], *, nonce: str, first_index: int = 0, limit: int | None = None) -> list[str]:
-    """The items fenced as `quote` does it, one block under the other, in texts of `BLOCKS_IN_A_TEXT`; put together they are the data."""
+    """The blocks of `quote`, joined into texts of `BLOCKS_IN_A_TEXT` blocks each; concatenated they are the data."""
     texts: list[str] = []
     for start in range(0, len(items), BLOCKS_IN_A_TEXT):
         lines = [""] if start else []
@@ -89,11 +95,18 @@ def quoted_texts(items: Sequence[Item], *, nonce: str, first_index: int = 0, lim
     return texts
 
 
-def summary_contents(texts: Sequence[str], *, previous_snapshot: str | None, guidance: str, nonce: str) -> tuple[Content, ...]:
-    """The contents of the first request: the data, a part per text, then what is asked."""
+def summary_contents(
+    texts: Sequence[str], *, previous_snapshot: str | None, guidance: str, nonce: str
+) -> tuple[Content, ...]:
+    """The contents of the first request: one user content with a part per text of `quoted_texts`, then the request.
+
+    `previous_snapshot` comes first where there is one. `guidance` is the user's own wish, `""` for none.
+    """
     parts: list[Part] = []
     if previous_snapshot is not None:
-        parts.append({"text": f"<<<earlier snapshot {nonce}\n{neutralise(previous_snapshot)}\nearlier snapshot {nonce}>>>\n"})
+        parts.append(
+            {"text": f"<<<earlier snapshot {nonce}\n{neutralise(previous_snapshot)}\nearlier snapshot {nonce}>>>\n"}
+        )
     parts.extend({"text": text} for text in texts)
     request = FIRST_REQUEST if previous_snapshot is None else MERGE_REQUEST
     if guidance:
@@ -103,13 +116,13 @@ def summary_contents(texts: Sequence[str], *, previous_snapshot: str | None, gui
 
 
 def follow_up(contents: tuple[Content, ...], answer: str, request: str) -> tuple[Content, ...]:
-    """The contents of a second request: the first's as they were, the answer, and the next question."""
+    """The contents of a follow-up request: those of the request before, its answer, and the next question."""
     return (*contents, model_text(answer or NO_ANSWER), user_text(request))
 
 
 def _fenced(index: int, item: Item, nonce: str, limit: int | None) -> tuple[str, ...]:
     """The lines of a block: what opens the fence, the body, what closes it. One string may hold many lines."""
-    lines = _said(item)
+    lines = _quotable(item)
     if limit is not None:
         lines = _shortened(lines, limit)
     for line in lines:
@@ -120,8 +133,8 @@ def _fenced(index: int, item: Item, nonce: str, limit: int | None) -> tuple[str,
     return f"<<<content {index} {item.content.role} {nonce}", *lines, f"content {index} {nonce}>>>"
 
 
-def _said(item: Item) -> tuple[str, ...]:
-    """What a content says. A text is handed on and not copied: a history has hundreds of megabytes of them."""
+def _quotable(item: Item) -> tuple[str, ...]:
+    """The text of an item, in pieces that are not copied: a history may have hundreds of megabytes of them."""
     parts = item.content.parts
     if item.kind == "ide":
         return tuple([f"[editor: {', '.join(editor_paths(text_of(part) or ''))}]" for part in parts]) or ("",)
@@ -177,7 +190,7 @@ def _result(response: dict[str, Any]) -> tuple[str, ...]:
 
 
 def editor_paths(text: str) -> list[str]:
-    """The paths that an IDE entry names, in order, each once; none if the text is no IDE context message."""
+    """The paths that an IDE context message names, in order, each once; empty if the text is no such message."""
     try:
         message = read_message(text)
     except InvalidInput:

@@ -12,17 +12,19 @@ from gemini_companion.engine.history.json_length import json_length
 from gemini_companion.engine.history.part import has_call, is_plain_user
 
 PRESERVE_FRACTION: Final = 0.3
-"""Share of the newest history that stays word for word (seeds: COMPRESSION_PRESERVE_THRESHOLD)."""
+"""Share of the newest history that stays word for word (Gemini CLI's COMPRESSION_PRESERVE_THRESHOLD)."""
 
 SPLIT_FRACTION: Final = 1 - PRESERVE_FRACTION
+
+"""Share of the history that is compressed: the rest of `PRESERVE_FRACTION`."""
 
 
 def find_split_point(contents: Sequence[Content], fraction: float) -> int:
     """The index of the first content to keep when about `fraction` of the history is to be compressed.
 
-    It is the first plain user content (one without function responses) before which at least `fraction` of the characters
-    of the compact JSON lie. If there is none: `len(contents)` when the last content is the model's and calls nothing, else
-    the last plain user content, else 0. Raises `ValueError` unless 0 < fraction < 1.
+    It is the first plain user content (one without function responses) before which at least `fraction` of the
+    characters of the compact JSON lie. If there is none: `len(contents)` when the last content is the model's and calls
+    nothing, else the last plain user content, else 0. Raises `ValueError` unless 0 < fraction < 1.
     """
     check_fraction(fraction)
     candidates = [index for index, content in enumerate(contents) if is_plain_user(content)]
@@ -37,9 +39,11 @@ def check_fraction(fraction: float) -> None:
 
 
 def split_by_weight(weights: Sequence[int], candidates: Sequence[int], fraction: float, *, ends_closed: bool) -> int:
-    """`find_split_point` on what is known already: `candidates` are rising indexes into `weights`.
+    """Like `find_split_point`, on what is known already.
 
-    `ends_closed` says that everything may be compressed: the last content is the model's and calls nothing.
+    `weights` has one weight per content (length of its compact JSON), `candidates` are rising indexes into it.
+
+    `ends_closed` is true if everything may be compressed: the last content is the model's and calls nothing.
     """
     target = sum(weights) * fraction
     before = list(accumulate(weights, initial=0))
@@ -52,12 +56,15 @@ def split_by_weight(weights: Sequence[int], candidates: Sequence[int], fraction:
     return candidates[-1] if candidates else 0
 
 
-def split_inside_run(weights: Sequence[int], model_starts: Sequence[int], fraction: float, *, answered_from: Sequence[bool], first: int) -> int:
-    """Where to cut an agent's run of one prompt and many tool rounds, or 0 if nowhere.
+def split_inside_run(
+    weights: Sequence[int], model_starts: Sequence[int], fraction: float, *, answered_from: Sequence[bool], first: int
+) -> int:
+    """The index at which to split an agent's run of one prompt and many tool rounds, or 0 if nowhere.
 
-    The first model content at or past `fraction` of the weight whose calls are all answered in what follows; if none lies
-    that far, the last such one before. `model_starts` are rising indexes of contents of the model, `answered_from[i]` says that the calls of
-    `model_starts[i]` are all answered after it, and only indexes past `first` count (something must lie between).
+    The first model content at or past `fraction` of the weight whose calls are all answered in what follows; if none
+    lies that far, the last such one before. `model_starts` are rising indexes of contents of the model,
+    `answered_from[i]` is true if the calls of `model_starts[i]` are all answered after it, and only indexes past
+    `first` count (something must lie between).
     """
     target = sum(weights) * fraction
     before = list(accumulate(weights, initial=0))

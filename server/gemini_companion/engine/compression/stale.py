@@ -1,11 +1,11 @@
-"""Whether what a compaction was computed for still stands: the compare of compare-and-swap."""
+"""Whether a computed compression may still be installed: the compare of compare-and-swap."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
 from gemini_companion.engine.history.log import (
-    CompactionEntry,
+    CompressionEntry,
     Entry,
     IdeContextEntry,
     PromptEntry,
@@ -17,22 +17,27 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.history.view import History
 
 
-def is_stale(history: History, planned: CompactionEntry, base_version: int) -> bool:
-    """True if a compaction, an undo, a truncation or a rolled back turn touched the planned span or its cuts after `base_version`.
+def is_stale(history: History, planned: CompressionEntry, base_version: int) -> bool:
+    """True if the planned span or its cuts were changed after `base_version`, a sequence number.
 
-    Contents appended meanwhile do not count: they stay after the tail.
+    A compression, an undo, a truncation or a turn that was rolled back can do that. Contents appended meanwhile do not
+    count: they stay after the tail.
     """
-    if not _stands_on_what_is_in_force(history, planned):
+    if not _is_base_in_force(history, planned):
         return True
     for entry in reversed(history.entries):
         if entry.seq <= base_version:
             return False
         match entry:
-            case CompactionEntry():
+            case CompressionEntry():
                 if _touches(entry, planned):
                     return True
             case UndoEntry():
-                if any(_touches(history.compactions[undone], planned) for undone in entry.undone if undone in history.compactions):
+                if any(
+                    _touches(history.compressions[undone], planned)
+                    for undone in entry.undone
+                    if undone in history.compressions
+                ):
                     return True
             case TurnEndEntry() if entry.outcome != "completed":
                 if planned.hides is not None and _had_contents(history, entry, *planned.hides):
@@ -42,20 +47,23 @@ def is_stale(history: History, planned: CompactionEntry, base_version: int) -> b
     return False
 
 
-def _stands_on_what_is_in_force(history: History, planned: CompactionEntry) -> bool:
-    """False if a compaction that it covers is gone, or one in force hides a part of the span and is not covered."""
+def _is_base_in_force(history: History, planned: CompressionEntry) -> bool:
+    """False if a covered compression is no longer in force, or one that is hides a part of the span uncovered."""
     if not all(covered in history.in_force for covered in planned.covers):
         return False
     if planned.hides is None:
         return True
     first, last = planned.hides
     return not any(
-        other.hides is not None and other.hides[0] <= last and first <= other.hides[1] and other.compaction_id not in planned.covers
+        other.hides is not None
+        and other.hides[0] <= last
+        and first <= other.hides[1]
+        and other.compression_id not in planned.covers
         for other in history.in_force.values()
     )
 
 
-def _touches(other: CompactionEntry, planned: CompactionEntry) -> bool:
+def _touches(other: CompressionEntry, planned: CompressionEntry) -> bool:
     cuts = {(cut.seq, cut.part) for cut in planned.cuts}
     if any((cut.seq, cut.part) in cuts for cut in other.cuts):
         return True
@@ -72,7 +80,9 @@ def _had_contents(history: History, end: TurnEndEntry, first: int, last: int) ->
     low = bisect_left(history.entries, first, key=_seq)
     high = bisect_right(history.entries, last, key=_seq)
     return any(
-        isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry) and entry.turn_id == end.turn_id and entry.seq > end.kept_to
+        isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
+        and entry.turn_id == end.turn_id
+        and entry.seq > end.kept_to
         for entry in history.entries[low:high]
     )
 

@@ -1,72 +1,85 @@
-"""Finding facts in contents: paths, commands, directives, errors, numbers, open tasks, addresses; every one word for word."""
+"""Finding facts in contents, each word for word: rules, tasks, errors, paths, commands, symbols, numbers."""
 
 from __future__ import annotations
 
 import json
-import re
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 from typing import Any, Final, TypeAlias, cast
 
-from gemini_companion.engine.facts.commands import command_of, fenced_commands
-from gemini_companion.engine.facts.fact import Fact as Fact
-from gemini_companion.engine.facts.fact import FactKind
-from gemini_companion.engine.facts.fact import FactSource as FactSource
+from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
 from gemini_companion.engine.facts.paths import paths_in, paths_of_argument
 from gemini_companion.engine.facts.patterns import (
     COMMANDS,
-    DIRECTIVE_HINTS,
     ERROR_HINTS,
     ERRORS,
-    PLAN_HINTS,
-    TASK_HINTS,
-    TASKS,
+    MARKED_TASKS,
+    NUMBERS,
+    SHELL_FENCE,
+    SYMBOLS,
     URLS,
-    Row,
-    compiled,
-    directive_cue,
+    found,
     hinted,
-    number,
-    plan_cue,
+    lazy,
 )
-from gemini_companion.engine.facts.sentences import pieces, prose_lines, sentence_spans
+from gemini_companion.engine.facts.rules import is_decision, is_plan, is_rule, may_hold, may_hold_rule
+from gemini_companion.engine.facts.sentences import (
+    example_spans,
+    fenced_spans,
+    is_code,
+    pasted_spans,
+    pieces,
+    prose_lines,
+    sentence_spans,
+    without_examples,
+)
 from gemini_companion.engine.history.part import call_of, is_plain_user, is_thought, response_of, response_text, text_of
 
-_LONGEST_LINE: Final = 400
-"""Characters of an error's line; what is longer is data."""
-_LONGEST_SENTENCE: Final = 240
-"""Characters of a line in somebody's words that reports an error rather than talks about one."""
-_BEFORE_DIGIT: Final = 64
-"""Characters before a number that can belong to it: `version `, `gift_card_`."""
+_LOOKED_AT: Final = 65_536
+"""Characters of one text that are looked at: of a longer one its head and its tail."""
+_LONGEST_ERROR: Final = 400
+"""Characters of an error's line; what is longer is data. In somebody's words, `_LONGEST_REPORT`."""
+_LONGEST_REPORT: Final = 240
+_LONGEST_RULE: Final = 1_000
 _SHORT_HEADING: Final = 40
 """Characters below which what ends in a colon is a heading."""
+_BEFORE_DIGIT: Final = 64
+"""Characters before a number that can belong to it: `version `, `gift_card_`."""
 _DEEPEST: Final = 32
 """Levels of nesting that are looked into in the arguments of a call."""
+_COMMAND_KEYS: Final = ("command", "cmd", "shell_command", "bash_command", "commands", "script", "code", "input")
+_COMMAND_COMPANIONS: Final = frozenset(
+    "description dir_path directory cwd workdir working_directory timeout timeout_ms timeout_seconds "  # noqa: SIM905
+    "is_background background "
+    "explanation shell env restart run_in_background login".split()
+)
 
-_Found: TypeAlias = tuple[FactKind, str, bool]
-"""A fact's kind, text and certainty."""
+_Found: TypeAlias = tuple[FactKind, str, bool, str]
+"""A fact's kind, its text, whether it is only listed, and a directive's line."""
 
-
-def extract_facts(items: Sequence[FactSource]) -> list[Fact]:
-    """Every fact of every content, in order; each text once per kind and content. Total: no content makes it raise."""
-    facts: list[Fact] = []
-    for item in items:
-        facts.extend(facts_of(item))
-    return facts
+_DIGIT: Final = lazy(r"\d")
+_INNER: Final = lazy(r"[a-z][A-Z]")
+_SHELL_NAME: Final = lazy(
+    r"(?i)shell|bash|terminal|command|powershell|console|(?<![a-z])(?:exec|execute|run|sh|zsh|cmd|process)(?![a-z])"
+)
+_SPEAKER: Final = lazy(
+    r"(?:\[[^\]\n]{3,60}\][ \t]+)?(?!(?i:notes?|important|rules?|tasks?|todo|warning|remember|reminder|constraints?"
+    r"|requirements?|hints?|tips?|goal|context|issue|error|question|answer|fyi|also|update|style|problem|output|result"
+    r"|example|user|model|please)\b)(?P<name>[A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):[ \t]+(?=\S)"
+)
 
 
 def facts_of(source: FactSource) -> list[Fact]:
-    """The facts of one content, each text once per kind."""
-    found: dict[tuple[FactKind, str], bool] = {}
-    by_user = is_plain_user(source.content) and not source.ide_context
+    """The facts of one content, each text once per kind. Total: no content makes it raise."""
+    facts: dict[tuple[FactKind, str], Fact] = {}
+    by_user = is_plain_user(source.content)
     for part in source.content.parts:
-        if is_thought(part):
-            continue
-        for kind, text, certain in _facts_of_part(part, by_user=by_user, paths_only=source.ide_context):
-            if text and (certain or (kind, text) not in found):
-                found[kind, text] = certain
-    return [Fact(kind, text, source.index, source.seq, certain) for (kind, text), certain in found.items()]
+        for kind, text, listed, line in _facts_of_part(part, by_user=by_user, ide_context=source.ide_context):
+            if text:
+                known = facts.get((kind, text))
+                listed = listed and (known is None or known.listed)
+                facts[kind, text] = Fact(kind, text, source.index, source.seq, listed, line)
+    return list(facts.values())
 
 
 def result_text(response: dict[str, Any]) -> str:
@@ -90,137 +103,210 @@ def as_json(value: object) -> str:
         return ""
 
 
-def find(rows: tuple[Row, ...], text: str) -> Iterator[str]:
-    """What the rows of the pattern table find in `text`, in the rows' order."""
-    for pattern, captures in compiled(rows):
-        for match in pattern.finditer(text):
-            yield (match["fact"] if captures else match.group()).rstrip()
+def speaker_of(text: str) -> tuple[str, int]:
+    """The name that a transcript's line opens with (`Ann: …`), and where the words begin; empty and 0 if not."""
+    match = _SPEAKER().match(text)
+    return (match["name"], match.end()) if match else ("", 0)
 
 
-def directives_in(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of every sentence of the prose in `text` that holds a directive's cue; a short heading is none."""
-    for start, end in _sentences_with(directive_cue(), DIRECTIVE_HINTS, text):
-        if end - start >= _SHORT_HEADING or text[end - 1] not in ":：":
-            yield start, end
-
-
-def _sentences_with(cue: re.Pattern[str], hints: tuple[str, ...], text: str) -> Iterator[tuple[int, int]]:
-    if any(hinted(piece.lower().replace("\n", " "), hints) and cue.search(piece) for piece in pieces(text)):
-        for low, high in prose_lines(text):
-            if cue.search(text, low, high):
-                yield from (span for span in sentence_spans(text, low, high) if cue.search(text, *span))
+def _ruled_lines(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each line of the prose in `text` with the sentences in it that bind from now on; headings and code do not."""
+    if not may_hold_rule(text):
+        return
+    between_people = bool(speaker_of(text)[0])
+    for low, high in prose_lines(text):
+        if is_code(text, low, high):
+            continue
+        said = [text[start:end] for start, end in sentence_spans(text, low, high) if end - start <= _LONGEST_RULE]
+        headless = (sentence for sentence in said if len(sentence) >= _SHORT_HEADING or sentence[-1] not in ":：")
+        if rules := [sentence for sentence in headless if is_rule(sentence, between_people=between_people)]:
+            yield text[low:high].strip(), rules
 
 
 def error_lines(text: str) -> Iterator[str]:
-    """The lines of `text` that say what went wrong, without the blanks around them and cut where too long. Code is none."""
+    """The lines of `text` that say what went wrong, without the blanks around them and cut where too long.
+
+    Code is none.
+    """
     last = -1
-    for start, end in sorted(match.span() for pattern, _ in compiled(ERRORS) for match in pattern.finditer(text)):
+    for match in ERRORS().finditer(text):
+        start, end = match.span()
         if start < last:
             continue
         low = text.rfind("\n", 0, start + 1) + 1 if text[start : start + 1] != "\n" else start + 1
         high = text.find("\n", end)
         last = len(text) if high < 0 else high
-        line = text[low : min(last, low + _LONGEST_LINE)].strip()
-        if line and not is_code(line):
+        line = text[low : min(last, low + _LONGEST_ERROR)].strip()
+        if line and line[0] not in "#*" and not is_code(line):
             yield line
+
+
+def command_of(call: dict[str, Any]) -> str | None:
+    """The whole command of a call to something like a shell, without line breaks at its end; `None` for other calls."""
+    args: object = call.get("args")
+    arguments = cast("dict[str, Any]", args) if isinstance(args, dict) else {}
+    shell = _SHELL_NAME().search(str(call.get("name") or "")) is not None
+    for key in _COMMAND_KEYS:
+        bare = key in _COMMAND_KEYS[:4] and _COMMAND_COMPANIONS.issuperset(arguments.keys() - {key})
+        value: object = arguments.get(key) if shell or bare else None
+        if isinstance(value, list) and all(isinstance(word, str) for word in cast("list[Any]", value)):
+            value = " ".join(cast("list[str]", value))
+        if isinstance(value, str) and value.strip():
+            return value.rstrip()
+    return None
+
+
+def fenced_commands(text: str) -> Iterator[str]:
+    """The lines of fenced shell blocks; where some have a prompt, only those, without it.
+
+    A line continued with a backslash is one.
+    """
+    for start, end, language in fenced_spans(text):
+        if not SHELL_FENCE().fullmatch(language):
+            continue
+        body = text[start:end].split("\n")[1:]
+        if body and body[-1].lstrip().startswith(("```", "~~~")):
+            body.pop()
+        prompts = any(line.lstrip().startswith("$ ") for line in body)
+        held = ""
+        for line in (*body, ""):
+            if held or line.lstrip().startswith("$ ") or not prompts:
+                held += f"\n{line}" if held else line.lstrip().removeprefix("$ ")
+                if not line.endswith("\\"):
+                    if held.strip() and not held.startswith("#"):
+                        yield held.rstrip()
+                    held = ""
+
+
+def _facts_of_part(part: dict[str, Any], *, by_user: bool, ide_context: bool) -> Iterator[_Found]:
+    if (text := text_of(part)) is not None:
+        if ide_context:
+            yield from _each("path", chain.from_iterable(map(paths_in, _bounded(text))), listed=True)
+        elif not is_thought(part):
+            yield from _said(text, by_user=by_user)
+    elif (call := call_of(part)) is not None:
+        if command := command_of(call):
+            yield "command", command, False, ""
+        for key, value in strings_in(call.get("args")):
+            first, _, rest = value.partition("\n")
+            yield from _each("path", paths_of_argument(key, first[:_LOOKED_AT]))
+            yield from _each("url", _addresses(first[:_LOOKED_AT]))
+            yield from _each("number", numbers_in(first[:_LONGEST_RULE]))
+            yield from _each("path", chain.from_iterable(map(paths_in, _bounded(rest))), listed=True)
+    elif (response := response_of(part)) is not None:
+        yield from _output(result_text(response))
+    elif isinstance(code := part.get("executableCode"), dict):
+        yield "command", str(cast("dict[str, Any]", code).get("code") or "").rstrip(), False, ""
+    elif isinstance(result := part.get("codeExecutionResult"), dict):
+        yield from _output(str(cast("dict[str, Any]", result).get("output") or ""))
+
+
+def _each(kind: FactKind, texts: Iterable[str], *, listed: bool = False) -> Iterator[_Found]:
+    return ((kind, text, listed, "") for text in texts)
+
+
+def _output(text: str) -> Iterator[_Found]:
+    """A tool's output: what went wrong counts, what it lists does not."""
+    for piece in _bounded(text):
+        yield from _each("path", paths_in(piece), listed=True)
+        yield from _each("url", _addresses(piece), listed=True)
+        if hinted(piece.lower(), ERROR_HINTS):
+            yield from _each("error", error_lines(piece))
+
+
+def condensed(text: str, *, notes: bool = True) -> str:
+    """The words of a message: in place of an example or a pasted text how long it is, and what went wrong in that."""
+    text = without_examples(text) if notes else without_examples(text, "")
+    for low, high in reversed(pasted_spans(text)):
+        pasted = text[low:high].rstrip("\n")
+        errors = "; ".join(dict.fromkeys(chain.from_iterable(map(error_lines, _bounded(pasted)))))
+        note = f"({pasted.count(chr(10)) + 1:,} pasted lines{': ' if errors else ''}{errors[:_LONGEST_ERROR]})"
+        text = f"{text[:low]}{note if notes else ''}\n{text[high:]}"
+    return text.strip()
+
+
+def _said(text: str, *, by_user: bool) -> Iterator[_Found]:
+    """What a person or the model said; of an example only the paths, as listed; a pasted text is an output."""
+    examples = example_spans(text)
+    pasted = [] if examples else pasted_spans(text)
+    edges = [0, *(edge for span in examples or pasted for edge in span), len(text)]
+    for low, high in pairwise(edges):
+        if (low, high) in examples:
+            yield from _each("path", chain.from_iterable(map(paths_in, _bounded(text[low:high]))), listed=True)
+            continue
+        if (low, high) in pasted:
+            yield from _output(text[low:high])
+            yield from _each("command", chain.from_iterable(found(COMMANDS(), p) for p in _bounded(text[low:high])))
+            continue
+        for said in _halves(text[low:high]):
+            yield from _sentences(said, by_user=by_user)
+        for piece in _bounded(text[low:high]):
+            yield from _patterns(piece)
+
+
+def _sentences(text: str, *, by_user: bool) -> Iterator[_Found]:
+    if by_user:
+        for line, rules in _ruled_lines(text):
+            for rule in rules:
+                yield "directive", rule, False, line
+    if may_hold(text.lower()):
+        between_people = bool(speaker_of(text)[0])
+        for low, high in prose_lines(text):
+            for start, end in sentence_spans(text, low, high):
+                sentence = text[start:end]
+                if end - start <= _LONGEST_RULE and may_hold(sentence.lower()):
+                    if is_plan(sentence) and not between_people:
+                        yield "task", sentence, False, ""
+                    elif is_decision(sentence):
+                        yield "decision", sentence, False, ""
+    if "```" in text or "~~~" in text:
+        yield from _each("command", fenced_commands(text))
+
+
+def _patterns(text: str) -> Iterator[_Found]:
+    yield from _each("path", paths_in(text))
+    if "$" in text or "`" in text or "PS " in text:
+        yield from _each("command", found(COMMANDS(), text))
+    if hinted(text.lower(), ERROR_HINTS):
+        yield from _each("error", (line for line in error_lines(text) if len(line) <= _LONGEST_REPORT))
+    if "[" in text or "TODO" in text or "FIXME" in text or "XXX" in text:
+        yield from _each("task", found(MARKED_TASKS(), text))
+    yield from _each("url", _addresses(text))
+    yield from _each("number", numbers_in(text))
+    for symbol in found(SYMBOLS(), text) if "_" in text or "`" in text or "()" in text or _INNER().search(text) else ():
+        if next(paths_in(symbol), None) is None:
+            yield "symbol", symbol, False, ""
 
 
 def numbers_in(text: str) -> Iterator[str]:
     """Ports, versions, ids, sums, dates, measures and line numbers in `text`."""
-    digit = _digit().search(text)
-    if digit is not None:
-        for match in number().finditer(text, max(0, digit.start() - _BEFORE_DIGIT)):
-            yield match.group().rstrip()
-
-
-def is_code(text: str, start: int = 0, end: int | None = None) -> bool:
-    """True for a line of a listing or of source code."""
-    return _code().match(text, start, len(text) if end is None else end) is not None
-
-
-def _facts_of_part(part: dict[str, Any], *, by_user: bool, paths_only: bool) -> Iterator[_Found]:
-    if (text := text_of(part)) is not None:
-        if paths_only:
-            for piece in pieces(text):
-                yield from _paths(piece)
-            return
-        if by_user:
-            sure = directive_cue(certain=True)
-            for start, end in directives_in(text):
-                yield "directive", text[start:end], sure.search(text, start, end) is not None and not is_code(text, start, end)
-        for start, end in _sentences_with(plan_cue(), PLAN_HINTS, text):
-            if text[end - 1] not in "?？":
-                yield "task", text[start:end], True
-        yield from _facts_of_text(text, longest_error=_LONGEST_SENTENCE)
-    elif (call := call_of(part)) is not None:
-        command = command_of(call)
-        if command is not None:
-            yield "command", command, True
-        for key, value in _strings(call.get("args")):
-            for piece in pieces(value):
-                for path, certain in paths_of_argument(key, piece):
-                    yield "path", path, certain
-                yield from _surely("url", _addresses(piece))
-                yield from _surely("number", numbers_in(piece))
-    elif (response := response_of(part)) is not None:
-        yield from _facts_of_text(result_text(response))
-    elif isinstance(code := part.get("executableCode"), dict):
-        yield "command", str(cast("dict[str, Any]", code).get("code") or "").rstrip(), True
-    elif isinstance(result := part.get("codeExecutionResult"), dict):
-        yield from _facts_of_text(str(cast("dict[str, Any]", result).get("output") or ""))
-
-
-def _facts_of_text(text: str, longest_error: int = sys.maxsize) -> Iterator[_Found]:
-    for piece in pieces(text):
-        yield from _paths(piece)
-        if "$" in piece or "`" in piece or "PS " in piece:
-            yield from _surely("command", find(COMMANDS, piece))
-        lowered = piece.lower()
-        if hinted(lowered, ERROR_HINTS):
-            yield from _surely("error", (line for line in error_lines(piece) if len(line) <= longest_error))
-        yield from _surely("number", numbers_in(piece))
-        if hinted(lowered, TASK_HINTS):
-            yield from _surely("task", find(TASKS, piece))
-        yield from _surely("url", _addresses(piece))
-    if "```" in text or "~~~" in text:
-        for command, certain in fenced_commands(text):
-            yield "command", command, certain
-
-
-def _paths(text: str) -> Iterator[_Found]:
-    for path, certain in paths_in(text):
-        yield "path", path, certain
-
-
-def _surely(kind: FactKind, texts: Iterable[str]) -> Iterator[_Found]:
-    for text in texts:
-        yield kind, text, True
+    if digit := _DIGIT().search(text):
+        yield from found(NUMBERS(), text, max(0, digit.start() - _BEFORE_DIGIT))
 
 
 def _addresses(text: str) -> Iterator[str]:
     if "://" in text:
-        for url in find(URLS, text):
-            yield url.rstrip(".,;:!?*_")
+        yield from (url.rstrip(".,;:!?*_") for url in found(URLS(), text))
 
 
-def _strings(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+def _halves(text: str) -> tuple[str, ...]:
+    """The text, or its head and its tail where it is too long."""
+    return (text,) if len(text) <= _LOOKED_AT else (text[: _LOOKED_AT * 3 // 4], text[-_LOOKED_AT // 4 :])
+
+
+def _bounded(text: str) -> Iterator[str]:
+    """The same in pieces that are quick to search."""
+    return chain.from_iterable(map(pieces, _halves(text)))
+
+
+def strings_in(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     """Every string in a JSON value with the name of the field that it stands in."""
     if isinstance(value, str):
         yield key, value
     elif depth < _DEEPEST:
         if isinstance(value, dict):
             for name, inner in cast("dict[str, Any]", value).items():
-                yield from _strings(inner, str(name), depth + 1)
+                yield from strings_in(inner, str(name), depth + 1)
         elif isinstance(value, list | tuple):
             for inner in cast("list[Any]", value):
-                yield from _strings(inner, key, depth + 1)
-
-
-@cache
-def _digit() -> re.Pattern[str]:
-    return re.compile(r"\d")
-
-
-@cache
-def _code() -> re.Pattern[str]:
-    return re.compile(r"\d{1,7}[:|][ \t]*|(?:raise|except|throw|catch|log(?:ger)?|print|assert|return|def|if|class)\b[ (.]|[#*]|//")
+                yield from strings_in(inner, key, depth + 1)

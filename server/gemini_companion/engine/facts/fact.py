@@ -8,7 +8,8 @@ import msgspec
 
 from gemini_companion.engine.history.content import Content
 
-FactKind: TypeAlias = Literal["path", "command", "directive", "error", "number", "task", "url"]
+FactKind: TypeAlias = Literal["directive", "decision", "task", "error", "path", "command", "symbol", "url", "number"]
+"""The most worthy first. A number is also a version, a date, a sum or an id."""
 
 
 class FactSource(msgspec.Struct, frozen=True):
@@ -30,15 +31,17 @@ class Fact(msgspec.Struct, frozen=True, gc=False):
     text: str
     index: int
     seq: int
-    certain: bool = True
-    """False for what may be something else, such as a word with a slash in it."""
+    listed: bool = False
+    """True for what a tool's output or the editor's state only names: nobody spoke of it."""
+    line: str = ""
+    """Of a directive: the whole line that it stands in, which may say what `only` and `it` mean."""
 
 
 class SummaryTask(msgspec.Struct, frozen=True, kw_only=True):
     """What a summariser that runs on this machine gets instead of a prompt to be parsed."""
 
     sources: tuple[FactSource, ...]
-    """The contents to be hidden, in order, without snapshots and acknowledgements of earlier compactions."""
+    """The contents to be hidden, in order, without snapshots and acknowledgements of earlier compressions."""
     previous_snapshot: str | None = None
     guidance: str = ""
     budget_tokens: int

@@ -26,8 +26,9 @@ _STAND_IN: Final = "‹"
 def neutralise(text: str) -> str:
     """`text` with the opening bracket of every reserved tag turned into `‹`; every other character stays as it is.
 
-    Reserved are `state_snapshot`, `scratchpad` and the seven sections, opening or closing, in any case, with blanks before the
-    name and anything after it: `</ State_Snapshot foo>` becomes `‹/ State_Snapshot foo>`. Idempotent, and linear in time.
+    Reserved are `state_snapshot`, `scratchpad` and the seven sections, opening or closing, in any case, with blanks
+    before the name and anything after it: `</ State_Snapshot foo>` becomes `‹/ State_Snapshot foo>`. Idempotent, and
+    linear in time.
     """
     if "<" not in text:
         return text
@@ -37,6 +38,6 @@ def neutralise(text: str) -> str:
 @cache
 def _reserved_tag() -> re.Pattern[str]:
     names = "|".join((SNAPSHOT_TAG, SCRATCHPAD_TAG, *SECTIONS))
-    # Possessive blanks: a long run of them after a bracket is read once. `\b` also ends a name before `-` or `:`, so that a
-    # reader that is less exact about names than XML finds nothing either.
+    # Possessive blanks: a long run of them after a bracket is read once. `\b` also ends a name before `-` or `:`,
+    # so that a reader that is less exact about names than XML finds nothing either.
     return re.compile(rf"<(?=\s*+(?:/\s*+)?+(?:{names})\b)", re.IGNORECASE)

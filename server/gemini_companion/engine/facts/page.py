@@ -1,16 +1,28 @@
-"""The page that a snapshot is written on: seven sections, a budget, and what already stands there."""
+"""The page that a snapshot is written on, seven sections and a budget; and reading such a page back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable
+from functools import cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from gemini_companion.engine.facts.earlier import NOTHING
 from gemini_companion.engine.facts.neutralise import SECTIONS, SNAPSHOT_TAG, neutralise
 from gemini_companion.engine.facts.paths import paths_in
+from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.sentences import pieces
 
+NOTHING: Final = "(none)"
+"""What stands in a section without an entry."""
+
+_NO_ENTRY: Final = frozenset({"none", "none.", "n/a", "-", "nothing", "nothing.", "(nothing)", NOTHING})
+_OPENING: Final = lazy(r"[ \t]{0,8}(?:[-*•]|\d{1,3}[.)]|[$])[ \t]+\S")
+_BOOKKEEPING: Final = lazy(r"[ \t]*(?:… and [\d,]+ more |<!--)")
+"""Lines that a snapshot of ours says about itself."""
+
+_LISTS: Final = {("file_system_state", 2): "NAMED", ("key_knowledge", 3): "NUMBERS AND ADDRESSES"}
+"""Groups of lines that are written in one line, after a label."""
 _MOST_COMPONENTS: Final = 16
 """Of a path whose parts are remembered."""
 
@@ -26,37 +38,41 @@ class Place(NamedTuple):
 class Page:
     """Lines by section, each paid for from one budget in tokens. The tags and labels are not charged."""
 
-    def __init__(self, budget: float, count_text: Callable[[str], float], lists: dict[tuple[str, int], str] | None = None) -> None:
-        """`lists` names the groups of a section whose lines are written in one, after a label."""
+    def __init__(self, budget: float, count_text: Callable[[str], float]) -> None:
         self._count = count_text
-        self._lists = lists or {}
         self._lines: dict[str, dict[Place, str]] = {section: {} for section in SECTIONS}
         self._costs: dict[tuple[str, Place], float] = {}
         self._texts: set[str] = set()
-        self.left = float(budget)
+        self._paths: set[str] = set()
+        self.budget = budget
+        self.left = budget
         """Tokens that are not spent yet."""
 
     def cost(self, text: str) -> float:
         """Tokens of a line."""
         return sum(map(self._count, pieces(text))) + 1.0
 
-    def put(self, section: str, place: Place, text: str, *, at_most: float | None = None) -> bool:
-        """Write a line, or replace the one in its place, if it can be paid for. False if not, or if the section has the line already.
+    def put(self, section: str, place: Place, text: str, *, at_most: float | None = None, cover: bool = False) -> bool:
+        """Write a line, or replace the one in its place, if it can be paid for.
 
-        Only `recent_actions` may say the same twice.
+        False if not, or if the section has the line already.
+
+        Only `recent_actions` may say the same twice. With `cover` the paths in it count as standing.
         """
         text = text.rstrip()
         cost = self.cost(text)
         before = self._costs.get((section, place), 0.0)
         if not text or cost - before > min(self.left, self.left if at_most is None else at_most):
             return False
-        text = neutralise(text)
-        if section != "recent_actions" and section + text in self._texts:
+        shown = neutralise(text)
+        if section != "recent_actions" and section + shown in self._texts:
             return False
         self.left -= cost - before
         self._costs[section, place] = cost
-        self._lines[section][place] = text
-        self._texts.add(section + text)
+        self._lines[section][place] = shown
+        self._texts.add(section + shown)
+        if cover:
+            self.cover(text)
         return True
 
     def put_free(self, section: str, place: Place, text: str) -> None:
@@ -67,25 +83,33 @@ class Page:
         """True if a line stands in that place."""
         return place in self._lines[section]
 
-    def remove(self, section: str, place: Place) -> None:
-        """Take a line off and its price back."""
-        text = self._lines[section].pop(place)
-        self._texts.discard(section + text)
-        self.left += self._costs.pop((section, place), 0.0)
+    def text(self, *sections: str) -> str:
+        """All lines of some sections."""
+        return "\n".join(line for section in sections for line in self._lines[section].values())
 
-    def lines(self, section: str) -> Iterator[tuple[Place, str]]:
-        """The lines of a section, in order."""
-        for place in sorted(self._lines[section]):
-            yield place, self._lines[section][place]
+    def cover(self, text: str) -> None:
+        """Remember that every path in a text stands there, with its directories and its relative forms."""
+        for piece in pieces(text):
+            for path in paths_in(piece):
+                self._paths.add(path)
+                names = path.rstrip("/").split("/")
+                for low in range(len(names) if 1 < len(names) <= _MOST_COMPONENTS else 0):
+                    for high in range(low + 1, len(names) + 1):
+                        part = "/".join(names[low:high])
+                        self._paths.update((part, f"{part}/") if high < len(names) else (part,))
+
+    def covers(self, path: str) -> bool:
+        """True if a path stands on the page, also as a part of a longer one."""
+        return path in self._paths
 
     def render(self) -> str:
         """The snapshot: every section in order, even if it is empty."""
         out: list[str] = [f"<{SNAPSHOT_TAG}>"]
         for section in SECTIONS:
             out.append(f"<{section}>")
-            for group, lines in groupby(self.lines(section), key=lambda line: line[0].group):
+            for group, lines in groupby(sorted(self._lines[section].items()), key=lambda line: line[0].group):
                 texts = [text for _, text in lines]
-                label = self._lists.get((section, group))
+                label = _LISTS.get((section, group))
                 out.extend([f"- {label}: {', '.join(texts)}"] if label else texts)
             if not self._lines[section]:
                 out.append(NOTHING)
@@ -99,45 +123,45 @@ def bulleted(text: str) -> str:
     return text if text.startswith(("- ", "* ")) else f"- {text}"
 
 
-def head(text: str, limit: int) -> str:
-    """The first `limit` characters, and how many were left out."""
-    return text if len(text) <= limit else f"{text[:limit].rstrip()} … (+{len(text) - limit:,} characters)"
+def read_earlier(snapshot: str | None) -> dict[str, list[str]]:
+    """The entries of each section, word for word, in order.
+
+    An entry is a line that opens with a bullet, a number or `$ `, with all lines up to the next one; before the
+    first, every line is one. A text without sections is all `key_knowledge`. Counts that our own snapshots add are
+    left out.
+    """
+    entries: dict[str, list[str]] = {section: [] for section in SECTIONS}
+    if not snapshot:
+        return entries
+    body = _tag(SNAPSHOT_TAG).sub("", snapshot)
+    found = False
+    for section in SECTIONS:
+        marks = [match.span() for match in _tag(section).finditer(body)]
+        if len(marks) >= 2:
+            found = True
+            entries[section] = _entries(body[marks[0][1] : marks[-1][0]])
+    if not found:
+        entries["key_knowledge"] = _entries(body)
+    return entries
 
 
-def tail(text: str, limit: int) -> str:
-    """The last `limit` characters, and how many were left out."""
-    return text if len(text) <= limit else f"(+{len(text) - limit:,} characters) … {text[-limit:].lstrip()}"
+def _entries(text: str) -> list[str]:
+    entries: list[list[str]] = []
+    held = False
+    for line in text.split("\n"):
+        if _BOOKKEEPING().match(line):
+            held = False
+        elif _OPENING().match(line):
+            held = True
+            entries.append([line])
+        elif held:
+            entries[-1].append(line)
+        elif line.strip():
+            entries.append([line.strip()])
+    joined = ("\n".join(entry).rstrip() for entry in entries)
+    return [entry for entry in joined if entry.strip("-*• ").lower() not in _NO_ENTRY]
 
 
-class PathCover:
-    """Which paths stand word for word on the page, also as a part of a longer one."""
-
-    def __init__(self) -> None:
-        self._covered: set[str] = set()
-
-    def add(self, path: str) -> None:
-        """`path` stands there, and with it the directories above and the relative forms of it."""
-        self._covered.add(path)
-        components = path.rstrip("/").split("/")
-        if not 1 < len(components) <= _MOST_COMPONENTS:
-            return
-        for low in range(len(components)):
-            for high in range(low + 1, len(components) + 1):
-                part = "/".join(components[low:high])
-                self._covered.add(part)
-                if high < len(components):
-                    self._covered.add(f"{part}/")
-
-    def add_text(self, text: str) -> None:
-        """Every path in a text that stands there."""
-        for piece in pieces(text):
-            for path, _ in paths_in(piece):
-                self.add(path)
-
-    def add_texts(self, texts: Iterable[str]) -> None:
-        """The same for several."""
-        for text in texts:
-            self.add_text(text)
-
-    def __contains__(self, path: str) -> bool:
-        return path in self._covered
+@cache
+def _tag(name: str) -> re.Pattern[str]:
+    return re.compile(rf"</?{name}\s{{0,20}}>", re.IGNORECASE)

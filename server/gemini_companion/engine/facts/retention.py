@@ -1,40 +1,200 @@
-"""How much of what must survive a compression stands in its snapshot."""
+"""How much of what must survive a compression stands in its snapshot, or beside it word for word."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, get_args
 
-import msgspec
+from gemini_companion.engine.facts.extract import facts_of, result_text, strings_in
+from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
+from gemini_companion.engine.facts.patterns import lazy
+from gemini_companion.engine.facts.sentences import pieces
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.log import MissingFact, Retention
+from gemini_companion.engine.history.part import call_of, is_plain_user, response_of, text_of
 
-from gemini_companion.engine.facts.fact import Fact, FactKind
-from gemini_companion.engine.facts.neutralise import neutralise
+MOST_MISSING: Final = 50
+"""Missing facts that a result names."""
+NEWEST: Final = 20
+"""Contents at the end of what is hidden in which everything counts."""
+
+_CACHED: Final = 50_000
+"""Contents whose facts a cache holds; of more than that it begins anew."""
+LOOKED_FOR: Final = 2_000
+"""Facts that are looked for at most, the most worthy first."""
+LOOKED_THROUGH: Final = 1_000_000
+"""Characters of what takes their place that are looked through at most."""
+
+_LONGEST_LINE: Final = 160
+"""Characters of a command or of an error that are looked for: its first line that far."""
+_LONGEST_TEXT: Final = 400
+"""Characters of any other fact."""
+_AT_ONCE: Final = 32_768
+"""Characters that are normalised in one go: nothing else runs meanwhile."""
+_MOST_PLACES: Final = 100
+"""Places where a fact of several words is tried."""
+_LASTING: Final[frozenset[FactKind]] = frozenset(("directive", "decision"))
+_SAID: Final[frozenset[FactKind]] = frozenset(("path", "symbol", "url", "number"))
+_WORTH: Final[dict[str, int]] = {kind: place for place, kind in enumerate(get_args(FactKind))}
+_SIGNS: Final = str.maketrans({"‹": "<", "’": "'", "`": None, "*": None, "“": '"', "”": '"'})
+_WORDS: Final = lazy(r"[a-z0-9_]+")
 
 
-class MissingFact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A fact that the snapshot does not hold."""
+class FactCache:
+    """The facts of contents that were looked through before.
 
-    kind: FactKind
-    text: str
+    A history's contents are the same objects from one compression to the next.
+    """
 
+    def __init__(self) -> None:
+        self._facts: dict[int, tuple[Content, list[Fact]]] = {}
 
-class Retention(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The wire's shape: `score` is `kept / facts` from 0 to 1, and 1 where there was nothing to keep."""
-
-    score: float
-    facts: int
-    kept: int
-    repaired: int
-    """Of those kept, how many were put back after the model had left them out."""
-    missing: tuple[MissingFact, ...]
-
-
-def measure_retention(facts: Sequence[Fact], snapshot_text: str, *, repaired: int = 0) -> Retention:
-    """Look for every certain fact in the snapshot, word for word or neutralised; each text of a kind counts once."""
-    wanted: dict[tuple[FactKind, str], None] = dict.fromkeys((fact.kind, fact.text) for fact in facts if fact.certain)
-    missing = tuple(MissingFact(kind=fact[0], text=fact[1]) for fact in wanted if not _stands(fact[1], snapshot_text))
-    kept = len(wanted) - len(missing)
-    return Retention(score=kept / len(wanted) if wanted else 1.0, facts=len(wanted), kept=kept, repaired=min(repaired, kept), missing=missing)
+    def facts_of(self, source: FactSource) -> list[Fact]:
+        """The facts of a content; they carry the index that it had when it was first looked through."""
+        known = self._facts.get(id(source.content))
+        if known is not None and known[0] is source.content:
+            return known[1]
+        facts = facts_of(source)
+        if len(self._facts) >= _CACHED:
+            self._facts.clear()
+        self._facts[id(source.content)] = (source.content, facts)
+        return facts
 
 
-def _stands(text: str, snapshot_text: str) -> bool:
-    return text in snapshot_text or neutralise(text) in snapshot_text
+def measure_retention(
+    sources: Sequence[FactSource],
+    snapshot: str,
+    kept: Iterable[str] = (),
+    *,
+    repaired: int = 0,
+    cache: FactCache | None = None,
+    poll: Callable[[], None] = lambda: None,
+) -> Retention:
+    """Look for the facts of what a compression hides in what takes its place.
+
+    Bounded, and total: the 2,000 most worthy facts are looked for, in the first 1,000,000 characters of what takes
+    their place; no content makes it raise.
+
+    A fact stands there if it does so word for word, but for capitals, blanks, emphasis and escaped tags; of a command
+    or an error the first line is enough. Each text of a kind counts once.
+
+    Args:
+        sources: The hidden contents, in order.
+        snapshot: The text that takes their place.
+        kept: Texts that stay word for word beside it: the tail, the pins.
+        repaired: How many facts were put back after the model had left them out.
+        cache: Saves looking through the same contents again.
+        poll: Called once for each content, text and fact; what it raises ends the work.
+    """
+    wanted = wanted_facts(sources, cache=cache, poll=poll)[:LOOKED_FOR]
+    haystack = "\n".join(_plain_texts((snapshot, *kept), poll))
+    words = frozenset(_WORDS().findall(haystack))
+    missing: list[Fact] = []
+    for fact in wanted:
+        poll()
+        if not _stands(_needle(fact), haystack, words):
+            missing.append(fact)
+    count = len(wanted) - len(missing)
+    named = tuple(MissingFact(kind=fact.kind, text=_shown(fact)) for fact in missing[:MOST_MISSING])
+    score = round(count / len(wanted), 4) if wanted else 1.0
+    return Retention(score=score, facts=len(wanted), kept=count, repaired=min(repaired, count), missing=named)
+
+
+def wanted_facts(
+    sources: Sequence[FactSource], *, cache: FactCache | None = None, poll: Callable[[], None] = lambda: None
+) -> list[Fact]:
+    """The facts that count, the most worthy kind first, the newest first within one.
+
+    Rules and decisions count wherever they stand. What the user named counts; what only the model named does if it
+    was named in two contents or in the newest ones. Of commands, errors and plans only the newest count: the rest is
+    history. What an output merely lists does not count at all.
+    """
+    look = (cache or FactCache()).facts_of
+    newest_from = len(sources) - NEWEST
+    chosen: dict[tuple[FactKind, str], tuple[int, Fact]] = {}
+    seen: set[tuple[FactKind, str]] = set()
+    for place, source in enumerate(sources):
+        poll()
+        if place < newest_from and all(response_of(part) is not None for part in source.content.parts):
+            continue  # of an old output nothing counts: what it lists never does, what went wrong only while it is new
+        by_user = is_plain_user(source.content)
+        for fact in look(source):
+            key = (fact.kind, fact.text)
+            if fact.listed:
+                continue
+            again = fact.kind in _SAID and (by_user or key in seen)
+            seen.add(key)
+            if place >= newest_from or fact.kind in _LASTING or again:
+                chosen[key] = (place, fact)
+    ordered = sorted(chosen.values(), key=lambda entry: (_WORTH[entry[1].kind], -entry[0]))
+    return [fact for _, fact in ordered]
+
+
+def text_of_content(content: Content) -> str:
+    """Everything in a content that can hold a fact: texts, what calls were given, what they returned."""
+    texts: list[str] = []
+    for part in content.parts:
+        if (text := text_of(part)) is not None:
+            texts.append(text)
+        elif (call := call_of(part)) is not None:
+            texts.extend(value for _, value in strings_in(call.get("args")))
+        elif (response := response_of(part)) is not None:
+            texts.append(result_text(response))
+    return "\n".join(texts)
+
+
+def _shown(fact: Fact) -> str:
+    """What of a fact is looked for, and named where it is missing: a command may be a whole file. Ends with a word."""
+    text, limit = fact.text, _LONGEST_TEXT
+    if fact.kind in ("command", "error"):
+        text, limit = text.lstrip().partition("\n")[0], _LONGEST_LINE
+    if len(text) <= limit:
+        return text
+    end = text.rfind(" ", 0, limit + 1)
+    return text[: end if end > 0 else limit]
+
+
+def _plain_texts(texts: Iterable[str], poll: Callable[[], None]) -> Iterator[str]:
+    left = LOOKED_THROUGH
+    for text in texts:
+        poll()
+        for piece in pieces(text[:left], _AT_ONCE):
+            yield _plain(piece)
+        left -= len(text)
+        if left <= 0:
+            return
+
+
+def _needle(fact: Fact) -> str:
+    plain = _plain(_shown(fact))
+    return plain.strip(" .:;!。！：；-") or plain
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.translate(_SIGNS).casefold().split())
+
+
+def _stands(needle: str, haystack: str, words: frozenset[str]) -> bool:
+    """Whether it stands there as whole words: `80` does not in `8080`.
+
+    Most that are missing are told by a word that is.
+    """
+    parts = _WORDS().findall(needle)
+    if not words.issuperset(parts):
+        return False
+    if parts == [needle]:
+        return True
+    start = haystack.find(needle)
+    for _ in range(_MOST_PLACES):
+        if start < 0:
+            return False
+        end = start + len(needle)
+        if not (_joined(haystack[start - 1 : start], needle[0]) or _joined(needle[-1], haystack[end : end + 1])):
+            return True
+        start = haystack.find(needle, start + 1)
+    return False
+
+
+def _joined(before: str, after: str) -> bool:
+    """True if two neighbours are in the middle of one word."""
+    return bool(before and after and before.isascii() and after.isascii() and before.isalnum() and after.isalnum())

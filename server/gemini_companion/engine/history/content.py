@@ -10,14 +10,14 @@ import msgspec
 Role: TypeAlias = Literal["user", "model"]
 
 Part: TypeAlias = dict[str, Any]
-"""One piece of a content, kept as the JSON object it arrived as, so that fields that we don't know survive.
+"""One piece of a content, kept as the JSON object it arrived as, so that unknown fields survive.
 
 Treat it as immutable. `engine.history.part` reads it.
 """
 
 
 class _AbsentParts(tuple[Part, ...]):
-    """The empty tuple that stands for "the key `parts` is not there", which is not the same JSON as `[]`."""
+    """The empty tuple that marks a missing key `parts`, which is not the same JSON as `[]`."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ def model_text(text: str) -> Content:
 
 
 def merge_neighbours(contents: Iterable[Content]) -> list[Content]:
-    """Join neighbouring contents of one role, as a request needs it; a content without parts adds nothing."""
+    """Join neighbouring contents of one role, as a request requires; a content without parts adds nothing."""
     merged: list[Content] = []
     for content in contents:
         if merged and merged[-1].role == content.role:
@@ -58,6 +58,6 @@ def merge_neighbours(contents: Iterable[Content]) -> list[Content]:
 
 
 def visible_text_of(parts: Iterable[Part]) -> str:
-    """All text of some parts but the thoughts, joined with nothing."""
+    """All text of some parts except thoughts, concatenated."""
     texts = (part.get("text") for part in parts if part.get("thought") is not True)
     return "".join(text for text in texts if isinstance(text, str))

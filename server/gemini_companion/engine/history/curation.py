@@ -1,7 +1,7 @@
 """From the view to what may be sent: invalid answers dropped, calls and results paired, thoughts stripped.
 
-A view falls into *rounds*: a run of model contents and the run of user contents after it. Each round is curated by itself, so that
-appending to a long history touches only the last one.
+A view falls into *rounds*: a run of model contents and the run of user contents after it. Each round is curated by
+itself, so that appending to a long history touches only the last one.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from gemini_companion.engine.history.item import Item, MeasureContent, Shape
 from gemini_companion.engine.history.part import call_of, has_call, is_thought, is_truthy, response_of
 
 INTERRUPTED: Final = "This call was interrupted; it has no result."
-"""The response that stands for a missing one."""
-
-INTERRUPTED_BY_USER: Final = "This call was interrupted by the user; it has no result."
+"""The error in the response that replaces a missing one."""
 
 _SKIP_SIGNATURE: Final = "skip_thought_signature_validator"
 """What Gemini 3 accepts in place of the signature of a thought that was stripped (a literal of its API)."""
 
 
 def curate(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
-    """The curated view of `items`; see the module. `close` also fills the results that the very last round misses."""
+    """The curated view of `items`; see the module. `close` also fills in the results that the very last round lacks."""
     curated: list[Item] = []
     start = 0
     while start < len(items):
@@ -50,7 +48,10 @@ def round_end(items: Sequence[Item], start: int) -> int:
 
 
 def curate_round(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
-    """Curate one round; items that need no change come back as they are, and a round of such is remembered where it begins."""
+    """Curate one round; items that need no change come back as they are.
+
+    A round of such items is remembered in `clean_round` of its first one.
+    """
     whole = tuple(items)
     if whole and whole[0].clean_round == whole:
         return list(whole)
@@ -111,7 +112,7 @@ class _Calls:
         """Id to name of the calls that have no result yet, in order."""
         self._names: dict[str, str] = {}
         self._waiting: defaultdict[tuple[str, bool], deque[str]] = defaultdict(deque)
-        """By name (`""` for any name), of all calls and (`True`) of those alone that came without an id of their own."""
+        """Calls by name (`""` for any): under `False` all, under `True` only those that came without a usable id."""
         self._doubles: defaultdict[tuple[str, str], deque[str]] = defaultdict(deque)
         """By the id and the name that they came with: the new ids of calls whose id was taken."""
         self._doubled: set[str] = set()
@@ -143,20 +144,26 @@ class _Calls:
         return call_id
 
     def answer(self, users: list[Item], measure: MeasureContent) -> list[Item]:
-        """The user items with results paired and orphans dropped; an item of which nothing is left is dropped too."""
+        """The user items with results paired and orphans dropped; an item with no parts left is dropped too."""
         claims: dict[tuple[int, int], str] = {}
         unclaimed: list[tuple[tuple[int, int], dict[str, Any]]] = []
-        for place, response in _responses(users):  # what names its call comes first, whatever the order
+        for position, response in _responses(users):  # a result that names its call goes first, whatever the order
             if (call_id := self._named(response)) is not None:
-                claims[place] = call_id
+                claims[position] = call_id
             else:
-                unclaimed.append((place, response))
-        for place, response in unclaimed:
+                unclaimed.append((position, response))
+        for position, response in unclaimed:
             if (call_id := self._waiting_for(response)) is not None:
-                claims[place] = call_id
-        return [kept for index, item in enumerate(users) if (kept := self._answered(item, index, claims, measure)) is not None]
+                claims[position] = call_id
+        return [
+            kept
+            for index, item in enumerate(users)
+            if (kept := self._answered(item, index, claims, measure)) is not None
+        ]
 
-    def _answered(self, item: Item, index: int, claims: dict[tuple[int, int], str], measure: MeasureContent) -> Item | None:
+    def _answered(
+        self, item: Item, index: int, claims: dict[tuple[int, int], str], measure: MeasureContent
+    ) -> Item | None:
         if item.shape is not Shape.RESULTS:
             return item
         parts: list[Part] = []
@@ -168,8 +175,19 @@ class _Calls:
             if response is not None and call_id is None:
                 changed = True
                 continue
-            if response is not None and call_id is not None and not (response.get("id") == call_id and _string(response, "name")):
-                part = {**part, "functionResponse": {**response, "id": call_id, "name": _string(response, "name") or self._names[call_id]}}
+            if (
+                response is not None
+                and call_id is not None
+                and not (response.get("id") == call_id and _string(response, "name"))
+            ):
+                part = {
+                    **part,
+                    "functionResponse": {
+                        **response,
+                        "id": call_id,
+                        "name": _string(response, "name") or self._names[call_id],
+                    },
+                }
                 changed = True
             parts.append(part)
             numbers.append(number)
@@ -178,10 +196,12 @@ class _Calls:
         if not parts:
             return None
         content = Content(role="user", parts=tuple(parts))
-        return item.with_content(content, measure(content), numbers=tuple(numbers) if len(numbers) < len(item.content.parts) else None)
+        return item.with_content(
+            content, measure(content), numbers=tuple(numbers) if len(numbers) < len(item.content.parts) else None
+        )
 
     def _named(self, response: dict[str, Any]) -> str | None:
-        """The call that a result names; of several calls with one id the one of the result's name."""
+        """The open call that a result names; of several calls with one id the one that has the result's name."""
         given, name = _string(response, "id"), _string(response, "name")
         is_meant = given not in self._doubled or name in ("", self._names[given])
         if is_meant and self.open.pop(given, None) is not None:
@@ -189,7 +209,10 @@ class _Calls:
         return self._first_open(self._doubles[given, name]) if given in self._doubled else None
 
     def _waiting_for(self, response: dict[str, Any]) -> str | None:
-        """In order: a result with no id takes any open call of its name, one with a strange id only a call that came without one."""
+        """The first open call for a result that names none.
+
+        A result without an id takes any open call of its name, one with an unknown id only a call that came without.
+        """
         given, name = _string(response, "id"), _string(response, "name")
         if self.open.pop(given, None) is not None:
             return given
@@ -216,14 +239,14 @@ class _Calls:
         return curated
 
     def fill(self, measure: MeasureContent) -> Item:
-        """A user item that says of every call left open that it was interrupted."""
+        """A user item that reports every open call as interrupted."""
         last = next(item for item in reversed(self._models) if has_call(item.content))
         content = interrupted_results(self.open)
         return last.filled(content, measure(content))
 
 
 def _responses(users: list[Item]) -> Iterator[tuple[tuple[int, int], dict[str, Any]]]:
-    """Every function response with its place: which item, which part."""
+    """Every function response with its position: index of the item, index of the part."""
     for index, item in enumerate(users):
         if item.shape is Shape.RESULTS:
             for number, part in enumerate(item.content.parts):
@@ -232,14 +255,17 @@ def _responses(users: list[Item]) -> Iterator[tuple[tuple[int, int], dict[str, A
 
 
 def _string(fields: dict[str, Any], name: str) -> str:
-    """A field's string, `""` if it is none."""
+    """The field's value if it is a string, else `""`."""
     value = fields.get(name)
     return value if isinstance(value, str) else ""
 
 
 def interrupted_results(calls: dict[str, str], message: str = INTERRUPTED) -> Content:
     """A user content that answers each call (id to name) with an error."""
-    parts = tuple({"functionResponse": {"id": call_id, "name": name, "response": {"error": message}}} for call_id, name in calls.items())
+    parts = tuple(
+        {"functionResponse": {"id": call_id, "name": name, "response": {"error": message}}}
+        for call_id, name in calls.items()
+    )
     return Content(role="user", parts=parts)
 
 

@@ -1,8 +1,8 @@
-"""The door that contents come in by: JSON from a client, a file or a model becomes `Content`s or an `InvalidInput` that says where.
+"""Decoding contents: JSON from a client, a file or a model becomes `Content`s, or `InvalidInput` names the place.
 
-Behind it a part's `text` is a string, its calls, responses and media are objects with fields of the right type, every string can be
-encoded as UTF-8, every number is finite, and nothing is nested so deep that a recursive reader could fail. Fields that we don't know
-pass as they are.
+In what is decoded a part's `text` is a string, its calls, responses and media are objects with fields of the right
+type, every string can be encoded as UTF-8, every number is finite, and nothing is nested so deep that a recursive
+reader could fail. Unknown fields pass as they are.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import ABSENT, Content, Part, Role
 
 MAX_PART_DEPTH: Final = 128
-"""Levels of objects and arrays within one part, the part itself being the first; the protocol's own bound for a message."""
+"""Levels of objects and arrays within one part, itself included; the protocol's bound for a message is the same."""
 
 _MAX_INTEGER_BITS: Final = 1023
-"""A whole number past this is no finite double, which is what JSON numbers are for nearly every reader."""
+"""A larger whole number is no finite double, and nearly every JSON reader takes numbers for doubles."""
 
 _ROLES: Final[dict[str, Role]] = {"user": "user", "model": "model"}
 
@@ -27,7 +27,7 @@ _OBJECT_FIELDS: Final[dict[str, tuple[tuple[str, type, bool], ...]]] = {
     "inlineData": (("mimeType", str, False), ("data", str, False)),
     "fileData": (("mimeType", str, False), ("fileUri", str, False)),
 }
-"""For each field of a part that must be an object: its own fields that we read, their type, and whether they must be there."""
+"""For each field of a part that must be an object: names that are read in it, their type, whether each is required."""
 
 _TYPE_NAMES: Final[dict[type, str]] = {
     dict: "an object",
@@ -43,8 +43,8 @@ _TYPE_NAMES: Final[dict[type, str]] = {
 def decode_contents(raw: object, path: str = "$") -> list[Content]:
     """The contents in a JSON array, e.g. `[{"role": "user", "parts": [{"text": "hi"}]}]`. An empty array is fine.
 
-    `path` is where `raw` stands in what came in. Raises `InvalidInput` whose `path` names the place below it, as in
-    `$.history[3].parts[0].text`. Parts are not copied unless something in them had to be replaced.
+    `path` is the place of `raw` in the input. Raises `InvalidInput` whose `path` names the place below it, as in
+    `$.history[3].parts[0].text`. Parts are not copied unless a string in them had to be replaced.
     """
     if not isinstance(raw, list):
         raise mismatch("an array of contents", raw, path)
@@ -77,7 +77,7 @@ def decode_parts(raw: object, path: str = "$") -> tuple[Part, ...]:
 
 
 def decode_prompt(raw: object, path: str = "$") -> tuple[Part, ...]:
-    """What a person says: a string, or an array of parts. Raises `InvalidInput`."""
+    """The parts of a prompt: a string, or an array of parts. Raises `InvalidInput`."""
     if isinstance(raw, str):
         return ({"text": well_formed(raw)},)
     if not isinstance(raw, list):
@@ -86,14 +86,14 @@ def decode_prompt(raw: object, path: str = "$") -> tuple[Part, ...]:
 
 
 def well_formed(text: str) -> str:
-    """`text` with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8; surrogate pairs are joined."""
+    """`text` with surrogate pairs joined and each lone surrogate replaced by U+FFFD, so that it is valid UTF-8."""
     if text.isascii() or _is_encodable(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def mismatch(expected: str, found: object, path: str) -> InvalidInput:
-    """The fault of a value that is of another JSON type than what is expected at `path`."""
+    """The fault of a value of another JSON type; `expected` is a noun phrase (`"a string"`), `path` where it stands."""
     name = _TYPE_NAMES.get(type(found), "something that is no JSON")
     return InvalidInput(f"Expected {expected} at {path}, found {name}.", path=path)
 
@@ -129,7 +129,7 @@ def _check_object(value: object, members: tuple[tuple[str, type, bool], ...], pa
 
 
 def _is_to_be_replaced(part: Part, path: str) -> bool:
-    """True if a string in the part cannot be encoded; raises for anything that is no plain JSON. Walks without recursion."""
+    """True if a string in the part cannot be encoded. Raises `InvalidInput` for what is no JSON. Not recursive."""
     is_dirty = False
     pending: list[tuple[dict[str, Any] | list[Any], int]] = [(part, 1)]
     while pending:
@@ -149,7 +149,9 @@ def _is_to_be_replaced(part: Part, path: str) -> bool:
                 is_dirty = is_dirty or not (child.isascii() or _is_encodable(child))
             elif kind is dict or kind is list:
                 pending.append((child, depth + 1))
-            elif (kind is float and not math.isfinite(child)) or (kind is int and child.bit_length() > _MAX_INTEGER_BITS):
+            elif (kind is float and not math.isfinite(child)) or (
+                kind is int and child.bit_length() > _MAX_INTEGER_BITS
+            ):
                 raise InvalidInput(f"A number in the part at {path} is too large for JSON or is none.", path=path)
             elif kind not in _TYPE_NAMES:
                 raise mismatch("plain JSON", child, path)
@@ -157,7 +159,7 @@ def _is_to_be_replaced(part: Part, path: str) -> bool:
 
 
 def _replaced(value: Any) -> Any:
-    """A copy in which every string is well formed; the depth is bounded by now."""
+    """A copy in which every string is well formed. Recursive: the depth has been checked."""
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, list):

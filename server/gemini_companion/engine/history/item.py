@@ -1,4 +1,4 @@
-"""`Item`: one content of a view, with its way back to the log and what was measured of it once."""
+"""`Item`: one content of a view, with its origin in the log and its measured size."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gemini_companion.engine.history.part import call_of, has_call, has_response
 
 ItemKind: TypeAlias = Literal["prompt", "reply", "toolResult", "ide", "snapshot", "acknowledgement", "pin", "filled"]
 
-STANDING_IN: Final[frozenset[str]] = frozenset({"snapshot", "acknowledgement", "pin"})
-"""Kinds that a compaction put in the place of what it hides."""
+REPLACEMENT_KINDS: Final[frozenset[str]] = frozenset({"snapshot", "acknowledgement", "pin"})
+"""Kinds that a compression put in the place of what it hides."""
 
 
 class Measure(NamedTuple):
-    """Estimated tokens of one content: all of it, and the share that is function responses."""
+    """Estimated tokens of one content: all of it, and the share that function responses take."""
 
     tokens: int
     tool_tokens: int
@@ -26,44 +26,50 @@ MeasureContent: TypeAlias = Callable[[Content], Measure]
 
 
 class Item:
-    """A content where it stands in a view. Immutable but for what it remembers; compare with `content`."""
+    """A content in a view, with its position in the log. Immutable but for cached values; compare by `content`."""
 
     __slots__ = (
         "_weight",
         "clean_round",
-        "compaction_id",
+        "compression_id",
         "content",
         "entry_id",
         "kind",
         "measure",
         "numbers",
         "original",
-        "plain_user",
         "seq",
         "shape",
         "turn_id",
     )
 
     def __init__(
-        self, content: Content, *, seq: int, entry_id: str, kind: ItemKind, measure: Measure, turn_id: str = "", compaction_id: str | None = None
+        self,
+        content: Content,
+        *,
+        seq: int,
+        entry_id: str,
+        kind: ItemKind,
+        measure: Measure,
+        turn_id: str = "",
+        compression_id: str | None = None,
     ) -> None:
         self.content = content
         self.seq = seq
-        """Sequence number of the entry that it comes from."""
+        """Sequence number of the entry that it comes from; of a replacement, the first that it hides."""
         self.entry_id = entry_id
         self.turn_id = turn_id
         self.kind: ItemKind = kind
-        self.compaction_id = compaction_id
-        """The compaction that put it here, for what stands in for a hidden span."""
+        self.compression_id = compression_id
+        """The compression that put it here, for a replacement; else `None`."""
         self.measure = measure
         self.shape = shape_of(content)
-        self.plain_user = self.shape is Shape.PLAIN_USER
         self.original: Content = content
-        """The content as it stands in the log, uncut and not curated."""
+        """The content as it is in the log, uncut and not curated."""
         self.numbers: tuple[int, ...] | None = None
-        """Which parts of `original` the parts of `content` are, where curation dropped some; `None` if all are there."""
+        """Indexes into `original.parts` of the parts of `content`, where curation dropped some; `None` if none."""
         self.clean_round: tuple[Item, ...] | None = None
-        """The round that begins here, if curation found nothing to change in it; see `curation`."""
+        """The round that begins here, if curation found nothing to change in it; a cache of `curation`."""
         self._weight = -1
 
     @property
@@ -74,7 +80,10 @@ class Item:
         return self._weight
 
     def with_content(self, content: Content, measure: Measure, *, numbers: tuple[int, ...] | None = None) -> Item:
-        """The same place in the log with another content, made of the parts `numbers` of `original` if it is not made of all."""
+        """The same place in the log with another content.
+
+        `numbers` are the indexes of its parts in `original.parts`; `None` if it has all of them.
+        """
         item = Item(
             content,
             seq=self.seq,
@@ -82,21 +91,24 @@ class Item:
             turn_id=self.turn_id,
             kind=self.kind,
             measure=measure,
-            compaction_id=self.compaction_id,
+            compression_id=self.compression_id,
         )
         item.original, item.numbers = self.original, numbers
         return item
 
     def filled(self, content: Content, measure: Measure) -> Item:
-        """A content that no entry holds, standing for results that this one's calls never got."""
+        """An item that no entry holds: the results that this one's calls never got."""
         return Item(content, seq=self.seq, entry_id=self.entry_id, turn_id=self.turn_id, kind="filled", measure=measure)
 
     def part_number(self, index: int) -> int:
-        """Which part of `original` the part `index` of `content` is."""
+        """Index in `original.parts` of the part `index` of `content`."""
         return index if self.numbers is None else self.numbers[index]
 
     def with_outputs(self, outputs: Mapping[int, str], measure: MeasureContent) -> Item:
-        """The item with the outputs of some function responses (by their part number) replaced; ids, names and unknown fields stay."""
+        """The item with the outputs of some function responses replaced; ids, names and unknown fields stay.
+
+        The keys of `outputs` are part numbers, see `part_number`.
+        """
         parts: list[Part] = list(self.content.parts)
         for index, part in enumerate(parts):
             output = outputs.get(self.part_number(index))
@@ -111,7 +123,7 @@ class Item:
 
 
 class Shape:
-    """What curation must know of a content, told once. Plain strings compared by identity."""
+    """What curation must know of a content, determined once. Plain strings compared by identity."""
 
     PLAIN_USER: Final = "plainUser"
     RESULTS: Final = "results"
@@ -129,7 +141,7 @@ class Shape:
 
 
 def shape_of(content: Content) -> str:
-    """The content's shape; see `Shape`."""
+    """The content's shape: one of the constants of `Shape`."""
     if content.role == "user":
         return Shape.RESULTS if has_response(content) else Shape.PLAIN_USER
     parts = content.parts

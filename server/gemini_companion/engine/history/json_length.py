@@ -1,6 +1,6 @@
-"""How long a content is as compact JSON, in UTF-16 code units: the weight by which a history is split.
+"""The length of a content as compact JSON, in UTF-16 code units: the weight by which a history is split.
 
-The unit and the number format are JavaScript's, because the split has to fall where the seeds' does (golden vectors `split_points`).
+The unit and the number format are JavaScript's, because the split has to fall where Gemini CLI's does.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _slow_length(content: Content) -> int:
 
 
 def _length(root: object) -> int:
-    """Iterative, so that a deeply nested value cannot exhaust the stack."""
+    """Length of any JSON value. Iterative, so that a deeply nested one cannot exhaust the stack."""
     total = 0
     stack: list[object] = [root]
     while stack:
@@ -99,7 +99,7 @@ def _large_integer(value: int) -> str:
 
 
 def _javascript_number(value: float) -> str:
-    """ECMAScript's Number::toString for radix 10; not finite numbers are `null` in JSON."""
+    """ECMAScript's Number::toString for radix 10; `null`, as in JSON, for a number that is not finite."""
     if value != value or value in (float("inf"), float("-inf")):
         return "null"
     if value == 0:

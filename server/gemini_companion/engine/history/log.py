@@ -1,16 +1,17 @@
 """The entries of a session's append-only log.
 
-A log is a list of entries with rising `seq`. Nothing in it is ever rewritten; `engine.history.view` computes from it what
-the model gets. Entries are stored as JSON with the tag `type`.
+A log is a list of entries with rising `seq`. Nothing in it is ever rewritten; `engine.history.view` computes from it
+what the model gets. Entries are stored as JSON with the tag `type`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.version_0_1 import MARK, upgraded_entry
 
 CompressionStatus: TypeAlias = Literal[
     "COMPRESSED",
@@ -25,7 +26,7 @@ CompressionStatus: TypeAlias = Literal[
 Trigger: TypeAlias = Literal["manual", "auto", "background"]
 TokenCountSource: TypeAlias = Literal["api", "estimate"]
 TurnOutcome: TypeAlias = Literal["completed", "cancelled", "failed", "interrupted", "stopped", "replaced"]
-"""`replaced` comes after `completed`: another answer was asked for, and given."""
+"""`replaced` comes after `completed`: a new answer was asked for, and given."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -39,18 +40,44 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A function response that a compaction shortened: part `part` of the content of entry `seq`."""
+    """A function response that a compression shortened: part `part` of the content of entry `seq`."""
 
     seq: int
     part: int
+    """Index of the part in the content, from 0."""
     output: str
-    """What stands in its place: head, tail and the path of the file that holds the whole."""
+    """What replaces its output: head, tail and the path of the file with the whole."""
     path: str
+    """Absolute path of that file."""
     tokens_saved: int
 
 
+class MissingFact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A fact that neither the snapshot holds nor anything that stays word for word."""
+
+    kind: str = ""
+    """A `FactKind`: `directive`, `path`, `command`, …"""
+    text: str = ""
+
+
+class Retention(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How much of what must survive a compression did.
+
+    Every field has a default, so that a later version may leave some out.
+    """
+
+    score: float = 1.0
+    """`kept / facts`, from 0 to 1; 1 where there was nothing to keep."""
+    facts: int = 0
+    kept: int = 0
+    repaired: int = 0
+    """Of those kept, how many were put back after the model had left them out."""
+    missing: tuple[MissingFact, ...] = ()
+    """The most worthy of those that are missing, at most 50."""
+
+
 class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What came of one compression; the wire's shape. Token counts cover the whole request, durations are ms."""
+    """The result of one compression, as on the wire. Token counts cover the whole request."""
 
     status: CompressionStatus
     trigger: Trigger
@@ -60,30 +87,37 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     model_calls: int
     duration_ms: int
     message: str
-    compaction_id: str | None = None
+    """A sentence for people."""
+    compression_id: str | None = None
+    """Absent unless it was installed, kept as a preview, or undone."""
     split_at: int | None = None
+    """Index of the first content kept, in the curated view before the compression."""
     kept_contents: int | None = None
     snapshot: str | None = None
+    """With its tags."""
     undone: tuple[str, ...] | None = None
-    retention: dict[str, Any] | None = None
+    """Ids of the compressions that an undo took out of force, newest first."""
+    retention: Retention | None = None
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A file or a folder that a prompt named, as it went along with it."""
+    """A file or a folder that a prompt names, as it was attached."""
 
     path: str
     """Absolute; a folder's ends in a slash."""
     lines: tuple[int, int] | None = None
-    """First and last line that went along, from 1; absent for a folder and for an empty file."""
+    """First and last attached line, from 1; absent for a folder and for an empty file."""
     truncated: bool = False
-    """There is more than went along."""
+    """There is more than was attached."""
 
 
 class Withheld(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Something that was not told: a file's base name, and why in a few words. Goes to the client, never to a model."""
+    """A file that may not be shown to a model. For the client, never for a model."""
 
     name: str
+    """Its base name only."""
     reason: str
+    """Why, in a few words."""
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
@@ -95,23 +129,24 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_fiel
 
 
 class PromptEntry(_Entry, tag="prompt", frozen=True, kw_only=True):
-    """What a person said, and behind it the files that it names: the last parts of `content`, one for each of `attachments`."""
+    """A prompt, followed by the files that it names: the last parts of `content`, one for each of `attachments`."""
 
     turn_id: str
     content: Content
     client: str = ""
+    """Id of the client that sent it."""
     attachments: tuple[Attachment, ...] = ()
     withheld: tuple[Withheld, ...] = ()
-    """Files that it names and that did not go along."""
+    """Files that it names and that were not attached."""
 
     @property
-    def said(self) -> tuple[Part, ...]:
+    def own_parts(self) -> tuple[Part, ...]:
         """The person's own parts."""
         return self.content.parts[: max(0, len(self.content.parts) - len(self.attachments))]
 
 
 class ReplyEntry(_Entry, tag="reply", frozen=True, kw_only=True):
-    """What the model said; a content with function calls is followed by their results."""
+    """The model's answer; one with function calls is followed by their results."""
 
     turn_id: str
     content: Content
@@ -128,41 +163,47 @@ class ToolResultEntry(_Entry, tag="toolResult", frozen=True, kw_only=True):
 
 
 class IdeContextEntry(_Entry, tag="ideContext", frozen=True, kw_only=True):
-    """The editor's state, or what changed of it, as it went to the model just before the turn's prompt."""
+    """The editor's state, or its changes, as sent to the model just before the turn's prompt."""
 
     turn_id: str
     content: Content
     kind: Literal["full", "delta"]
     client: str
+    """Id of the client whose editor it describes."""
     epoch: int
+    """The history's epoch when it was sent."""
     paths: tuple[str, ...] = ()
+    """Files that it names."""
     selection_chars: int = 0
+    """Characters of the selected text in it."""
     withheld: tuple[Withheld, ...] = ()
 
 
 class TurnEndEntry(_Entry, tag="turnEnd", frozen=True, kw_only=True):
     """How a turn ended. Contents of the turn with `seq` past `kept_to` leave the view, unless it completed.
 
-    A completed turn whose answer was given anew ends a second time, as `replaced`.
+    A completed turn that was replaced ends a second time, as `replaced`.
     """
 
     turn_id: str
     outcome: TurnOutcome
     kept_to: int = 0
     reason: str = ""
+    """Why it failed, or why it was closed; a sentence or a name, `""` for none."""
     by: str = ""
     """Who ended it: a client's id, or the turn that replaced it."""
     duration_ms: int | None = None
+    """`None` if it never ran, or was not measured."""
 
 
-class CompactionEntry(_Entry, tag="compaction", frozen=True, kw_only=True):
-    """A compression in force from here on: a span hidden, what stands in its place, and what was cut elsewhere.
+class CompressionEntry(_Entry, tag="compression", frozen=True, kw_only=True):
+    """A compression in force from here on: a hidden span, what replaces it, and outputs cut elsewhere.
 
-    `hides` is the inclusive span of sequence numbers, `None` for CONTENT_TRUNCATED. `covers` names the compactions in force
-    that it stands on: undoing one of them undoes this one too.
+    `hides` is the inclusive span of sequence numbers, `None` for CONTENT_TRUNCATED. `covers` has the ids of the
+    compressions in force that it stands on: undoing one of them undoes this one too.
     """
 
-    compaction_id: str
+    compression_id: str
     result: CompressionResult
     hides: tuple[int, int] | None = None
     keeps: tuple[int, ...] = ()
@@ -173,19 +214,20 @@ class CompactionEntry(_Entry, tag="compaction", frozen=True, kw_only=True):
     covers: tuple[str, ...] = ()
     cuts: tuple[Cut, ...] = ()
     preview_id: str | None = None
+    """The preview that was applied, if one was."""
 
 
 class PreviewEntry(_Entry, tag="preview", frozen=True, kw_only=True):
-    """A compaction that was computed and not installed; `compaction` is what would be."""
+    """A compression that is computed and not installed; `compression` is the entry that would be."""
 
-    compaction_id: str
-    compaction: CompactionEntry
+    compression_id: str
+    compression: CompressionEntry
     base_seq: int
-    """The last seq that it was computed for."""
+    """The log's newest `seq` when it was computed."""
 
 
 class UndoEntry(_Entry, tag="undo", frozen=True, kw_only=True):
-    """Compactions taken back; newest first."""
+    """Compressions taken out of force; newest first."""
 
     undone: tuple[str, ...]
     result: CompressionResult
@@ -197,6 +239,7 @@ class AttemptEntry(_Entry, tag="attempt", frozen=True, kw_only=True):
     result: CompressionResult
     forced: bool
     token_count: int
+    """The session's count when it was tried."""
     fault: str = ""
     """Kind of the model fault that ended it, empty for an outcome."""
 
@@ -223,9 +266,9 @@ class ModelChangeEntry(_Entry, tag="modelChange", frozen=True, kw_only=True):
 
 
 class RatingEntry(_Entry, tag="rating", frozen=True, kw_only=True):
-    """What a person thought of a compaction, 1 to 5."""
+    """A person's rating of a compression, 1 to 5."""
 
-    compaction_id: str
+    compression_id: str
     rating: int
     note: str = ""
 
@@ -242,7 +285,7 @@ Entry: TypeAlias = (
     | ToolResultEntry
     | IdeContextEntry
     | TurnEndEntry
-    | CompactionEntry
+    | CompressionEntry
     | PreviewEntry
     | UndoEntry
     | AttemptEntry
@@ -255,15 +298,25 @@ Entry: TypeAlias = (
 ContentEntry: TypeAlias = PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry
 
 
+_ENTRY: Final[Any] = Entry
 _decoder: msgspec.json.Decoder[Entry] = msgspec.json.Decoder(Entry)
 _encoder = msgspec.json.Encoder()
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """The entry as JSON bytes. Raises `UnicodeEncodeError` on lone surrogates, which the doors have replaced."""
+    """The entry as JSON bytes. Raises `UnicodeEncodeError` on lone surrogates, which decoding input has replaced."""
     return _encoder.encode(entry)
 
 
 def decode_entry(data: bytes | str) -> Entry:
-    """The entry that `encode_entry` wrote. Raises `msgspec.ValidationError` or `msgspec.DecodeError`."""
-    return _decoder.decode(data)
+    """The entry that `encode_entry` wrote, here or in version 0.1.
+
+    Raises `msgspec.ValidationError` or `msgspec.DecodeError`.
+    """
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    try:
+        if MARK in raw and isinstance(fields := msgspec.json.decode(raw), dict):
+            return msgspec.convert(upgraded_entry(cast("dict[str, Any]", fields)), _ENTRY)
+        return _decoder.decode(raw)
+    except RecursionError:
+        raise msgspec.ValidationError("The entry is nested too deeply.") from None

@@ -1,4 +1,4 @@
-"""Reading one part of a content, whatever its JSON is. Nothing here raises."""
+"""Reading one part of a content, whatever JSON it holds. Nothing here raises."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gemini_companion.engine.history.content import Content, Part, visible_text_
 
 
 def is_truthy(value: object) -> bool:
-    """What JavaScript calls truthy: objects and arrays always are, even empty ones (golden vectors depend on it)."""
+    """JavaScript's truthiness: objects and arrays always are, even empty ones, as in Gemini CLI."""
     if isinstance(value, dict | list | tuple):
         return True
     if isinstance(value, float) and value != value:  # NaN
@@ -58,12 +58,12 @@ def is_plain_user(content: Content) -> bool:
 
 
 def visible_text(content: Content) -> str:
-    """All text of a content but its thoughts, joined with nothing."""
+    """All text of a content except thoughts, concatenated."""
     return visible_text_of(content.parts)
 
 
 def response_text(response: dict[str, Any]) -> str | None:
-    """The string that a function response carries: `output`, else `content`, else `None` (its JSON is meant)."""
+    """The string that a function response carries: `output`, else `content`; `None` if it carries other JSON."""
     body = response.get("response")
     if isinstance(body, str):
         return body

@@ -1,4 +1,4 @@
-"""What a model knows of an editor: the part of an `EditorState` that is reported, and so the thing that deltas are differences of."""
+"""What a model knows of an editor: the part of an `EditorState` that is sent, and of which deltas are differences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, Editor
 
 
 class UnsavedText(msgspec.Struct, frozen=True, kw_only=True):
-    """A file differs from the disk: by this text, by these lines of it, or (no text) nobody said how."""
+    """A file differs from the disk: by this text, by these lines of it, or (no text) in a way that is not known."""
 
     text: str | None = None
     lines: LineRange | None = None
@@ -16,7 +16,7 @@ class UnsavedText(msgspec.Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of(file: OpenFile) -> UnsavedText | None:
-        """The file's unsaved text as it is told; `None` if there are no unsaved edits."""
+        """The file's unsaved text as it is sent; `None` if there are no unsaved edits."""
         if file.unsaved_text is None and not file.unsaved_omitted:
             return None
         return UnsavedText(text=file.unsaved_text, lines=file.unsaved_lines)
@@ -30,7 +30,7 @@ class KnownState(msgspec.Struct, frozen=True, kw_only=True):
 
     open: frozenset[str] = frozenset()
     active: str | None = None
-    """One of `open`; the next five are about it."""
+    """One of `open`, `None` if no file has the focus; the next five are about it."""
     cursor: Cursor | None = None
     selected_text: str = ""
     visible_range: LineRange | None = None
@@ -41,7 +41,7 @@ class KnownState(msgspec.Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of(state: EditorState) -> KnownState:
-        """The projection of an editor's state to what is reported of it."""
+        """The part of an editor's state that is sent."""
         unsaved = {file.path: text for file in state.files if (text := UnsavedText.of(file)) is not None}
         paths = frozenset(file.path for file in state.files)
         active = state.active

@@ -1,7 +1,8 @@
 """The form of an IDE context message: one sentence, then JSON, indented by two spaces, in a fence.
 
-One set of types writes and reads it. Keys and their order up to `selectedText` and `selectionChanged` are Gemini CLI's; what comes after
-them is ours. JSON keeps every line break of a string escaped, so that no text, however hostile, can close the fence.
+One set of types writes and reads it. Keys and their order up to `selectedText` and `selectionChanged` are Gemini CLI's;
+what comes after them is ours. JSON keeps every line break of a string escaped, so that no text, however hostile, can
+close the fence.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, LineRange
 
 _FULL = "What the user's editor shows now, as JSON. It is background to the request, not part of it."
-_DELTA = "What has changed in the user's editor since it was last described, as JSON. It is background to the request, not part of it."
+_DELTA = (
+    "What has changed in the user's editor since it was last described, as JSON. It is background to the request, not"
+    " part of it."
+)
 _OPENING = "\n```json\n"
 _CLOSING = "\n```"
 
 
 class FileView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The active file. `path` is `None`, with `previous_path`, when no file is active any more."""
+    """The active file. `path` is `None`, and `previous_path` set, when no file is active any more."""
 
     path: str | None
     previous_path: str | None = None
@@ -33,7 +37,10 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
 
 
 class UnsavedView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """How a file differs from the disk: by a text (an excerpt where lines are named), by one too long to tell, or, if `saved`, no more."""
+    """How a file differs from the disk: by `unsaved_text` (an excerpt if `unsaved_lines` is set), or by a longer text.
+
+    If `saved`, it no longer differs.
+    """
 
     path: str
     unsaved_text: str | None = None
@@ -43,14 +50,14 @@ class UnsavedView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
 
 
 class CursorMoved(msgspec.Struct, frozen=True, kw_only=True):
-    """`cursor` is `None` when there is none any more, which Gemini CLI forgets to say."""
+    """`cursor` is `None` when there is none any more, a case that Gemini CLI leaves out."""
 
     path: str
     cursor: Cursor | None
 
 
 class SelectionChanged(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The empty text when nothing is selected any more."""
+    """`selected_text` is empty when nothing is selected any more."""
 
     path: str
     selected_text: str
@@ -64,7 +71,7 @@ class VisibleRangeChanged(msgspec.Struct, frozen=True, kw_only=True, rename="cam
 
 
 class DiagnosticsChanged(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """All diagnostics that are told now, perhaps none; `omitted_diagnostics` more are not."""
+    """All diagnostics that are sent now, perhaps none; `omitted_diagnostics` counts those left out."""
 
     path: str
     diagnostics: tuple[Diagnostic, ...]
@@ -72,7 +79,7 @@ class DiagnosticsChanged(msgspec.Struct, frozen=True, kw_only=True, rename="came
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What is different now; `cursor_moved` to `diagnostics_changed` are about the file that stayed active."""
+    """What is different now; `cursor_moved` to `diagnostics_changed` apply to the file that stayed active."""
 
     files_opened: tuple[str, ...] = ()
     files_closed: tuple[str, ...] = ()
@@ -87,7 +94,8 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 class Message(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The JSON of a message: a delta if `changes` is there, else a full one.
 
-    `active_file` is `None` (JSON `null`) where a full message has to say that nothing is open, and unset where other files are.
+    `active_file` is `None` (JSON `null`) where a full message reports that nothing is open, and unset where only other
+    files are.
     """
 
     changes: Changes | None = None
@@ -101,7 +109,7 @@ _decoder = msgspec.json.Decoder(Message)
 
 
 def write_message(message: Message) -> str:
-    """The message as a model gets it."""
+    """The message as text, the way a model gets it."""
     body = msgspec.json.format(_encoder.encode(message), indent=2).decode()
     return f"{_FULL if message.changes is None else _DELTA}{_OPENING}{body}{_CLOSING}"
 

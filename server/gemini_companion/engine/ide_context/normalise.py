@@ -1,4 +1,4 @@
-"""From what an editor said to what may be told: ordered, bounded, masked."""
+"""What an editor reports, made ready for a model: ordered, bounded, masked."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from gemini_companion.engine.ide_context.secrets import REACH, mask_between, mas
 from gemini_companion.engine.ide_context.state import SEVERITIES, Cursor, Diagnostic, EditorState, LineRange, OpenFile
 
 MAX_FILES = 10
-"""Open files that are told, as in Gemini CLI (`companion.ide.maxOpenFiles`)."""
+"""Open files that are sent, as in Gemini CLI (`companion.ide.maxOpenFiles`)."""
 MAX_SELECTION = 16_384
 """Characters of selected text, as in Gemini CLI, which counts UTF-16 units."""
 MAX_EXTRAS = 8_192
-"""Characters of everything that Gemini CLI does not tell: unsaved text and diagnostics. About 2,000 tokens; ours."""
+"""Characters of what Gemini CLI does not send: unsaved text and diagnostics. About 2,000 tokens; our choice."""
 TRUNCATED = "… [truncated]"
-"""Stands at the end of a text that was cut."""
+"""Ends a text that was cut."""
 
 _MAX_DIAGNOSTICS = 20
 _MAX_MESSAGE = 300
 _BAND = 20
-"""Lines that the cursor can move within before another excerpt is shown, so that a moving cursor doesn't resend it."""
+"""Lines that the cursor can move within before another excerpt is shown, so that a moving cursor does not resend it."""
 _MAX_POSITION = 2**31
 
 
@@ -32,14 +32,18 @@ def normalise(
     max_selection: int = MAX_SELECTION,
     max_extras: int = MAX_EXTRAS,
 ) -> EditorState:
-    """Order, bound and mask the open files. What only this function sets is ignored in its input.
+    """Order, bound and mask the open files. Fields that only this function sets are ignored in its input.
 
-    Newest first, equally new ones in the order given, each path once. Only the newest can be active; the others lose cursor, selection,
-    visible range and diagnostics. Texts are masked before they are cut, so that no half of a secret stays. Of `max_extras` characters the
-    diagnostics get at most half, the active file's unsaved text what is left (an excerpt around the cursor if need be), the other files'
-    unsaved texts what is still left, whole or not at all.
+    Newest first, equally new ones in the order given, each path once. Only the newest can be active; the others lose
+    cursor, selection, visible range and diagnostics. Texts are masked before they are cut, so that no part of a secret
+    stays. Of `max_extras` characters the diagnostics get at most half, the active file's unsaved text the rest (an
+    excerpt around the cursor if need be), the other files' unsaved texts what is then left, whole or not at all.
     """
-    newest_first = sorted(files, key=lambda file: file.last_focused_at if file.last_focused_at == file.last_focused_at else 0, reverse=True)
+    newest_first = sorted(
+        files,
+        key=lambda file: file.last_focused_at if file.last_focused_at == file.last_focused_at else 0,
+        reverse=True,
+    )
     distinct: dict[str, OpenFile] = {}
     for file in newest_first:
         distinct.setdefault(_well_formed(file.path), file)
@@ -49,16 +53,16 @@ def normalise(
     left = max_extras
     for path, file in list(distinct.items())[: max(0, max_files)]:
         if kept or not file.is_active:
-            told, spent = _background(path, file, left)
+            sent, spent = _background(path, file, left)
         else:
-            told, spent = _foreground(path, file, max_selection, left)
-        kept.append(told)
+            sent, spent = _foreground(path, file, max_selection, left)
+        kept.append(sent)
         left -= spent
     return EditorState(files=tuple(kept), is_trusted=is_trusted)
 
 
 def _foreground(path: str, file: OpenFile, max_selection: int, budget: int) -> tuple[OpenFile, int]:
-    """The active file as it is told, and how much of the budget it takes."""
+    """The active file as it is sent, and the characters of the budget that it takes."""
     selection, hidden = _cut(file.selected_text or "", max_selection)
     diagnostics, masked = _diagnostics(file.diagnostics, budget // 2)
     hidden += masked
@@ -87,20 +91,20 @@ def _foreground(path: str, file: OpenFile, max_selection: int, budget: int) -> t
 
 
 def _background(path: str, file: OpenFile, budget: int) -> tuple[OpenFile, int]:
-    """A file without the focus as it is told, and how much of the budget it takes."""
+    """A file without the focus as it is sent, and the characters of the budget that it takes."""
     text, masked = None, 0
     if file.unsaved_text is not None and len(file.unsaved_text) <= budget + REACH:
         text, masked = mask_secrets(_well_formed(file.unsaved_text))
         if len(text) > budget:
             text, masked = None, 0
-    told = OpenFile(
+    sent = OpenFile(
         path=path,
         last_focused_at=file.last_focused_at,
         unsaved_text=text,
         unsaved_omitted=file.unsaved_text is not None and text is None,
         masked=masked,
     )
-    return told, len(text or "")
+    return sent, len(text or "")
 
 
 def _cut(text: str, limit: int) -> tuple[str, int]:
@@ -111,16 +115,18 @@ def _cut(text: str, limit: int) -> tuple[str, int]:
 
 
 def _diagnostics(diagnostics: tuple[Diagnostic, ...], budget: int) -> tuple[tuple[Diagnostic, ...], int]:
-    """The worst of them, then in the order of the text, within the budget; and how many secrets were masked in their messages."""
-    told: list[Diagnostic] = []
+    """The worst of them that fit into the budget, then in the order of the text; and how many secrets were masked."""
+    sent: list[Diagnostic] = []
     hidden = 0
-    for diagnostic in sorted(diagnostics, key=lambda each: (SEVERITIES.index(each.severity), each.line, each.character))[:_MAX_DIAGNOSTICS]:
+    for diagnostic in sorted(
+        diagnostics, key=lambda each: (SEVERITIES.index(each.severity), each.line, each.character)
+    )[:_MAX_DIAGNOSTICS]:
         message, masked = _cut(diagnostic.message, _MAX_MESSAGE)
         budget -= len(message)
         if budget < 0:
             break
         hidden += masked
-        told.append(
+        sent.append(
             Diagnostic(
                 line=_position(diagnostic.line),
                 character=_position(diagnostic.character),
@@ -129,11 +135,14 @@ def _diagnostics(diagnostics: tuple[Diagnostic, ...], budget: int) -> tuple[tupl
                 source=_well_formed(diagnostic.source[:40]),
             )
         )
-    return tuple(told), hidden
+    return tuple(sent), hidden
 
 
 def _unsaved(file: OpenFile, focus: int, budget: int) -> tuple[str | None, LineRange | None, int]:
-    """The unsaved text, whole or the lines around `focus` that fit; which lines those are; and how many secrets were masked."""
+    """The unsaved text, whole or the lines around `focus` that fit; which those are; the number of masked secrets.
+
+    The text is `None` if it does not fit at all, the lines are `None` if it is whole.
+    """
     text = file.unsaved_text
     if text is None or budget <= 0:
         return None, None, 0
@@ -167,7 +176,7 @@ def _position(value: int) -> int:
 
 
 def _well_formed(text: str) -> str:
-    """The text with halves of surrogate pairs joined, and those that stand alone replaced; JSON cannot hold them."""
+    """The text with surrogate pairs joined and lone surrogates replaced; JSON cannot hold those."""
     try:
         text.encode()
     except UnicodeEncodeError:

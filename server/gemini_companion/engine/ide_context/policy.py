@@ -1,12 +1,13 @@
-"""When the model is told of the editor, and whether it is told everything or only what changed.
+"""When the editor's state is sent to the model, and whether all of it or only its changes.
 
-Everything is told on the first turn, after any change of the history's epoch (a resumption is one), when the client is another than the one that
-told last (a client that reconnects is another one), and when the previous turn came from another client. Otherwise only what
-changed is told, and nothing where nothing changed. While a function call waits for its result nothing is told at all; what is due stays due.
+All of it is sent on the first turn, after any change of the history's epoch (a resumption is one), when the client is
+another than the one that sent last (a client that reconnects is another one), and when the previous turn came from
+another client. Otherwise only changes are sent, and nothing where nothing changed. While a function call waits for its
+result nothing is sent at all; what is due stays due.
 
-Where everything is due and no file is open, nothing is said, and it stays due: Gemini CLI takes an empty state for told, and then sends the
-first file as a change of something that the model never saw. But where the model still believes in open files, because
-another client described them in this epoch, it is told that none is open.
+Where the full state is due and no file is open, nothing is sent, and it stays due: Gemini CLI takes an empty state as
+sent, and then sends the first file as a change of something that the model never saw. But where the model still knows
+of open files, because another client described them in this epoch, it gets a message that none is open.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.engine.history.log import IdeContextEntry
+from gemini_companion.engine.history.log import IdeContextEntry, Withheld
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.message import FileView, Message, read_message
-from gemini_companion.engine.ide_context.receipt import Kind, Receipt, Withheld, masked_secrets
+from gemini_companion.engine.ide_context.receipt import Kind, Receipt, masked_secrets
 from gemini_companion.engine.ide_context.render import render_delta, render_full, render_nothing_open
 from gemini_companion.engine.ide_context.replay import apply_text
 from gemini_companion.engine.ide_context.state import EditorState
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model knows of the editor from the messages in its view, and who told it, in which epoch."""
+    """What the model knows of the editor from the messages in its view, which client sent it, and in which epoch."""
 
     client: str
     epoch: int
@@ -35,7 +36,7 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Send(msgspec.Struct, frozen=True, kw_only=True):
-    """What to put before the turn's prompt. `baseline` is what holds once it stands in the view; nothing else need be kept."""
+    """What to put before the turn's prompt. `baseline` applies once it is in the view; nothing else need be kept."""
 
     kind: Kind
     text: str | None
@@ -47,8 +48,8 @@ class Send(msgspec.Struct, frozen=True, kw_only=True):
 def baseline_of(entries: Iterable[IdeContextEntry]) -> Baseline | None:
     """The baseline that the IDE entries of a view leave, in order.
 
-    Entries of cancelled turns and of earlier epochs must not be among them: they left the view, and the model no longer knows them. `None`
-    where there is none, or where one cannot be read (it is not ours): then everything is due.
+    Entries of cancelled turns and of earlier epochs must not be among them: they left the view, and the model no longer
+    knows them. `None` where there is none, or where one is no message of this package: then everything is due.
     """
     baseline: Baseline | None = None
     for entry in entries:
@@ -63,7 +64,10 @@ def baseline_of(entries: Iterable[IdeContextEntry]) -> Baseline | None:
 
 
 def is_full_due(baseline: Baseline | None, *, client: str, epoch: int, previous_turn_client: str | None) -> bool:
-    """True if this client's next message has to tell everything. `previous_turn_client` is `None` before the session's first turn."""
+    """True if this client's next message has to be a full one.
+
+    `previous_turn_client` is `None` before the session's first turn.
+    """
     if baseline is None or baseline.epoch != epoch or baseline.client != client:
         return True
     return previous_turn_client != client
@@ -79,7 +83,10 @@ def decide(
     call_open: bool,
     withheld: Sequence[Withheld] = (),
 ) -> Send:
-    """Decide what the model is told of `now` before this client's prompt; see the module. `withheld` goes into the receipt."""
+    """Decide what is sent to the model of `now` before this client's prompt; see the module.
+
+    `call_open` is true while a function call waits for its result. `withheld` goes into the receipt. Never raises.
+    """
     believed = baseline is not None and baseline.epoch == epoch and bool(baseline.known.open)
     full = is_full_due(baseline, client=client, epoch=epoch, previous_turn_client=previous_turn_client)
     text: str | None = None
@@ -101,20 +108,25 @@ def decide(
 
 
 def _receipt(kind: Kind, message: Message, now: EditorState, withheld: Sequence[Withheld]) -> Receipt:
-    """Read from the message itself what it tells, so that the receipt cannot differ from it."""
-    files, selection = _told(message)
+    """Read the receipt off the message itself, so that the two cannot differ."""
+    files, selection = _contained(message)
     masked = [masked_secrets(file.path, file.masked) for file in now.files if file.masked and file.path in files]
     return Receipt(kind=kind, files=files, selection_chars=len(selection), withheld=(*withheld, *masked))
 
 
-def _told(message: Message) -> tuple[tuple[str, ...], str]:
-    """The paths that a message speaks of, each once, and the selected text in it."""
+def _contained(message: Message) -> tuple[tuple[str, ...], str]:
+    """The paths that a message names, each once, and the selected text in it."""
     changes = message.changes
     if changes is None:
         active = message.active_file or None
         return _distinct(_path_of(active), *(message.other_open_files or ())), active.selected_text if active else ""
     paths = [*changes.files_opened, *changes.files_closed, _path_of(changes.active_file_changed)]
-    about = (changes.cursor_moved, changes.selection_changed, changes.visible_range_changed, changes.diagnostics_changed)
+    about = (
+        changes.cursor_moved,
+        changes.selection_changed,
+        changes.visible_range_changed,
+        changes.diagnostics_changed,
+    )
     paths += [change.path for change in (*about, *changes.unsaved_text_changed) if change is not None]
     if changes.selection_changed is not None:
         return _distinct(*paths), changes.selection_changed.selected_text

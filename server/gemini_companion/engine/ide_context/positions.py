@@ -1,7 +1,7 @@
-"""LSP positions to 1-based characters.
+"""LSP positions to 1-based lines and characters.
 
-LSP counts lines and characters from 0, and characters in units of the negotiated encoding; a model gets code points from 1. Whatever a
-client sends is clamped into the text: nothing here raises.
+LSP counts lines and characters from 0, and characters in units of the negotiated encoding; a model gets code points
+from 1. Whatever a client sends is clamped to the text: nothing here raises.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from gemini_companion.engine.ide_context.state import Cursor
 
 PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
 
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")  # what LSP 3.17 calls the end of a line
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")  # the line ends of LSP 3.17
 _MAX_LINE = 2**31 - 1  # LSP's uinteger
 
 
 def line_span(text: str, line: int) -> tuple[int, int]:
-    """Start and end (without its line break) of line `line`, from 0. Past the end: the last line; below 0: the first."""
+    """Start and end (without its line break) of line `line`, from 0.
+
+    A line past the end is the last one, a negative one the first.
+    """
     start = 0
     if line > 0:
         breaks = islice(_LINE_BREAK.finditer(text), min(line, _MAX_LINE))
@@ -30,14 +33,14 @@ def line_span(text: str, line: int) -> tuple[int, int]:
 
 
 def count_line_breaks(text: str) -> int:
-    """How many lines end in `text`."""
+    """Number of line breaks in `text`."""
     return text.count("\n") + text.count("\r") - text.count("\r\n")
 
 
 def characters_before(line_text: str, offset: int, encoding: PositionEncoding) -> int:
-    """How many whole characters lie before `offset` units of `encoding`; at most the line's length.
+    """Number of whole characters before `offset` units of `encoding`; at most the line's length.
 
-    An offset inside a character counts as the one before that character.
+    An offset inside a character counts as one before that character.
     """
     if offset <= 0:
         return 0
@@ -61,7 +64,10 @@ def offset_at(text: str, line: int, character: int, encoding: PositionEncoding) 
 
 
 def cursor_at(text: str | None, line: int, character: int, encoding: PositionEncoding) -> Cursor:
-    """The 1-based cursor of an LSP position in `text`; where the text is not known, the units are taken for characters."""
+    """The 1-based cursor of an LSP position in `text`.
+
+    Where the text is not known (`None`), units are taken for characters.
+    """
     if text is None:
         return Cursor(line=_clamp(line) + 1, character=_clamp(character) + 1)
     start, end = line_span(text, line)

@@ -6,27 +6,27 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from gemini_companion.engine.history.log import Withheld as Withheld
+from gemini_companion.engine.history.log import Withheld
 
 Kind: TypeAlias = Literal["full", "delta", "none"]
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the model was told with this turn. The wire's `ideContextSent` has no kind `none`."""
+    """What went to the model with this turn. The wire's `ideContextSent` has no kind `none`."""
 
     kind: Kind
     files: tuple[str, ...] = ()
-    """Absolute paths that the message speaks of."""
+    """Absolute paths that the message names."""
     selection_chars: int = 0
     """Characters of selected text in the message."""
     withheld: tuple[Withheld, ...] = ()
 
 
 def masked_secrets(path: str, count: int) -> Withheld:
-    """Say that a file was told, but not the secrets in it."""
+    """A report that a file was sent without the secrets in it."""
     return Withheld(name=base_name(path), reason="1 secret masked" if count == 1 else f"{count} secrets masked")
 
 
 def base_name(path: str) -> str:
-    """The last name of a path, with either kind of slash; of a root all of it."""
+    """The last name of a path, with either kind of slash; a root comes back whole."""
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path

@@ -1,4 +1,4 @@
-"""An editor's state, or what changed of it, as a message to the model."""
+"""An editor's state, or its changes, as a message to the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gemini_companion.engine.ide_context.state import EditorState, OpenFile
 
 
 def render_full(state: EditorState) -> str | None:
-    """The whole state; `None` if no file is open."""
+    """The message with the whole state; `None` if no file is open."""
     if not state.files:
         return None
     active = state.active
@@ -30,18 +30,20 @@ def render_full(state: EditorState) -> str | None:
         Message(
             active_file=_view(active, UnsavedText.of(active)) if active else msgspec.UNSET,
             other_open_files=tuple(file.path for file in others) if others else msgspec.UNSET,
-            other_unsaved_files=tuple(_unsaved(file.path, text) for file in others if (text := UnsavedText.of(file)) is not None),
+            other_unsaved_files=tuple(
+                _unsaved(file.path, text) for file in others if (text := UnsavedText.of(file)) is not None
+            ),
         )
     )
 
 
 def render_nothing_open() -> str:
-    """The whole state where no file is open, for a model that was told of open files before."""
+    """The full message for a state without open files, for a model that knows of open files."""
     return write_message(Message(active_file=None, other_open_files=()))
 
 
 def render_delta(before: KnownState, state: EditorState) -> str | None:
-    """What a model that knows `before` has to be told of `state`; `None` if nothing."""
+    """The message with what differs between `before`, which the model knows, and `state`; `None` if nothing does."""
     changes = _changes(before, state)
     return None if changes == Changes() else write_message(Message(changes=changes))
 
@@ -50,12 +52,14 @@ def _changes(before: KnownState, state: EditorState) -> Changes:
     now = KnownState.of(state)
     active, path = state.active, now.active
     differing = [file.path for file in state.files if now.unsaved.get(file.path) != before.unsaved.get(file.path)]
-    # What is unsaved in a file that gets the focus is told with it; that it is saved now has no place there.
+    # Unsaved text of a file that gets the focus is sent with it; such an entry cannot report a file as saved.
     inline = now.unsaved.get(path) if path is not None and path != before.active and path in differing else None
     changes = Changes(
         files_opened=tuple(file.path for file in state.files if file.path not in before.open),
         files_closed=tuple(sorted(before.open - now.open)),
-        unsaved_text_changed=tuple(_unsaved(each, now.unsaved.get(each)) for each in differing if inline is None or each != path),
+        unsaved_text_changed=tuple(
+            _unsaved(each, now.unsaved.get(each)) for each in differing if inline is None or each != path
+        ),
     )
     if active is None or path is None:
         gone = None if before.active is None else FileView(path=None, previous_path=before.active)
@@ -67,7 +71,9 @@ def _changes(before: KnownState, state: EditorState) -> Changes:
     if now.selected_text != before.selected_text:
         changes = replace(changes, selection_changed=SelectionChanged(path=path, selected_text=now.selected_text))
     if now.visible_range != before.visible_range:
-        changes = replace(changes, visible_range_changed=VisibleRangeChanged(path=path, visible_range=now.visible_range))
+        changes = replace(
+            changes, visible_range_changed=VisibleRangeChanged(path=path, visible_range=now.visible_range)
+        )
     if (now.diagnostics, now.omitted_diagnostics) != (before.diagnostics, before.omitted_diagnostics):
         found = DiagnosticsChanged(path=path, diagnostics=now.diagnostics, omitted_diagnostics=now.omitted_diagnostics)
         changes = replace(changes, diagnostics_changed=found)
@@ -91,4 +97,6 @@ def _view(file: OpenFile, unsaved: UnsavedText | None) -> FileView:
 def _unsaved(path: str, unsaved: UnsavedText | None) -> UnsavedView:
     if unsaved is None:
         return UnsavedView(path=path, saved=True)
-    return UnsavedView(path=path, unsaved_text=unsaved.text, unsaved_lines=unsaved.lines, unsaved_text_omitted=unsaved.text is None)
+    return UnsavedView(
+        path=path, unsaved_text=unsaved.text, unsaved_lines=unsaved.lines, unsaved_text_omitted=unsaved.text is None
+    )

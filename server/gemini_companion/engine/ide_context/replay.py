@@ -1,4 +1,4 @@
-"""Reading back what `render` wrote: the editor's state as a model can know it."""
+"""Reading back what `render` wrote: what a model can know of the editor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def replay(texts: Iterable[str]) -> KnownState | None:
 def apply_text(known: KnownState | None, text: str) -> KnownState:
     """What a model that knew `known` knows after this message.
 
-    Raises `InvalidInput` if the text is no message of ours, or a delta with nothing before it.
+    Raises `InvalidInput` if the text is no IDE context message, or a delta with nothing before it.
     """
     message = read_message(text)
     if message.changes is None:
@@ -60,7 +60,9 @@ def _changed(known: KnownState, changes: Changes) -> KnownState:
     if (visible := changes.visible_range_changed) is not None:
         known = msgspec.structs.replace(known, visible_range=visible.visible_range)
     if (found := changes.diagnostics_changed) is not None:
-        known = msgspec.structs.replace(known, diagnostics=found.diagnostics, omitted_diagnostics=found.omitted_diagnostics)
+        known = msgspec.structs.replace(
+            known, diagnostics=found.diagnostics, omitted_diagnostics=found.omitted_diagnostics
+        )
     return known
 
 

@@ -1,4 +1,4 @@
-"""Files that are secrets by their name: `.env*`, keys, certificates, and where tools keep what they log in with."""
+"""Files that are secrets by their name: `.env*`, keys, certificates, and where tools keep their logins."""
 
 from __future__ import annotations
 
@@ -6,20 +6,47 @@ import re
 
 _KEYS_AND_CERTIFICATES = frozenset(
     (
-        *("pem", "key", "p8", "p12", "pfx", "pkcs12", "jks", "jceks", "bks", "keystore", "truststore", "ppk", "gpg", "pgp"),
+        *(
+            "pem",
+            "key",
+            "p8",
+            "p12",
+            "pfx",
+            "pkcs12",
+            "jks",
+            "jceks",
+            "bks",
+            "keystore",
+            "truststore",
+            "ppk",
+            "gpg",
+            "pgp",
+        ),
         *("crt", "cer", "cert", "der", "csr", "p7b", "p7c", "p7r", "p7s", "ca-bundle"),
         *("kdb", "kdbx", "psafe3", "agilekeychain", "1pif", "keychain", "keychain-db", "kubeconfig"),
     )
 )
-"""Extensions."""
+"""File extensions."""
 
 _LOGINS = frozenset(
     (
-        *(".npmrc", ".yarnrc", ".netrc", "_netrc", ".authinfo", ".pypirc", ".pgpass", ".htpasswd", ".my.cnf", ".mylogin.cnf", ".dockercfg"),
+        *(
+            ".npmrc",
+            ".yarnrc",
+            ".netrc",
+            "_netrc",
+            ".authinfo",
+            ".pypirc",
+            ".pgpass",
+            ".htpasswd",
+            ".my.cnf",
+            ".mylogin.cnf",
+            ".dockercfg",
+        ),
         *(".s3cfg", ".boto", ".vault-token", ".git-credentials", ".terraformrc", "terraform.rc", "kubeconfig"),
     )
 )
-"""Whole names."""
+"""Whole file names."""
 
 _HOMES = frozenset((".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store"))
 """Folders that hold nothing else."""
@@ -35,7 +62,7 @@ _TELLING = re.compile(
     """,
     re.VERBOSE,
 )
-"""Names that say it unless they are code: `credentials.py` deals with credentials, it does not hold any."""
+"""Names that point to a secret unless they are code: `credentials.py` deals with credentials and holds none."""
 
 _CODE = re.compile(
     r"""py|pyi|ipynb|[cm]?jsx?|[cm]?tsx?|vue|svelte|java|kts?|scala|groovy|go|rs|c|h|cc|cpp|cxx|hpp|cs|fs|vb|swift|mm?|rb|php|pl|pm|lua|r|jl|dart|exs?|erl|hs
@@ -44,16 +71,17 @@ _CODE = re.compile(
 )
 
 _MAX_NAME = 255
-"""No file system holds a longer name; one that claims to be a file's is refused unread."""
+"""No file system holds a longer name; a path that claims to have one is refused unread."""
 
 _LEFTOVER = re.compile(r"(?:~|[._-](?:bak|backup|old|orig|save|swp|swo|tmp|copy))$")
 _SLASH = re.compile(r"[/\\]+")
 
 
 def is_secret_name(path: str) -> bool:
-    """True if the path's name says that its content is a secret; any kind of slash, any case, no look at the disk.
+    """True if the path's name marks its content as secret. Any kind of slash, any case; the disk is not read.
 
-    `.env*` is meant literally: templates such as `.env.example` are among them, because people do paste the real thing there.
+    `.env*` is meant literally: templates such as `.env.example` are among them, because real values do get pasted
+    there.
     """
     *folders, name = _SLASH.split(path.lower().rstrip("/\\"))
     if len(name) > _MAX_NAME:

@@ -1,7 +1,7 @@
 """What an editor shows, as plain values: the input of everything in this package.
 
-Positions are 1-based lines and characters (code points), as a model gets them. `normalise` makes the `EditorState` that may be
-told: ordered, bounded, and free of what looks like a secret.
+Positions are 1-based lines and characters (code points), as a model gets them. `normalise` makes the `EditorState` that
+may be sent: ordered, bounded, and free of what looks like a secret.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "information", "hint")
 
 
 class Cursor(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A place in a text; line and character start at 1."""
+    """A position in a text; line and character start at 1."""
 
     line: int
     character: int
@@ -29,22 +29,22 @@ class LineRange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Diagnostic(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A complaint of a compiler or linter about one place."""
+    """A compiler's or linter's message about one position, from 1."""
 
     line: int
     character: int
     severity: Severity
     message: str
     source: str = ""
-    """Who complains, such as `pyright`."""
+    """The tool that reports it, such as `pyright`."""
 
 
 class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that the editor has open. `path` is absolute and was admitted by `WorkspaceFiles`."""
+    """A file that the editor has open. `path` is absolute and may be shown to a model."""
 
     path: str
     last_focused_at: float = 0
-    """When it was last looked at; any unit, larger is newer."""
+    """When it last had the focus; any unit, larger is newer."""
     is_active: bool = False
     cursor: Cursor | None = None
     selected_text: str | None = None
@@ -63,16 +63,17 @@ class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EditorState(msgspec.Struct, frozen=True, kw_only=True):
-    """What one client's editor shows and a model may be told; made by `normalise`.
+    """What one client's editor shows and a model may get; made by `normalise`.
 
-    Newest first, paths distinct; only `files[0]` can be active, and only the active file has cursor, selection, visible range and diagnostics.
+    Newest first, paths distinct; only `files[0]` can be active, and only the active file has cursor, selection, visible
+    range and diagnostics.
     """
 
     files: tuple[OpenFile, ...] = ()
     is_trusted: bool | None = None
-    """What the editor said of the workspace, `None` if nothing. It changes nothing here."""
+    """What the editor reported of the workspace, `None` if nothing. It has no effect here."""
 
     @property
     def active(self) -> OpenFile | None:
-        """The file that has the focus, if any has."""
+        """The file that has the focus, if any."""
         return self.files[0] if self.files and self.files[0].is_active else None

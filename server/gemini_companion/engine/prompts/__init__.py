@@ -1,1 +1,1 @@
-"""What the model is told besides the conversation: the system instruction and the environment."""
+"""What the model gets besides the conversation: the system instruction and the environment."""

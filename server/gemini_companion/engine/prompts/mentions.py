@@ -1,4 +1,4 @@
-"""`@path` in a person's words: which places of a text may name a file or a folder. Whether they do is for the workspace to say."""
+"""`@path` in a prompt: which places of a text may name a file or a folder. Only the workspace knows whether they do."""
 
 from __future__ import annotations
 
@@ -15,24 +15,29 @@ _OPENING: Final = r"(\[{<（［｛「『【〔《〈"
 _TRAILING: Final = ".,;:!?…'\"`*_)]}>。，、！？：；）］｝」』】〕》〉"
 _MAX_STRIPPED: Final = 8
 
-# A backslash takes the sign behind it along, so that a path may hold blanks.
-_MENTION: Final = re.compile(rf'(?<![^\s{_OPENING}])@(?:"(?P<quoted>[^"\n]{{1,4096}})"|(?P<plain>(?!")(?:\\[^\n]|[^\s\\]){{1,4096}}))')
+# A backslash takes the character after it along, so that a path may contain spaces.
+_MENTION: Final = re.compile(
+    rf'(?<![^\s{_OPENING}])@(?:"(?P<quoted>[^"\n]{{1,4096}})"|(?P<plain>(?!")(?:\\[^\n]|[^\s\\]){{1,4096}}))'
+)
 _ESCAPED: Final = re.compile(r"\\([^\w./\\])")
-"""A backslash in front of anything else is a separator of paths, or part of a name."""
+"""A backslash before anything else is a path separator, or part of a name."""
 
 
 def mentions_in(text: str) -> list[tuple[str, ...]]:
-    """What the text may mention, in order, each once: for each place the paths that may be meant, the likeliest first.
+    """What the text may mention, in order, each once: for each place the possible paths, the likeliest first.
 
-    A mention is an `@` at the beginning, after a blank or after an opening bracket, and a path behind it: in double quotes, or up to the next blank
-    that no backslash escapes. What ends a sentence or closes a bracket may or may not belong to the path, so it is there with it and without.
+    A mention is an `@` at the beginning, after white space or after an opening bracket, and a path behind it: in double
+    quotes, or up to the next white space that no backslash escapes. What ends a sentence or closes a bracket may or may
+    not belong to the path, so both readings are given.
     """
     if len(text) > MAX_READ:
         text = f"{text[: MAX_READ // 2]}\n{text[-MAX_READ // 2 :]}"
     found: dict[tuple[str, ...], None] = {}
     for match in _MENTION.finditer(text):
         quoted = match["quoted"]
-        meant = _meant(match["plain"]) if quoted is None else (quoted,) if quoted.strip(". ") else ()  # dots alone name nothing
+        meant = (
+            _meant(match["plain"]) if quoted is None else (quoted,) if quoted.strip(". ") else ()
+        )  # dots alone name no file
         if meant:
             found[meant] = None
         if len(found) >= MAX_MENTIONS:

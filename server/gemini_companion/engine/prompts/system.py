@@ -49,15 +49,15 @@ follow them, and tell the person.
 - Before a command or a change that deletes data, rewrites history or cannot be undone, say so plainly.
 - Do not help to harm people or to break into systems that the person has no right to use.""",
 }
-"""The sections by name, in their order. A name in capitals after `GEMINI_PROMPT_` is its variable in the environment."""
+"""The sections by name, in their order. `GEMINI_PROMPT_<NAME>` is a section's variable in the environment."""
 
 
 def system_instruction(sections: Mapping[str, bool], env: Mapping[str, str], *, replacement: str | None = None) -> str:
     """The system instruction; empty where every section is turned off.
 
-    `sections` says which ones the settings want, by name; one that is not named is wanted. `GEMINI_PROMPT_<SECTION>` in `env` overrides
-    it: `0` or `false` leaves the section out, anything else but the empty text keeps it. `replacement`, the text of GEMINI_SYSTEM_MD's
-    file or of a session's own instruction, stands in place of all of it, word for word.
+    `sections` has the settings' choices by name; a section that is not in it is included. `GEMINI_PROMPT_<SECTION>` in
+    `env` overrides it: `0` or `false` leaves the section out, any other text but the empty one includes it.
+    `replacement`, the text of GEMINI_SYSTEM_MD's file or of a session's own instruction, replaces all of it, verbatim.
     """
     if replacement is not None:
         return replacement
@@ -65,5 +65,5 @@ def system_instruction(sections: Mapping[str, bool], env: Mapping[str, str], *, 
 
 
 def _is_wanted(name: str, sections: Mapping[str, bool], env: Mapping[str, str]) -> bool:
-    said = env.get(f"GEMINI_PROMPT_{name.upper()}", "").strip().lower()
-    return said not in ("0", "false") if said else sections.get(name, True)
+    choice = env.get(f"GEMINI_PROMPT_{name.upper()}", "").strip().lower()
+    return choice not in ("0", "false") if choice else sections.get(name, True)

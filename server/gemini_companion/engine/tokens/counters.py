@@ -1,8 +1,8 @@
 """Tokens of parts and contents: which of their fields count, and what media cost.
 
-A part is a plain JSON object in Gemini form. What counts, per part, is its text (thoughts included), its function call
-or its function response; a part's thought signature does not. Contents cost nothing beyond their parts. Nothing here
-raises.
+A part is a plain JSON object in Gemini's form. What counts, per part, is its text (thoughts included), its function
+call or its function response; a part's thought signature does not. Contents cost nothing beyond their parts. Nothing
+here raises.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Final, Protocol, TypeGuard
 from gemini_companion.engine.tokens.json_text import json_text
 
 IMAGE_TOKENS: Final = 3_000
-"""Any `image/*`, whatever its size. Source: Gemini CLI 0.61.0 run, and the seeds."""
+"""Any `image/*`, whatever its size. Source: Gemini CLI 0.61.0, as measured."""
 
 PDF_TOKENS: Final = 25_800
-"""Any `application/pdf`: 100 pages of 258 tokens. Source: Gemini CLI 0.61.0 run, and the seeds."""
+"""Any `application/pdf`: 100 pages of 258 tokens. Source: Gemini CLI 0.61.0, as measured."""
 
 AUDIO_TOKENS_PER_SECOND: Final = 32
 """Source: the Gemini API's guide to counting tokens."""
@@ -25,10 +25,10 @@ VIDEO_TOKENS_PER_SECOND: Final = 263 + AUDIO_TOKENS_PER_SECOND
 """Frames at one a second, and the sound track. Source: the Gemini API's guide to counting tokens."""
 
 UNKNOWN_MEDIA_SECONDS: Final = 60
-"""Seconds taken for audio or video that is only referred to, so that its size is not known. Our choice."""
+"""Seconds assumed for audio or video that is only referred to, so that its size is not known. Our choice."""
 
 DOCUMENT_BYTES_PER_TOKEN: Final = 4
-"""Bytes a token of any other media type has; such files are read as text. Our choice."""
+"""Bytes per token of any other media type; such files are read as text. Our choice."""
 
 UNKNOWN_DOCUMENT_TOKENS: Final = 258
 """Tokens of any other file that is only referred to: one page. Our choice, with the API's price of a page."""
@@ -56,7 +56,7 @@ _MAX_NESTED_PARTS_DEPTH: Final = 8
 
 
 class TokenCounter(Protocol):
-    """Whatever estimates the tokens of a text."""
+    """An estimate of the tokens of a text."""
 
     def count_text(self, text: str) -> float:
         """Tokens of `text`: finite and at least 0, for any string. Never raises."""
@@ -69,11 +69,11 @@ def count_content(content_parts: Iterable[object], counter: TokenCounter) -> int
 
 
 def count_part(part: object, counter: TokenCounter) -> float:
-    """Tokens of one part, at least 0, whatever its JSON is.
+    """Tokens of one part, at least 0, whatever JSON it is.
 
-    Text counts as it is. A function call or response counts as its JSON with `, ` and `: `, every field included, but
-    for a response's own `parts`, which are counted as parts. Media cost by type: see the constants of this module. Any
-    other object counts as JSON, and so does anything that is no object; a bare string counts as text.
+    Text counts as it is. A function call or response counts as its JSON with `, ` and `: `, every field included,
+    except a response's own `parts`, which are counted as parts. Media cost by type: see the constants of this module.
+    Any other value counts as its JSON; a bare string counts as text.
     """
     return _count(part, counter, 0)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 ASCII_TOKENS: Final = 0.25
-"""Tokens an ASCII character costs. Source: the seeds' analyses of Gemini CLI."""
+"""Tokens per ASCII character. Source: Gemini CLI's estimate."""
 
 OTHER_TOKENS: Final = 1.3
-"""Tokens any other character costs. Source: the seeds' analyses of Gemini CLI."""
+"""Tokens per other character. Source: Gemini CLI's estimate."""
 
 
 class HeuristicTokenCounter:
@@ -19,9 +19,7 @@ class HeuristicTokenCounter:
     """
 
     def count_text(self, text: str) -> float:
-        """Estimate the tokens of `text`, at least 0. Any string will do, lone surrogates included; linear in its
-        length.
-        """
+        """Estimate the tokens of `text`, at least 0. Any string, lone surrogates included; linear in its length."""
         if text.isascii():
             return len(text) * ASCII_TOKENS
         ascii_characters = len(text.encode("ascii", "ignore"))

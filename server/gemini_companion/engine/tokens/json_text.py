@@ -1,4 +1,4 @@
-"""JSON as the ledger counts it: `, ` and `: ` between, no escapes beyond the needed, and whatever the value is."""
+"""JSON as the ledger counts it: separated by `, ` and `: `, only necessary escapes, and for any value."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def json_text(value: object) -> str:
     """Return `value` as JSON text. Never raises.
 
     Values that the standard encoder refuses (nested too deep for its recursion, numbers too long to print, keys or
-    leaves that JSON does not know, a container inside itself) are written by a loop that needs no stack: such keys and
-    leaves as their `str`, and the inner occurrence of a container that contains itself as `null`.
+    leaves that are no JSON, a container inside itself) are written by a loop that needs no stack: such keys and leaves
+    as their `str`, and the inner occurrence of a container that contains itself as `null`.
     """
     try:
         return _encode_plain(value)
@@ -44,7 +44,7 @@ def _by_loop(value: object) -> str:
 
 
 def _steps(container: object) -> list[tuple[str, object]]:
-    """What writing a container takes, in order."""
+    """The steps that write a container, in order."""
     steps: list[tuple[str, object]] = []
     if _is_dict(container):
         steps.append(("text", "{"))
@@ -71,7 +71,7 @@ def _leaf(value: object) -> str:
 
 
 def _plain(value: object) -> str:
-    """Some text for a value that JSON has none for; an integer too long to print becomes as many nines."""
+    """Some text for a value that is no JSON; an integer too long to print becomes as many nines."""
     try:
         return str(value)
     except Exception:

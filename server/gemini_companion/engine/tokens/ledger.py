@@ -1,13 +1,14 @@
-"""The token ledger: the one place that every token number comes from.
+"""The token ledger: the source of every token number.
 
-Contents are estimated once, when they enter a view. What the API counted corrects the estimate, per model, in two terms: a constant for what
-surrounds the conversation (system instruction, tools, environment) and a factor on the conversation's text.
+Contents are estimated once, when they enter a view. What the API counted corrects the estimate, per model, in two
+terms: a constant for what surrounds the conversation (system instruction, tools, environment) and a factor on the
+conversation's text. Every number is tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -15,7 +16,7 @@ from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.item import Item, Measure
 from gemini_companion.engine.history.log import TokenCountSource
 from gemini_companion.engine.history.part import is_truthy
-from gemini_companion.engine.history.view import Totals, add_totals
+from gemini_companion.engine.history.totals import Totals, add_totals
 from gemini_companion.engine.tokens.counters import TokenCounter, count_content, count_part
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
 
@@ -23,11 +24,11 @@ FACTOR_RANGE: Final = (0.8, 1.25)
 """Bounds of the learned factor on text."""
 
 LEARNING_TOKENS: Final = 2_000
-"""Estimated text tokens below which an answer's count says nothing about the factor."""
+"""Estimated text tokens below which an API count is not used to learn the factor."""
 
 
 class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Estimated or counted tokens of a request, part by part. `messages` holds the prompt too."""
+    """Estimated or counted tokens of a request, part by part. `messages` includes the prompt."""
 
     system_instruction: int = 0
     tools: int = 0
@@ -45,7 +46,7 @@ class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def text(self) -> int:
-        """The conversation itself."""
+        """The conversation itself: all that is not `surroundings`."""
         return self.ide_context + self.snapshot + self.messages + self.tool_outputs
 
     @property
@@ -56,12 +57,16 @@ class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def with_totals(self, totals: Totals) -> RequestParts:
         """The same surroundings with another conversation."""
         return msgspec.structs.replace(
-            self, ide_context=totals.ide_context, snapshot=totals.snapshot, messages=totals.messages, tool_outputs=totals.tool_outputs
+            self,
+            ide_context=totals.ide_context,
+            snapshot=totals.snapshot,
+            messages=totals.messages,
+            tool_outputs=totals.tool_outputs,
         )
 
 
 class _Calibration:
-    """What one model's counts taught: `measured ≈ surroundings + offset + factor · text`."""
+    """What was learned from the API's counts for a model: `measured ≈ surroundings + offset + factor · text`."""
 
     __slots__ = ("_reference", "factor", "offset")
 
@@ -75,7 +80,7 @@ class _Calibration:
         text, beyond = parts.text, float(measured - parts.surroundings)
         if text >= LEARNING_TOKENS:
             self.factor = _within(self._slope(text, beyond), FACTOR_RANGE)
-        # What the factor does not explain is the constant's: unknown of tools and wrapping, but never less than nothing.
+        # The constant takes what the factor does not explain (tools and wrapping), down to minus the surroundings.
         self.offset = beyond - self.factor * text
         if self.offset < -parts.surroundings:
             self.offset = -float(parts.surroundings)
@@ -85,7 +90,10 @@ class _Calibration:
             self._reference = (text, beyond)
 
     def _slope(self, text: int, beyond: float) -> float:
-        """Tokens by estimated token. Between two counts far enough apart the constant falls out; one count alone is all factor."""
+        """Measured per estimated token of text.
+
+        Two counts far enough apart cancel the constant; one count alone is put down to the factor.
+        """
         if self._reference is not None:
             start, at_start = self._reference
             if text - start >= max(LEARNING_TOKENS, text // 2):
@@ -100,35 +108,40 @@ def _within(value: float, bounds: tuple[float, float]) -> float:
     return min(bounds[1], max(bounds[0], value))
 
 
-class TokenReading(NamedTuple):
-    """A request's tokens and who says so."""
+class TokenCount(NamedTuple):
+    """A request's tokens: `api` if the number rests on a count by the API, else `estimate`."""
 
     tokens: int
     source: TokenCountSource
 
 
 class TokenLedger:
-    """Counts, estimates and calibrations of one session. `counter` is the lexical one unless told otherwise."""
+    """Counts, estimates and calibrations of one session. Without a `counter` the lexical one is used."""
 
     def __init__(self, counter: TokenCounter | None = None) -> None:
         self.counter: TokenCounter = counter or LexicalTokenCounter()
         self._calibrations: dict[str, _Calibration] = {}
         self._anchor: tuple[str, int, int, int] | None = None
-        """Model, epoch, tokens measured, and the calibrated estimate of the same request."""
+        """Model, epoch, measured tokens, and the calibrated estimate of the same request."""
 
     def count_text(self, text: str) -> float:
         """Estimated tokens of a text."""
         return self.counter.count_text(text)
 
     def measure(self, content: Content) -> Measure:
-        """Estimated tokens of one content. Callers keep it: this is the only time that its text is looked at."""
+        """Estimated tokens of one content. Callers keep the result: the text is not read a second time."""
         if content.role == "user" and any(is_truthy(part.get("functionResponse")) for part in content.parts):
-            per_part = [(count_part(part, self.counter), is_truthy(part.get("functionResponse"))) for part in content.parts]
-            return Measure(round(sum(tokens for tokens, _ in per_part)), round(sum(tokens for tokens, is_tool in per_part if is_tool)))
+            per_part = [
+                (count_part(part, self.counter), is_truthy(part.get("functionResponse"))) for part in content.parts
+            ]
+            return Measure(
+                round(sum(tokens for tokens, _ in per_part)),
+                round(sum(tokens for tokens, is_tool in per_part if is_tool)),
+            )
         return Measure(count_content(content.parts, self.counter), 0)
 
     def totals(self, contents: Iterable[Content]) -> Totals:
-        """Estimated tokens of bare contents, by part."""
+        """Estimated tokens of contents without items, as messages and tool outputs."""
         messages = tools = 0
         for content in contents:
             measure = self.measure(content)
@@ -136,12 +149,8 @@ class TokenLedger:
             tools += measure.tool_tokens
         return Totals(messages=messages, tool_outputs=tools)
 
-    def count_json(self, values: Sequence[Any]) -> int:
-        """Estimated tokens of JSON values, tool declarations for instance."""
-        return round(sum(self.counter.count_text(msgspec.json.encode(value).decode()) for value in values))
-
     def observe(self, model: str, epoch: int, parts: RequestParts, measured: int) -> None:
-        """Learn from the API: a request of these parts has `measured` tokens."""
+        """Learn from the API's count: a request of these parts has `measured` tokens; 0 or less is ignored."""
         if measured <= 0:
             return
         calibration = self._calibrations.setdefault(model, _Calibration())
@@ -158,16 +167,16 @@ class TokenLedger:
         calibration = self._calibrations.get(model)
         return tokens if calibration is None else round(tokens * calibration.factor)
 
-    def read(self, model: str, epoch: int, parts: RequestParts) -> TokenReading:
-        """The best number for a request: the last measured one plus an estimate of what came since, else an estimate."""
+    def read(self, model: str, epoch: int, parts: RequestParts) -> TokenCount:
+        """The best number for a request: the last measured one plus an estimate of the difference, else an estimate."""
         now = self.estimate(model, parts)
         if self._anchor is not None and self._anchor[:2] == (model, epoch):
             _, _, measured, then = self._anchor
-            return TokenReading(max(0, measured + now - then), "api")
-        return TokenReading(now, "estimate")
+            return TokenCount(max(0, measured + now - then), "api")
+        return TokenCount(now, "estimate")
 
     def scaled(self, parts: RequestParts, total: int) -> RequestParts:
-        """The same split with `total` as its sum, so that the parts and the meter never disagree."""
+        """The same proportions with `total` as their sum, so that the parts and the meter agree."""
         names = RequestParts.__struct_fields__
         values = [max(0, int(getattr(parts, name))) for name in names]
         whole, total = sum(values), max(0, total)
@@ -182,5 +191,5 @@ class TokenLedger:
 
 
 def totals_of(items: Sequence[Item]) -> Totals:
-    """Estimated tokens of any items, by part."""
+    """Estimated tokens of items, by kind of content."""
     return add_totals(Totals(), items)

@@ -2,7 +2,7 @@
 
 Gemini's tokenizer never merges across a change of script, so a text's tokens are those of its pieces, and only the
 price of a word, of a run of punctuation or of a run of CJK has to be estimated. Cutting is one pass of one pattern;
-prices are remembered.
+prices are cached.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from gemini_companion.engine.tokens.prices import CJK_CLASSES, LATIN, SCRIPTS, PriceTable
 
 SAMPLED_PAST: Final = 65_536
-"""Characters up to which a text is counted in full; of a longer one, only that many are read."""
+"""Characters up to which a text is counted in full; of a longer one only as many are read, as samples."""
 
 _WINDOWS: Final = 64
 _WINDOW: Final = SAMPLED_PAST // _WINDOWS
@@ -27,14 +27,16 @@ _CUT: Final = re.compile(
     re.DOTALL,
 )
 
-_TAG: Final = re.compile(r"</?(?:table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code)>")
+_TAG: Final = re.compile(
+    r"</?(?:table|caption|thead|tbody|tfoot|tr|th|td|h[1-6]|blockquote|strong|em|b|i|u|s|sub|sup|code)>"
+)
 """The HTML tags that the tokenizer has a token for."""
 
 _ONE_TOKEN: Final = "\x7f"
 
 
 def cut(text: str) -> list[str]:
-    """Return the pieces of `text`, in order; joined they are `text`, but each HTML tag with its own token is U+007F.
+    """Split `text` into pieces, in order; joined they are `text`, except that each tag in `_TAG` is one U+007F.
 
     A piece is a word, a number of up to three digits or a run of punctuation, each with the one space before it; a run
     of one CJK script, of other symbols, of spaces or tabs; newlines with the indentation after them; or one control
@@ -62,8 +64,8 @@ class LexicalTokenCounter:
         """
         if len(text) <= SAMPLED_PAST:
             return self._count(text)
-        room = len(text) - _WINDOW
-        starts = [room * window // (_WINDOWS - 1) for window in range(_WINDOWS)]
+        last_start = len(text) - _WINDOW
+        starts = [last_start * window // (_WINDOWS - 1) for window in range(_WINDOWS)]
         return sum(self._count(text[start : start + _WINDOW]) for start in starts) * (len(text) / SAMPLED_PAST)
 
     def _count(self, text: str) -> float:

@@ -1,8 +1,8 @@
-"""What is known of each model: how much it accepts, and which others work for it.
+"""What is known of each model: how many tokens it accepts, and which models write its snapshots and titles.
 
-Sources: the limits are those of the seeds' analyses of Gemini CLI (`gemini-1.5-pro`) and of Gemini CLI 0.61.0 run (everything
-else); the compressors are 0.61.0's table from a chat's model to the one that writes its snapshots; the small model for titles is
-the one that the seeds name. A name may carry a path in front, as in `models/gemini-2.5-pro`. Names are compared exactly.
+Sources: the limits and the compressors, the table from a chat's model to the one that writes its snapshots, are those
+of Gemini CLI 0.61.0; the limit of `gemini-1.5-pro` and the small model for titles come from analyses of Gemini CLI.
+A name may carry a path in front, as in `models/gemini-2.5-pro`. Names are compared exactly.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ OFFLINE_MODEL: Final = "offline"
 """The built-in model, which needs no key and no network."""
 
 DEFAULT_TOKEN_LIMIT: Final = 1_048_576
-"""Tokens: Gemini 2.5 and 3, every name that we don't know, and the offline model, so that a conversation behaves without a key
-as it will with one."""
+"""Tokens: Gemini 2.5 and 3, every unknown name, and the offline model, so that a conversation behaves without a key as
+it will with one.
+"""
 
 _LIMITS_BY_FAMILY: Final[Mapping[str, int]] = {"gemini-1.5-pro": 2_097_152, "gemma-4": 256_000}
 
@@ -37,14 +38,14 @@ _COMPRESSORS: Final[Mapping[str, str]] = {
     "gemini-2.5-pro": "gemini-2.5-pro",
     "gemini-2.5-flash": "gemini-2.5-flash",
     "gemini-2.5-flash-lite": "gemini-2.5-flash-lite",
-    OFFLINE_MODEL: OFFLINE_MODEL,
 }
 _DEFAULT_COMPRESSOR: Final = _PRO
 _TITLE_MODEL: Final = "gemini-2.5-flash-lite"
 
 DEFAULT_MODEL: Final = "gemini-3.5-flash"
-"""Answers where nobody names a model. It is Gemini CLI's default flash model, no preview that a key may lack, and quick enough for a
-chat beside the code; a larger one is a setting away."""
+"""Answers where no model is named. It is Gemini CLI's default flash model, no preview that a key may lack, and quick
+enough for a chat beside the code; a setting names a larger one.
+"""
 
 _ALIASES: Final[Mapping[str, str]] = {
     "auto": _PRO,
@@ -67,16 +68,16 @@ class KnownModel(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     compressor: str
     """The model that writes its snapshots."""
     preview: bool = False
-    """Not every key may use it, and it may go away."""
+    """Not every key may use it, and it may be withdrawn."""
 
 
 def resolve_model(name: str) -> str:
-    """The model that a short name of Gemini CLI's means (`pro`, `flash`, `flash-lite`, `auto` and its like); other names as they are."""
+    """The full name of one of Gemini CLI's short ones (`pro`, `flash`, `flash-lite`, `auto`, …); others as they are."""
     return _ALIASES.get(name, name)
 
 
 def token_limit(model: str) -> int:
-    """How many tokens a model accepts in one request. Settings may know better (`model.tokenLimit`); they go before this."""
+    """Tokens that a model accepts in one request. The setting `model.tokenLimit`, not read here, has precedence."""
     name = _bare(model)
     for family, limit in _LIMITS_BY_FAMILY.items():
         if name == family or name.startswith(f"{family}-"):
@@ -85,13 +86,13 @@ def token_limit(model: str) -> int:
 
 
 def compressor_for(model: str) -> str:
-    """The model that summarises a conversation with `model`: one of its family, else the table's default; offline stays offline."""
+    """The model that summarises a conversation with `model`: one of its family, else the table's default."""
     return _COMPRESSORS.get(_bare(resolve_model(model)), _DEFAULT_COMPRESSOR)
 
 
-def title_model(model: str) -> str:
-    """The small model that names a session that `model` answers; offline stays offline."""
-    return OFFLINE_MODEL if model == OFFLINE_MODEL else _TITLE_MODEL
+def title_model() -> str:
+    """The small model that writes the titles of sessions."""
+    return _TITLE_MODEL
 
 
 def _bare(model: str) -> str:
@@ -99,7 +100,9 @@ def _bare(model: str) -> str:
 
 
 def _known(name: str, title: str, *, preview: bool = False) -> KnownModel:
-    return KnownModel(name=name, title=title, token_limit=token_limit(name), compressor=compressor_for(name), preview=preview)
+    return KnownModel(
+        name=name, title=title, token_limit=token_limit(name), compressor=compressor_for(name), preview=preview
+    )
 
 
 KNOWN_MODELS: Final[tuple[KnownModel, ...]] = (
@@ -116,6 +119,9 @@ KNOWN_MODELS: Final[tuple[KnownModel, ...]] = (
     _known("gemini-1.5-pro", "Gemini 1.5 Pro"),
     _known("gemma-4-31b-it", "Gemma 4 31B"),
     _known("gemma-4-26b-a4b-it", "Gemma 4 26B A4B"),
-    _known(OFFLINE_MODEL, "Offline (built in)"),
 )
-"""The default first, then newest first, the built-in one last. A list to choose from, not a limit: any other name is passed on."""
+"""Gemini's models, the default first, then newest first. A list to choose from, not a limit: other names work too."""
+
+OFFLINE: Final = KnownModel(
+    name=OFFLINE_MODEL, title="Offline (built in)", token_limit=DEFAULT_TOKEN_LIMIT, compressor=OFFLINE_MODEL
+)

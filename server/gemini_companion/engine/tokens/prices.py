@@ -1,9 +1,9 @@
-"""What one lexical piece costs in tokens: sums of fitted coefficients, remembered per piece.
+"""The price of one lexical piece in tokens: sums of fitted coefficients, cached per piece.
 
-The model, per kind of piece. The commonest pieces cost what they are known to. A word costs a base by its length and
-letter case, plus the likelihood of a token boundary between each two neighbouring letters, with separate terms at its
-start and end. Punctuation works the same way. Digits cost one each. White space costs what the tokenizer makes of it
-exactly. Runs of CJK cost by character; words in other scripts by length; other symbols by their block.
+The model, per kind of piece: the commonest pieces have known prices. A word costs a base by its length and letter case,
+plus the likelihood of a token boundary between each two neighbouring letters, with separate terms at its start and end.
+Punctuation works the same way. Digits cost one each. White space costs exactly what the tokenizer makes of it. Runs of
+CJK cost by character; words in other scripts by length; other symbols by their block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final, Generic, Literal, TypeVar
 from gemini_companion.engine.tokens import coefficients
 
 LATIN: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
-"""Inside of a character class: letters that words of the Latin script are made of."""
+"""Inside of a character class: letters of words in the Latin script."""
 
 SCRIPTS: Final = "\u0250-\u1dff\u1f00-\u1fff\u2c00-\u2dff\ua000-\uabff\uac00-\ud7ff\ufb1d-\ufdff\ufe70-\ufefc"
 """Inside of a character class: letters of the other alphabets, syllables (Hangul among them), and combining signs."""
@@ -38,16 +38,16 @@ BLOCKS: Final = (
     (0xFF00, "full_width"), (0xFFF0, "private"), (0x10000, "rare"), (0x1D400, "signs"), (0x1D800, "rare"),
     (0x1F000, "emoji"), (0x1FB00, "rare"),
 )  # fmt: skip
-"""First code point and name of each block that is priced alike, ascending."""
+"""First code point and name of each block with prices of its own, ascending."""
 
 REMEMBERED_PIECES: Final = 50_000
-"""Prices kept at most (some 6 MB); then they are forgotten together."""
+"""Prices kept at most (some 6 MB); then all are dropped."""
 
 LONGEST_BASE: Final = 14
-"""Letters from which a word's base grows by a constant a letter."""
+"""Letters from which on a word's base grows by a constant per letter."""
 
 LONGEST_REMEMBERED: Final = 24
-"""Characters past which a piece's price is worked out anew each time."""
+"""Characters past which a piece's price is not cached."""
 
 _ACCENTED: Final = 26
 _PUNCTUATION: Final = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
@@ -68,9 +68,7 @@ def block_of(character: str) -> str:
 
 
 def letter_row(letter: str) -> int:
-    """Where a Latin letter stands in the tables of letter pairs: 0 to 25 for a to z in either case, 26 for all
-    others.
-    """
+    """A Latin letter's row in the tables of letter pairs: 0 to 25 for a to z in either case, 26 for all others."""
     row = (ord(letter) | 0x20) - 0x61
     return row if 0 <= row < _ACCENTED else _ACCENTED
 
@@ -85,7 +83,7 @@ def case_of(word: str) -> Case:
 
 
 class PriceTable(dict[str, float]):
-    """Prices of pieces by piece. Looking a piece up prices it; what was priced is remembered, within bounds."""
+    """Prices in tokens by piece. Looking a piece up computes its price; prices are cached, within bounds."""
 
     def __missing__(self, piece: str) -> float:
         price = price_of(piece)
@@ -97,9 +95,7 @@ class PriceTable(dict[str, float]):
 
 
 def price_of(piece: str) -> float:
-    """Tokens that one piece, as `lexical.cut` makes them, is expected to cost; more than 0. Raises on an empty
-    piece.
-    """
+    """Expected tokens of one piece, as `lexical.cut` makes them; more than 0. Raises `IndexError` on an empty piece."""
     known = _KNOWN_PIECES.get(piece)
     if known is not None:
         return known
@@ -125,12 +121,12 @@ def price_of(piece: str) -> float:
 
 
 def run_price(length: int) -> int:
-    """Tokens of a run of spaces or tabs: exact up to 31 characters, and within one past it."""
+    """Tokens of a run of `length` spaces or tabs: exact up to 31 characters, and within one past that."""
     return (length > 0) if length <= _LONGEST_RUN else length // _SPLIT_RUN
 
 
 def _plain_price(piece: str) -> float:
-    """Numbers, white space and control characters, of which the tokenizer's rule is known."""
+    """The price of numbers, white space and control characters, for which the tokenizer's rule is known."""
     newlines = piece.count("\n")
     if newlines:
         return -(-newlines // _LONGEST_RUN) + run_price(len(piece) - newlines)
@@ -155,12 +151,14 @@ def _word_price(word: str, spaced: bool) -> float:
 def _punctuation_price(run: str, spaced: bool) -> float:
     if len(run) == 1:
         return 1.0
-    price = _PUNCTUATION_FIRSTS[spaced][_PUNCTUATION.index(run[0])] + sum(map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run)))
+    price = _PUNCTUATION_FIRSTS[spaced][_PUNCTUATION.index(run[0])] + sum(
+        map(_PUNCTUATION_PAIRS.__getitem__, pairwise(run))
+    )
     return min(max(price, 1.0), float(len(run) + spaced))
 
 
 class _Costs(dict[_Key, float], Generic[_Key]):
-    """Costs worked out when first asked for, and remembered within bounds."""
+    """Costs computed when first looked up, and cached within bounds."""
 
     def __init__(self, cost: Callable[[_Key], float]) -> None:
         super().__init__()
@@ -187,7 +185,9 @@ def _inner_pairs() -> Callable[[_Pair], float]:
 
     def cost(pair: _Pair) -> float:
         left, right = pair[0].isupper(), pair[1].isupper()
-        return in_any_case(pair) + coefficients.CASE_PAIRS[left][right] + (in_upper_case(pair) if left and right else 0.0)
+        return (
+            in_any_case(pair) + coefficients.CASE_PAIRS[left][right] + (in_upper_case(pair) if left and right else 0.0)
+        )
 
     return cost
 
@@ -198,7 +198,9 @@ def _by_punctuation(table: str) -> Callable[[_Pair], float]:
 
 
 def _character(deviations: dict[str, float]) -> Callable[[str], float]:
-    ordinary = {block: run[-1] for block, run in coefficients.SCRIPT_RUNS.items()} | {block: run[-1] for block, run in coefficients.CJK_RUNS.items()}
+    ordinary = {block: run[-1] for block, run in coefficients.SCRIPT_RUNS.items()} | {
+        block: run[-1] for block, run in coefficients.CJK_RUNS.items()
+    }
     return lambda character: ordinary.get(block_of(character), 1.0) + deviations.get(character, 0.0)
 
 
@@ -211,11 +213,15 @@ _INNER_PAIRS: Final = _Costs(_inner_pairs())
 _FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.FIRST_PAIRS))
 _SPACED_FIRST_PAIRS: Final = _Costs(_by_letters(coefficients.SPACED_FIRST_PAIRS))
 _LAST_PAIRS: Final = _Costs(_by_letters(coefficients.LAST_PAIRS))
-_KNOWN_PIECES: Final = {piece: float(tokens) for tokens, pieces in coefficients.KNOWN_PIECES.items() for piece in pieces}
+_KNOWN_PIECES: Final = {
+    piece: float(tokens) for tokens, pieces in coefficients.KNOWN_PIECES.items() for piece in pieces
+}
 _PUNCTUATION_FIRSTS: Final = (
     _hundredths(coefficients.PUNCTUATION_FIRST),
     _hundredths(coefficients.PUNCTUATION_SPACED_FIRST),
 )
 _PUNCTUATION_PAIRS: Final = _Costs(_by_punctuation(coefficients.PUNCTUATION_PAIRS))
-_CHARACTERS: Final = _Costs(_character({c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group}))
+_CHARACTERS: Final = _Costs(
+    _character({c: hundredths / 100 for hundredths, group in coefficients.CHARACTERS.items() for c in group})
+)
 _SYMBOL_PAIRS: Final = _Costs(_symbol)

@@ -1,4 +1,4 @@
-"""Session files: what is read from them and written to them, as pure functions over bytes."""
+"""Session files: decoding and encoding them, as pure functions over bytes."""
 
 from gemini_companion.sessions.interchange.companion import SessionExport as SessionExport
 from gemini_companion.sessions.interchange.decode import decode_session_file as decode_session_file

@@ -1,9 +1,9 @@
-"""Our own session file: everything that is known of a session, so that importing it gives an equal log."""
+"""Our own session file: a session complete, so that importing it gives an equal log."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 
@@ -12,7 +12,7 @@ from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.decode import decode_contents, decode_parts, mismatch
 from gemini_companion.engine.history.log import (
     AttemptEntry,
-    CompactionEntry,
+    CompressionEntry,
     CompressionResult,
     Entry,
     IdeContextEntry,
@@ -24,14 +24,16 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
     UnpinEntry,
 )
+from gemini_companion.engine.history.version_0_1 import upgraded_entry
 from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.ports import SessionMeta
 
 FORMAT: Final = "gemini-companion"
-VERSION: Final = 1
+VERSION: Final = 2
+"""2 renamed what version 0.1 of this program called a compaction."""
 
 _MAX_INTEGER: Final = 2**53 - 1
-"""What every reader of JSON can hold exactly; also well within a column of the store."""
+"""The largest whole number that every JSON reader holds exactly; also well within a column of the store."""
 
 _T = TypeVar("_T")
 
@@ -39,7 +41,7 @@ _ENTRIES: Final[Any] = tuple[Entry, ...]
 
 
 class SessionExport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A session file. `version` rises when an older reader would misread it; unknown fields are ignored."""
+    """A session file. `version` rises when an older reader would misread the file; unknown fields are ignored."""
 
     format: Literal["gemini-companion"] = FORMAT
     version: int = VERSION
@@ -47,17 +49,19 @@ class SessionExport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     entries: tuple[Entry, ...]
     """The whole log, in order."""
     history: tuple[Content, ...]
-    """What a model gets next, computed from the log: for other programs, and for reading."""
+    """What a model would get next, computed from the log: for other programs, and for reading."""
 
 
 def encode_export(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> bytes:
     """The session file as UTF-8 JSON."""
-    whole = SessionExport(meta=msgspec.structs.replace(meta, held_by=None), entries=tuple(entries), history=tuple(contents))
+    whole = SessionExport(
+        meta=msgspec.structs.replace(meta, held_by=None), entries=tuple(entries), history=tuple(contents)
+    )
     return msgspec.json.encode(whole)
 
 
 def decode_export(document: dict[str, object]) -> ImportedSession:
-    """Read what `encode_export` wrote. Raises `InvalidInput`, also for a file of a later version."""
+    """Read what `encode_export` wrote, in this version or an earlier one. Raises `InvalidInput`."""
     version = document.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise mismatch("a version from 1", version, "$.version")
@@ -70,7 +74,10 @@ def decode_export(document: dict[str, object]) -> ImportedSession:
     meta = _converted(document.get("meta"), SessionMeta, "$.meta")
     _check_range(meta.created_at, 0, "$.meta.createdAt")
     _check_range(meta.updated_at, 0, "$.meta.updatedAt")
-    entries: tuple[Entry, ...] = _converted(document.get("entries"), _ENTRIES, "$.entries")
+    raw = document.get("entries")
+    if version == 1 and isinstance(raw, list):
+        raw = [_renamed(entry) for entry in cast("list[object]", raw)]
+    entries: tuple[Entry, ...] = _converted(raw, _ENTRIES, "$.entries")
     _check_entries(entries)
     return ImportedSession(
         contents=decode_contents(document.get("history", []), "$.history"),
@@ -85,8 +92,12 @@ def decode_export(document: dict[str, object]) -> ImportedSession:
     )
 
 
+def _renamed(entry: object) -> object:
+    return upgraded_entry(cast("dict[str, Any]", entry)) if isinstance(entry, dict) else entry
+
+
 def _check_entries(entries: tuple[Entry, ...]) -> None:
-    """What the types don't say: numbers in range and rising, and every content through the same door as any other."""
+    """Check what the types do not: numbers in range and rising, and every content as if it came from a client."""
     last = 0
     for index, entry in enumerate(entries):
         path = f"$.entries[{index}]"
@@ -95,23 +106,24 @@ def _check_entries(entries: tuple[Entry, ...]) -> None:
         last = entry.seq
         if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry):
             decode_parts(list(entry.content.parts), f"{path}.content.parts")
-        elif isinstance(entry, CompactionEntry):
-            _check_compaction(entry, path)
+        elif isinstance(entry, CompressionEntry):
+            _check_compression(entry, path)
         elif isinstance(entry, PreviewEntry):
-            _check_compaction(entry.compaction, f"{path}.compaction")
+            _check_compression(entry.compression, f"{path}.compression")
         elif isinstance(entry, UndoEntry | AttemptEntry):
             _check_result(entry.result, f"{path}.result")
 
 
-def _check_compaction(compaction: CompactionEntry, path: str) -> None:
-    _check_result(compaction.result, f"{path}.result")
-    for index, content in enumerate(compaction.replacement):
+def _check_compression(compression: CompressionEntry, path: str) -> None:
+    _check_result(compression.result, f"{path}.result")
+    for index, content in enumerate(compression.replacement):
         decode_parts(list(content.parts), f"{path}.replacement[{index}].parts")
 
 
 def _check_result(result: CompressionResult, path: str) -> None:
     if result.retention is not None:
-        decode_parts([result.retention], f"{path}.retention")
+        named = [{"text": fact.text, "kind": fact.kind} for fact in result.retention.missing]
+        decode_parts([{"score": result.retention.score}, *named], f"{path}.retention")
 
 
 def _check_range(number: int, least: int, path: str) -> None:
@@ -134,6 +146,6 @@ def _converted(raw: object, kind: type[_T], path: str) -> _T:
     try:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as fault:
-        said, found, place = str(fault).rpartition(" - at `$")
-        where = f"{path}{place.removesuffix('`')}" if found else path
-        raise InvalidInput(f"{(said or str(fault)).replace('`', '')} at {where}.", path=where) from None
+        text, found, path_below = str(fault).rpartition(" - at `$")
+        where = f"{path}{path_below.removesuffix('`')}" if found else path
+        raise InvalidInput(f"{(text or str(fault)).replace('`', '')} at {where}.", path=where) from None

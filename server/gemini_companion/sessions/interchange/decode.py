@@ -1,4 +1,4 @@
-"""Reading a session file, whoever wrote it: what kind it is shows in what it holds, not in its name."""
+"""Decoding a session file of any kind, recognised by its content and not by its name."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.interchange.json_document import parse_json
 
 _WHAT_IS_READ = (
-    "A session file is an array of contents, an object with history, an export of this program, or a Gemini CLI session (.json or .jsonl)."
+    "A session file is an array of contents, an object with history, an export of this program, or a Gemini CLI session"
+    " (.json or .jsonl)."
 )
 
 
 def decode_session_file(data: bytes, name: str) -> ImportedSession:
-    """What the bytes of a session file hold; `name` is what to call the file in a message.
+    """Decode the bytes of a session file; `name` is the file's name in messages.
 
-    Accepted are `{history, systemInstruction?}`, a bare array of contents, our own export, and Gemini CLI's `.json` and `.jsonl`.
-    Raises `InvalidInput`, and nothing else, with the place: a path as in `$.history[3].parts[0].text`, or line and column.
+    Accepted are `{history, systemInstruction?}`, a bare array of contents, our own export, and Gemini CLI's `.json` and
+    `.jsonl`. Raises only `InvalidInput`, with a path as in `$.history[3].parts[0].text`, or with line and column.
     """
     try:
         return _decode(data, is_jsonl=name.endswith(".jsonl"))
@@ -66,7 +67,7 @@ def _decode_document(document: object) -> ImportedSession:
 
 
 def _decode_lines(data: bytes) -> ImportedSession | None:
-    """The records of a `.jsonl` file; `None` if none of them says which session it is of. Lines that are no JSON are left out."""
+    """The session in a `.jsonl` file; `None` if no record identifies it. Lines that are not JSON are left out."""
     warnings: list[str] = []
     records: list[tuple[int, object]] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -91,7 +92,10 @@ def _is_object(line: bytes) -> bool:
 
 
 def _instruction(raw: object, path: str) -> str | None:
-    """A system instruction as text: a string, or a content-like object whose parts are text, one after the other on lines."""
+    """A system instruction as text: a string, or an object whose parts are texts, which are joined by line breaks.
+
+    `None` if there is none.
+    """
     if raw is None or isinstance(raw, str):
         return raw or None
     if not isinstance(raw, dict):

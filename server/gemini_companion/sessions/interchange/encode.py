@@ -14,11 +14,13 @@ from gemini_companion.sessions.ports import SessionMeta
 ExportFormat: TypeAlias = Literal["companion", "gemini-cli"]
 
 
-def encode_session(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content], format: ExportFormat) -> str:
+def encode_session(
+    meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content], format: ExportFormat
+) -> str:
     """The text of a session file.
 
-    `companion` holds the whole log and loses nothing; `gemini-cli` holds `contents` (the history to go on from) in the form that
-    Gemini CLI loads. `decode_session_file` reads both back.
+    `companion` has the whole log and loses nothing; `gemini-cli` has `contents`, the curated view, in the form that
+    Gemini CLI loads. `decode_session_file` reads both.
     """
     encode = encode_export if format == "companion" else encode_for_gemini_cli
     return encode(meta, entries, contents).decode()

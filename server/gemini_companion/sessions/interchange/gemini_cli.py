@@ -1,10 +1,11 @@
 """Reading Gemini CLI's session files: the older whole-file `.json` and the newer `.jsonl` of records.
 
-Facts of the format, as Gemini CLI 0.61 writes and loads it: a message has `id`, `timestamp`, `type` (user, gemini, info, error,
-warning), `content` (a string, a part, or an array of either) and, from the model, `toolCalls` (each with `id`, `name`, `args`,
-`result`), `thoughts`, `tokens` and `model`. In a `.jsonl` file a record is one line: the session's own fields (`sessionId` and
-`projectHash`), a message (the same id again replaces it in its place), `{"$set": {…}}` (fields; `messages` replaces them all) or
-`{"$rewindTo": id}` (that message and all after it go; an id that is not there takes everything).
+The format, as Gemini CLI 0.61 writes and loads it: a message has `id`, `timestamp`, `type` (user, gemini, info, error,
+warning), `content` (a string, a part, or an array of either) and, from the model, `toolCalls` (each with `id`, `name`,
+`args`, `result`), `thoughts`, `tokens` and `model`. In a `.jsonl` file each line is a record: the session's own fields
+(`sessionId` and `projectHash`), a message (one with a known id replaces that message), `{"$set": {…}}` (fields;
+`messages` replaces all messages) or `{"$rewindTo": id}` (removes that message and all after it; an unknown id removes
+all).
 """
 
 from __future__ import annotations
@@ -21,24 +22,25 @@ from gemini_companion.engine.history.part import is_thought, response_of, text_o
 from gemini_companion.sessions.interchange.imported import ImportedSession
 
 OUR_FIELD: Final = "companion"
-"""The field by which a file that we wrote in this format is known, and what it holds of ours."""
+"""The field that marks a file that we wrote in this format, with what the format has no field for."""
 
 _SURROUNDINGS: Final = ("<session_context>", "<hook_context>")
-"""How a user message starts that is no one's prompt but the surroundings of a session, which every session builds anew."""
+"""Beginnings of a user message that is no prompt but describes the session's surroundings; each session makes its own.
+"""
 
 _COMMANDS: Final = ("/", "?")
-"""How a user message starts that was meant for the command line itself."""
+"""Beginnings of a user message that was meant for the command line itself."""
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One message and where it stands in the file, for errors."""
+    """One message, and its path in the file for errors."""
 
     fields: dict[str, object]
     path: str
 
 
 class Conversation(msgspec.Struct):
-    """A recorded session, its records folded: what `loadConversationRecord` makes of a file."""
+    """A recorded session, its records folded, like Gemini CLI's `loadConversationRecord`."""
 
     fields: dict[str, object] = msgspec.field(default_factory=dict[str, object])
     """The session's own fields, later ones over earlier ones."""
@@ -47,7 +49,7 @@ class Conversation(msgspec.Struct):
 
     @property
     def is_named(self) -> bool:
-        """True once the file has said which session it is of."""
+        """True if the file identifies the session."""
         return bool(self.fields.get("sessionId")) and bool(self.fields.get("projectHash"))
 
 
@@ -72,7 +74,9 @@ def to_session(conversation: Conversation) -> ImportedSession:
     fields = conversation.fields
     ours = fields.get(OUR_FIELD)
     own = cast("dict[str, object]", ours) if isinstance(ours, dict) else None
-    messages = [message for message in conversation.messages.values() if message.fields.get("type") in ("user", "gemini")]
+    messages = [
+        message for message in conversation.messages.values() if message.fields.get("type") in ("user", "gemini")
+    ]
     models = [model for message in messages if isinstance(model := message.fields.get("model"), str) and model]
     return ImportedSession(
         contents=_contents(messages, is_verbatim=own is not None),
@@ -124,19 +128,19 @@ def _rewind(messages: dict[str, Message], target: str) -> None:
 
 
 def _contents(messages: list[Message], *, is_verbatim: bool) -> list[Content]:
-    """The history that resuming the session gives. `is_verbatim` takes every message for one that the model got."""
+    """The history that resuming the session gives. `is_verbatim` keeps every message, as one that the model got."""
     contents: list[Content] = []
     for index, message in enumerate(messages):
         parts = _parts(message.fields.get("content"), f"{message.path}.content")
         following = messages[index + 1] if index + 1 < len(messages) else None
         if message.fields.get("type") == "user":
             is_answered = following is not None and following.fields.get("type") == "gemini"
-            if is_verbatim or _is_said_to_the_model(parts, is_answered=is_answered):
+            if is_verbatim or _is_for_the_model(parts, is_answered=is_answered):
                 contents.append(Content(role="user", parts=parts))
             continue
         tool_calls = _tool_calls(message)
         if not any(is_thought(part) or "functionCall" in part for part in parts):
-            # An older file: the content is the text alone, what else the model said stands beside it.
+            # An older file: `content` is the text alone, thoughts and calls are in fields beside it.
             parts = (*_thoughts(message), *parts, *[_call_part(call) for call in tool_calls])
         if parts or is_verbatim:
             contents.append(Content(role="model", parts=parts))
@@ -145,18 +149,18 @@ def _contents(messages: list[Message], *, is_verbatim: bool) -> list[Content]:
     return contents
 
 
-def _is_said_to_the_model(parts: tuple[Part, ...], *, is_answered: bool) -> bool:
-    """False for the session's surroundings, and for what was meant for the command line unless the model answered it."""
+def _is_for_the_model(parts: tuple[Part, ...], *, is_answered: bool) -> bool:
+    """False for the session's surroundings, and for commands to the command line unless the model answered them."""
     if any(text_of(part) is None for part in parts):
         return True
-    said = "".join(text_of(part) or "" for part in parts).strip()
-    if not said or said.startswith(_SURROUNDINGS):
+    text = "".join(text_of(part) or "" for part in parts).strip()
+    if not text or text.startswith(_SURROUNDINGS):
         return False
-    return is_answered or not said.startswith(_COMMANDS)
+    return is_answered or not text.startswith(_COMMANDS)
 
 
 def _parts(raw: object, path: str) -> tuple[Part, ...]:
-    """`content` or `result`: a string, a part, or an array of either; nothing at all is no parts."""
+    """The parts of a `content` or `result`: a string, a part, or an array of either; `None` and `""` have none."""
     if raw is None or raw == "":
         return ()
     if isinstance(raw, list):
@@ -171,7 +175,7 @@ class _ToolCall(msgspec.Struct, frozen=True):
     args: dict[str, Any]
     result: object
     path: str
-    """Where it stands in the file."""
+    """Its path in the file."""
 
 
 def _tool_calls(message: Message) -> list[_ToolCall]:
@@ -205,21 +209,29 @@ def _call_part(call: _ToolCall) -> Part:
 
 
 def _answered_by(following: Message | None) -> set[str]:
-    """Ids of the calls that the next message answers itself: Gemini CLI may record a result in both places."""
+    """Ids of the calls that the next message answers: Gemini CLI may record a result in both places."""
     if following is None or following.fields.get("type") != "user":
         return set()
     parts = _parts(following.fields.get("content"), f"{following.path}.content")
-    return {identity for part in parts if (response := response_of(part)) and isinstance(identity := response.get("id"), str)}
+    return {
+        identity
+        for part in parts
+        if (response := response_of(part)) and isinstance(identity := response.get("id"), str)
+    }
 
 
 def _results(calls: list[_ToolCall], answered: set[str]) -> tuple[Part, ...]:
-    """The results that stand beside their calls, as parts; a plain text is made the output of its call."""
+    """The results recorded with their calls, as parts; a plain text becomes the output of its call."""
     results: list[Part] = []
     for call in calls:
         if call.id and call.id in answered:
             continue
         parts = _parts(call.result, f"{call.path}.result")
-        if parts and not any("functionResponse" in part for part in parts) and all(text_of(part) is not None for part in parts):
+        if (
+            parts
+            and not any("functionResponse" in part for part in parts)
+            and all(text_of(part) is not None for part in parts)
+        ):
             output = "".join(text_of(part) or "" for part in parts)
             identity = {"id": call.id} if call.id else {}
             parts = ({"functionResponse": {**identity, "name": call.name, "response": {"output": output}}},)
@@ -241,7 +253,7 @@ def _string(value: object) -> str | None:
 
 
 def _milliseconds(value: object) -> int | None:
-    """Milliseconds since 1970 of an ISO 8601 time, `None` if it is none; a time without a zone is not taken."""
+    """Milliseconds since 1970 of an ISO 8601 time with a zone, `None` for anything else."""
     if not isinstance(value, str):
         return None
     try:

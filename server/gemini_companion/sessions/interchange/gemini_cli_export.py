@@ -1,8 +1,9 @@
-"""Writing a session the way Gemini CLI keeps its own: one JSON object with `messages`, which it loads and resumes.
+"""Writing a session in Gemini CLI's format: one JSON object with `messages`, which it loads and resumes.
 
-Its reader takes a model message's `content` for the whole of what was said when calls or thoughts stand in it, and makes the
-results' content from `toolCalls[].result`, in that array's order. So contents go out part by part, signatures and unknown fields
-included; a content of results goes into the `toolCalls` before it wherever that loses nothing, and stays a message elsewhere.
+Its reader takes a model message's `content` as complete when there are calls or thoughts in it, and makes the content
+of the results from `toolCalls[].result`, in that array's order. So contents go out part by part, signatures and unknown
+fields included; a content of results goes into the `toolCalls` before it where that loses nothing, and stays a message
+elsewhere.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from gemini_companion.sessions.interchange.gemini_cli import OUR_FIELD
 from gemini_companion.sessions.ports import SessionMeta
 
 _LAST_MOMENT: Final = 253_402_300_799_999
-"""The last millisecond of the year 9999, where ISO 8601 times with four digits end."""
+"""The last millisecond of the year 9999, the last that ISO 8601 writes with four digits."""
 
 
 def encode_for_gemini_cli(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> bytes:
-    """The session as a whole-file Gemini CLI session, indented. `entries` tell when and by which model a content was said."""
+    """The session as a whole-file Gemini CLI session, UTF-8 JSON, indented.
+
+    The time and the model of each content come from `entries`.
+    """
     project = meta.workspace_folders[0] if meta.workspace_folders else ""
     document = {
         "sessionId": meta.session_id,
@@ -35,7 +39,10 @@ def encode_for_gemini_cli(meta: SessionMeta, entries: Sequence[Entry], contents:
         "kind": "main",
         **({"summary": meta.title} if meta.title else {}),
         **({"directories": list(meta.workspace_folders)} if meta.workspace_folders else {}),
-        OUR_FIELD: {"model": meta.model, **({"systemInstruction": meta.system_instruction} if meta.system_instruction else {})},
+        OUR_FIELD: {
+            "model": meta.model,
+            **({"systemInstruction": meta.system_instruction} if meta.system_instruction else {}),
+        },
         "messages": _messages(meta, entries, contents),
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2)
@@ -43,25 +50,32 @@ def encode_for_gemini_cli(meta: SessionMeta, entries: Sequence[Entry], contents:
 
 def _messages(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> list[dict[str, Any]]:
     origins = {
-        id(entry.content): entry for entry in entries if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
-    }  # a view holds the very contents of its log
+        id(entry.content): entry
+        for entry in entries
+        if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
+    }  # a view has the same content objects as its log
     messages: list[dict[str, Any]] = []
     time = meta.created_at
-    is_told_already = False
+    is_written = False  # with the calls that it answers
     for index, content in enumerate(contents):
         origin = origins.get(id(content))
         time = origin.time if origin else time
-        if is_told_already:
-            is_told_already = False
+        if is_written:
+            is_written = False
             continue
         identity = origin.id if origin else f"{meta.session_id}-{index}"
         message: dict[str, Any] = {"id": identity, "timestamp": _iso(time), "type": "user", "content": content.parts}
         if content.role == "model":
             following = contents[index + 1] if index + 1 < len(contents) else None
             answers = _answers(content, following)
-            is_told_already = answers is not None
+            is_written = answers is not None
             reply = origin if isinstance(origin, ReplyEntry) else None
-            message |= {"type": "gemini", "thoughts": [], "tokens": _tokens(reply), "model": (reply and reply.model) or meta.model}
+            message |= {
+                "type": "gemini",
+                "thoughts": [],
+                "tokens": _tokens(reply),
+                "model": (reply and reply.model) or meta.model,
+            }
             if tool_calls := _tool_calls(content, answers or {}, message):
                 message["toolCalls"] = tool_calls
         messages.append(message)
@@ -69,9 +83,10 @@ def _messages(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Co
 
 
 def _answers(content: Content, following: Content | None) -> dict[str, list[Part]] | None:
-    """The parts of `following` by the call of `content` that they answer, in their order; `None` where that would lose something.
+    """The parts of `following` by the id of the call of `content` that they answer, in their order.
 
-    Each answer starts with a function response whose id is that of one call; parts after it, such as an image, belong to it.
+    Each answer starts with a function response with the id of one call; parts after it, such as an image, belong to it.
+    `None` if not all parts can be assigned in that way.
     """
     if following is None or following.role != "user" or not following.parts:
         return None
@@ -92,7 +107,7 @@ def _answers(content: Content, following: Content | None) -> dict[str, list[Part
 
 
 def _tool_calls(content: Content, answers: dict[str, list[Part]], message: dict[str, Any]) -> list[dict[str, Any]]:
-    """What Gemini CLI shows of the calls; those with an answer stand first, in the order of the answers."""
+    """Gemini CLI's records of the calls; those with an answer come first, in the order of the answers."""
     calls = [call for part in content.parts if (call := call_of(part)) is not None]
     order = {identity: position for position, identity in enumerate(answers)}
     records: list[dict[str, Any]] = []
@@ -137,7 +152,7 @@ def _tokens(reply: ReplyEntry | None) -> dict[str, int] | None:
 
 
 def _with_distinct_ids(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Readers keep one message per id, so a content that the view holds twice needs two."""
+    """Readers keep one message per id, so a content that occurs twice in the view needs two ids."""
     seen: set[str] = set()
     for index, message in enumerate(messages):
         while message["id"] in seen:

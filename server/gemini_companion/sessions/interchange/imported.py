@@ -1,4 +1,4 @@
-"""`ImportedSession`: what a session file held, whoever wrote it."""
+"""`ImportedSession`: the content of a session file of any kind."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from gemini_companion.sessions.ports import SessionMeta
 
 
 class ImportedSession(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as a file tells it. `None` is what the file does not say.
+    """The content of a session file. `None` if the file has no such field.
 
-    `contents` is the history that a model would get next. `meta` and `entries` are there only for our own export, which alone
-    holds the whole log; the other fields repeat what they say, so that a reader who needs no log can do without them.
+    `contents` is the history that a model would get next. `meta` and `entries` are set only for our own export, which
+    has the whole log; the other fields repeat what is in them, for readers that need no log.
     """
 
     contents: list[Content]

@@ -1,4 +1,4 @@
-"""JSON bytes to plain Python values, with an error that a person can act on."""
+"""JSON bytes to plain Python values, with errors that a person can act on."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from gemini_companion.engine.errors import InvalidInput
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
-_ESCAPE: Final = re.compile(rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
-"""An escape in a JSON string: a surrogate pair, a lone surrogate (the group), or any other. Matched one after the other, so that
-a backslash that is itself escaped never counts as the start of one."""
+_ESCAPE: Final = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""An escape in a JSON string: a surrogate pair, a lone surrogate (the group), or any other. Matched one after the
+other, so that a backslash that is itself escaped never counts as the start of one."""
 
 _BYTE: Final = re.compile(r"\(byte (\d+)\)")
-"""Where msgspec stopped."""
+"""Where msgspec stopped, in its error message."""
 
 
 def parse_json(data: bytes) -> object:
@@ -33,14 +35,15 @@ def parse_json(data: bytes) -> object:
 
 
 def _parse_carefully(data: bytes) -> object:
-    """For what the fast parser refuses: mend lone surrogates, else find out what is wrong and where."""
+    """Parse what the fast parser refuses: replace lone surrogates, else report what is wrong and where."""
     import json  # not needed for a sound file
 
     try:
         data.decode()
     except UnicodeDecodeError as fault:
         raise InvalidInput(
-            f"The file is not UTF-8 text: byte {fault.start} is {data[fault.start]:#04x}.", hint="Save it as UTF-8 and try again."
+            f"The file is not UTF-8 text: byte {fault.start} is {data[fault.start]:#04x}.",
+            hint="Save it as UTF-8 and try again.",
         ) from None
     mended = _ESCAPE.sub(_mend, data) if b"\\u" in data else data
     try:
@@ -48,18 +51,18 @@ def _parse_carefully(data: bytes) -> object:
     except RecursionError:
         raise InvalidInput("The JSON is nested too deeply to be read.") from None
     except msgspec.DecodeError as fault:
-        said = str(fault)
+        reason = str(fault)
     try:
         json.loads(mended.decode(), parse_constant=_refuse_constant)
     except json.JSONDecodeError as fault:
         raise InvalidInput(f"Broken JSON at line {fault.lineno}, column {fault.colno}: {fault.msg}.") from None
     except (RecursionError, ValueError):
         pass  # Python reads more than JSON: constants, endless numbers
-    if place := _BYTE.search(said):
-        before = mended[: int(place[1])].decode(errors="replace")
+    if found := _BYTE.search(reason):
+        before = mended[: int(found[1])].decode(errors="replace")
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         raise InvalidInput(f"Broken JSON at line {line}, column {column}.") from None
-    raise InvalidInput(f"The JSON cannot be read: {said}.") from None
+    raise InvalidInput(f"The JSON cannot be read: {reason}.") from None
 
 
 def _mend(match: re.Match[bytes]) -> bytes:

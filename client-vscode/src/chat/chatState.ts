@@ -1,0 +1,233 @@
+/** The open chat, as it is: its rows, session, numbers, draft and what went wrong. It emits every change; `Chat` and `Prompts` make them. */
+import { EventEmitter, type Disposable, type Event } from "vscode";
+import { DaemonFault, type DaemonPort } from "../daemon/port.js";
+import type { AnswerRow, ErrorView, PanelState, ScrollAnchor } from "../panel/contract.js";
+import type { CompressionStatusReport, ModelReport, SessionInfo } from "../protocol.gen.js";
+import type { DraftFiles } from "./draftFiles.js";
+import { DraftStore } from "./draftStore.js";
+import { Conversation } from "./pure/conversation.js";
+import { errorView } from "./pure/faults.js";
+import type { SavedDraft } from "./pure/savedDraft.js";
+import type { Translate } from "./pure/words.js";
+
+/** VS Code's memory of a workspace. */
+export interface Memory {
+  get(key: string): unknown;
+  update(key: string, value: unknown): Thenable<void>;
+}
+
+export interface ChatStateNeeds {
+  readonly daemon: DaemonPort;
+  readonly drafts: DraftFiles;
+  readonly memory: Memory;
+  /** A path as people read it: inside its workspace folder. */
+  readonly place: (path: string) => string;
+  readonly t: Translate;
+}
+
+/** How an answer ended that nobody may have seen. */
+export interface AnswerEnd {
+  readonly turnId: string;
+  readonly state: AnswerRow["state"];
+}
+
+/** The rows `from` to `from + count` changed, or all of them may have. */
+export type RowChange = { readonly from: number; readonly count: number } | "reset";
+
+export interface TextDelta {
+  readonly row: AnswerRow;
+  readonly field: "text" | "thoughts";
+  /** The length of the field before. */
+  readonly at: number;
+  readonly text: string;
+}
+
+const ASKED_MODEL = "askedModel";
+
+export class ChatState implements Disposable {
+  conversation: Conversation;
+  /** Absent for a chat that is not begun. */
+  info: SessionInfo | undefined;
+  models: ModelReport | undefined;
+  status: CompressionStatusReport | undefined;
+
+  readonly t: Translate;
+  readonly daemon: DaemonPort;
+  /** What survives beside the log. */
+  readonly draftStore: DraftStore;
+
+  readonly #changed = new EventEmitter<void>();
+  readonly #rowsChanged = new EventEmitter<RowChange>();
+  readonly #deltas = new EventEmitter<TextDelta>();
+  readonly #ended = new EventEmitter<AnswerEnd>();
+  readonly #prefilled = new EventEmitter<string>();
+  readonly #memory: Memory;
+  readonly #place: (path: string) => string;
+  #askedModel: string | undefined;
+  #fault: ErrorView | undefined;
+
+  constructor(needs: ChatStateNeeds) {
+    this.t = needs.t;
+    this.daemon = needs.daemon;
+    this.draftStore = new DraftStore(needs.drafts);
+    this.#memory = needs.memory;
+    this.#place = needs.place;
+    this.conversation = this.blankConversation();
+    const asked = needs.memory.get(ASKED_MODEL);
+    this.#askedModel = typeof asked === "string" && asked ? asked : undefined;
+  }
+
+  /** Something but the rows changed. */
+  get onDidChange(): Event<void> {
+    return this.#changed.event;
+  }
+  get onDidChangeRows(): Event<RowChange> {
+    return this.#rowsChanged.event;
+  }
+  get onDelta(): Event<TextDelta> {
+    return this.#deltas.event;
+  }
+  get onAnswerEnd(): Event<AnswerEnd> {
+    return this.#ended.event;
+  }
+  /** A prompt comes back to the composer. */
+  get onPrefill(): Event<string> {
+    return this.#prefilled.event;
+  }
+
+  get saved(): SavedDraft {
+    return this.draftStore.saved;
+  }
+
+  /** The last thing that went wrong outside a turn, until something succeeds. */
+  get fault(): ErrorView | undefined {
+    return this.#fault;
+  }
+
+  get isReadOnly(): boolean {
+    return this.info?.heldBy !== undefined;
+  }
+
+  /** The model that the next prompts ask for; absent while the settings decide. */
+  get askedModel(): string | undefined {
+    return this.#askedModel;
+  }
+
+  /** What runs now, as far as this window knows. A queued prompt does not run. */
+  get job(): PanelState["job"] {
+    const answer = this.conversation.runningAnswer;
+    if (answer) {
+      const { turnId, state, since } = answer;
+      return {
+        kind: "turn",
+        id: turnId,
+        ...(state === "stopping" && since !== undefined ? { stoppingSince: since } : {}),
+      };
+    }
+    const divider = this.conversation.runningCompression;
+    return divider ? { kind: "compression", id: divider.compressionId } : { kind: "idle" };
+  }
+
+  chooseModel(name: string | undefined): void {
+    this.#askedModel = name;
+    void this.#memory.update(ASKED_MODEL, name);
+    this.touch();
+  }
+
+  setDraft(draft: string, scroll: ScrollAnchor): void {
+    this.draftStore.change({ draft, scroll });
+  }
+
+  /** Put a text into the composer. */
+  prefill(text: string): void {
+    this.#prefilled.fire(text);
+  }
+
+  /** Write the draft now; resolves when it is on the disk. */
+  flushDraft(): Promise<void> {
+    return this.draftStore.flush();
+  }
+
+  discardPreview(compressionId: string): void {
+    this.draftStore.change({ discarded: [...new Set([...this.saved.discarded, compressionId])].slice(-100) });
+    this.conversation.change(`c:${compressionId}`, "divider", { state: "cancelled" });
+    this.touch();
+  }
+
+  /** Run it; what goes wrong is shown above the composer. */
+  async guard(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.show(error);
+    }
+  }
+
+  show(error: unknown): void {
+    const { kind } = this.daemon.view;
+    if (error instanceof DaemonFault && (error.data.kind === "cancelled" || kind === "failed" || kind === "lost"))
+      return;
+    this.#fault = viewOf(error, this.t);
+    this.touch();
+  }
+
+  dismissFault(): void {
+    this.#fault = undefined;
+    this.touch();
+  }
+
+  /** Something that the panel shows changed elsewhere. */
+  touch(): void {
+    this.#changed.fire();
+  }
+
+  /** Everything may have changed. */
+  reset(): void {
+    this.#fault = undefined;
+    this.#rowsChanged.fire("reset");
+    this.touch();
+  }
+
+  /** An answer ended, however it did. */
+  ended(answer: AnswerRow): void {
+    this.#ended.fire({ turnId: answer.turnId, state: answer.state });
+  }
+
+  /** An empty conversation. Its changes are emitted only while it is the one that is shown. */
+  blankConversation(): Conversation {
+    const isShown = (): boolean => conversation === this.conversation;
+    const conversation: Conversation = new Conversation(
+      {
+        rows: (from, count) => isShown() && this.#rowsChanged.fire({ from, count }),
+        delta: (row, field, at, text) => isShown() && this.#deltas.fire({ row, field, at, text }),
+        reset: () => isShown() && this.#rowsChanged.fire("reset"),
+      },
+      this.t,
+      Date.now,
+      this.#place,
+    );
+    return conversation;
+  }
+
+  dispose(): void {
+    this.draftStore.dispose();
+    for (const emitter of [this.#changed, this.#rowsChanged, this.#deltas, this.#ended, this.#prefilled])
+      emitter.dispose();
+  }
+}
+
+/** Any error for people. What is not a fault of the daemon is a defect of ours: its text stays in the log. */
+export function viewOf(error: unknown, t: Translate): ErrorView {
+  return errorView(faultDataOf(error, t), t, Date.now());
+}
+
+/** The data of a fault; of anything else only that it is a defect. */
+export function faultDataOf(error: unknown, t: Translate): DaemonFault["data"] {
+  if (error instanceof DaemonFault) return error.data;
+  return {
+    kind: "defect",
+    message: t("Something went wrong inside the extension."),
+    hint: t("The log says more."),
+    retryable: false,
+  };
+}

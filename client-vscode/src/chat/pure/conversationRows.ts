@@ -1,0 +1,210 @@
+/** The rows of one conversation, by their index and by their id, with the ones that are under way. Every change gets a version. */
+import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row } from "../../panel/contract.js";
+import { answerLook, dividerLook } from "../../panel/statuses.js";
+import { settled, type UnversionedRow } from "./history.js";
+import type { Translate } from "./words.js";
+
+/** What follows each change. */
+export interface ConversationListener {
+  /** Rows `from` to the end of `count` rows were changed or added. */
+  rows(from: number, count: number): unknown;
+  /** Text came to the end of a row that is otherwise as it was. `at` is where it begins. */
+  delta(row: AnswerRow, field: "text" | "thoughts", at: number, text: string): unknown;
+  /** Everything may have changed. */
+  reset(): unknown;
+}
+
+/** Whether an answer is still being made. */
+export function isLive(row: Row): boolean {
+  return row.kind === "answer" && answerLook(row.state).isLive;
+}
+
+export class ConversationRows {
+  readonly #all: Row[] = [];
+  readonly #indexes = new Map<string, number>();
+  /** Ids of the answers that are being made and of the compressions that run: each change of a row keeps it true. */
+  readonly #underWay = new Set<string>();
+  #version = 0;
+  #notices = 0;
+  #locals = 0;
+
+  constructor(
+    protected readonly listener: ConversationListener,
+    readonly t: Translate,
+    readonly now: () => number,
+    /** A path as people read it: inside its workspace folder. */
+    readonly place: (path: string) => string = (path) => path,
+  ) {}
+
+  /** Oldest first. */
+  get rows(): readonly Row[] {
+    return this.#all;
+  }
+
+  row(id: string): Row | undefined {
+    const index = this.#indexes.get(id);
+    return index === undefined ? undefined : this.rows[index];
+  }
+
+  indexOf(id: string): number | undefined {
+    return this.#indexes.get(id);
+  }
+
+  answer(turnId: string): AnswerRow | undefined {
+    const row = this.row(`a:${turnId}`);
+    return row?.kind === "answer" ? row : undefined;
+  }
+
+  prompt(turnId: string): PromptRow | undefined {
+    const row = this.row(`p:${turnId}`);
+    return row?.kind === "prompt" ? row : undefined;
+  }
+
+  divider(compressionId: string): DividerRow | undefined {
+    const row = this.row(`c:${compressionId}`);
+    return row?.kind === "divider" ? row : undefined;
+  }
+
+  /** The answers that are being made or wait for their turn, oldest first. */
+  get liveAnswers(): readonly AnswerRow[] {
+    return this.#rowsUnderWay().filter((row) => row.kind === "answer");
+  }
+
+  /** The answer that is being made now: the newest that does not wait for its turn. */
+  get runningAnswer(): AnswerRow | undefined {
+    return this.liveAnswers.findLast((row) => answerLook(row.state).isRunning);
+  }
+
+  get runningCompression(): DividerRow | undefined {
+    return this.#runningDividers().at(-1);
+  }
+
+  nextVersion(): number {
+    this.#version += 1;
+    return this.#version;
+  }
+
+  /** A prompt on its way: shown at once, and joined with its turn when the daemon announces it. Returns the local turn's id. */
+  send(text: string, model: string): string {
+    this.settleFailures();
+    this.#locals += 1;
+    const turnId = `local-${this.#locals}`;
+    const time = this.now();
+    this.add({ kind: "prompt", id: `p:${turnId}`, turnId, text, time });
+    this.add({
+      kind: "answer",
+      id: `a:${turnId}`,
+      turnId,
+      model,
+      state: "sending",
+      text: "",
+      thoughts: "",
+      tools: [],
+      attempt: 1,
+      time,
+      since: time,
+    });
+    return turnId;
+  }
+
+  /** The oldest prompt of ours that the daemon has not announced yet. */
+  get unsent(): AnswerRow | undefined {
+    return this.liveAnswers.find((row) => row.turnId.startsWith("local-"));
+  }
+
+  /** The daemon gave a prompt of ours its turn. */
+  adopt(localId: string, turnId: string): void {
+    for (const prefix of ["p", "a"]) {
+      const index = this.#indexes.get(`${prefix}:${localId}`);
+      const row = index === undefined ? undefined : this.rows[index];
+      if (index === undefined || row === undefined || !("turnId" in row)) continue;
+      this.#indexes.delete(row.id);
+      this.#underWay.delete(row.id);
+      this.#put(index, { ...row, id: `${prefix}:${turnId}`, turnId, version: this.nextVersion() });
+      this.listener.rows(index, 1);
+    }
+  }
+
+  /** A prompt that turned out to be none (a command), or that comes back to the composer, leaves no row. */
+  withdraw(turnId: string): void {
+    const kept = this.rows.filter((row) => row.kind === "divider" || row.kind === "notice" || row.turnId !== turnId);
+    if (kept.length === this.rows.length) return;
+    this.replace(kept);
+  }
+
+  /** A turn begins: what failed before it is history, and its buttons go. */
+  settleFailures(): void {
+    for (const row of [...this.rows]) {
+      if (row.kind === "answer" && row.error && row.error.actions.length > 0 && !isLive(row))
+        this.change(row.id, "answer", { error: settled(row.error) });
+    }
+  }
+
+  add(draft: UnversionedRow): void {
+    const existing = this.#indexes.get(draft.id);
+    const row: Row = { ...draft, version: this.nextVersion() };
+    const index = existing ?? this.rows.length;
+    this.#put(index, row);
+    this.listener.rows(index, 1);
+  }
+
+  notice(level: NoticeRow["level"], text: string, actions: NoticeRow["actions"] = []): void {
+    this.#notices += 1;
+    this.add({ kind: "notice", id: `n:${this.#notices}`, level, text, actions, time: this.now() });
+  }
+
+  change<K extends Row["kind"]>(
+    id: string,
+    kind: K,
+    change: Partial<Omit<Extract<Row, { kind: K }>, "kind" | "id" | "version">>,
+  ): void {
+    const index = this.#indexes.get(id);
+    const row = index === undefined ? undefined : this.rows[index];
+    if (index === undefined || row?.kind !== kind) return;
+    // The kinds agree, so the change fits the row; the compiler cannot follow the union through the type parameter.
+    this.#put(index, { ...row, ...change, version: this.nextVersion() });
+    this.listener.rows(index, 1);
+  }
+
+  /** Text at the end of an answer. */
+  extend(turnId: string, field: "text" | "thoughts", text: string): void {
+    const index = this.#indexes.get(`a:${turnId}`);
+    const row = index === undefined ? undefined : this.rows[index];
+    if (index === undefined || row?.kind !== "answer" || text === "") return;
+    const at = row[field].length;
+    const next: AnswerRow = { ...row, [field]: row[field] + text, version: this.nextVersion() };
+    this.#put(index, next);
+    this.listener.delta(next, field, at, text);
+  }
+
+  /** The daemon is gone: nothing that was under way will go on. */
+  interrupt(error: AnswerRow["error"]): void {
+    for (const { id } of this.liveAnswers) this.change(id, "answer", { state: "failed", ...(error ? { error } : {}) });
+    for (const { id } of this.#runningDividers()) this.change(id, "divider", { state: "cancelled" });
+  }
+
+  /** Put these rows in the place of all. */
+  protected replace(rows: readonly Row[]): void {
+    this.#all.splice(0, this.#all.length);
+    this.#indexes.clear();
+    this.#underWay.clear();
+    for (const row of rows) this.#put(this.#all.length, row);
+    this.listener.reset();
+  }
+
+  #put(index: number, row: Row): void {
+    this.#all[index] = row;
+    this.#indexes.set(row.id, index);
+    if (isLive(row) || (row.kind === "divider" && dividerLook(row.state).isRunning)) this.#underWay.add(row.id);
+    else this.#underWay.delete(row.id);
+  }
+
+  #rowsUnderWay(): Row[] {
+    const indexes = [...this.#underWay].flatMap((id) => this.#indexes.get(id) ?? []).sort((a, b) => a - b);
+    return indexes.flatMap((index) => this.rows[index] ?? []);
+  }
+
+  #runningDividers(): DividerRow[] {
+    return this.#rowsUnderWay().filter((row) => row.kind === "divider");
+  }
+}

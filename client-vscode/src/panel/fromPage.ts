@@ -1,0 +1,76 @@
+/** What the page posts. It shows what a model wrote, so it is not trusted: whatever is not exactly one of these is dropped. */
+import * as v from "valibot";
+import { actionSchema } from "./rows.js";
+import { index, nameIn, text, word, type Of } from "./schema.js";
+import { scrollSchema } from "./state.js";
+import { COMPRESSION_ACTIONS } from "./statuses.js";
+
+const ask = <D extends string, E extends v.ObjectEntries>(name: D, entries: E) =>
+  v.object({ do: v.literal(name), ...entries });
+
+const requestSchema = v.variant("do", [
+  /** Rows by index, both ends included; at most 200. */
+  ask("rows", { from: index, to: index }),
+  /** What `@` can name. */
+  ask("files", { query: word }),
+  ask("sessions", { query: word, cursor: v.exactOptional(word) }),
+  ask("context", {}),
+  ask("stats", {}),
+  ask("pins", {}),
+  ask("unpin", { pinId: word }),
+  /** Find in the open chat. */
+  ask("find", { query: word, caseSensitive: v.boolean() }),
+  /** The user's prompts, newest first, for ↑. */
+  ask("prompts", {}),
+  ask("compressions", {}),
+]);
+
+/** Questions of the page; each is answered by one `result`, of the shape in `results.ts`. */
+export type PageRequest = Of<typeof requestSchema>;
+
+const post = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
+  v.object({ type: v.literal(type), ...entries });
+
+const fromPageSchema = v.variant("type", [
+  post("ready", { boot: v.boolean() }),
+  /** What is typed, debounced 300 ms, at once on blur; and where the reader is. */
+  post("draft", { text, scroll: scrollSchema }),
+  post("focus", { focused: v.boolean() }),
+  /** `now` ends what runs and goes ahead of the queue; else a prompt that comes while something runs is queued. */
+  post("send", { text, now: v.exactOptional(v.boolean()) }),
+  post("stop", {}),
+  post("action", { action: v.object({ ...actionSchema.entries, label: word, argument: v.exactOptional(word) }) }),
+  post("chip", { uri: word, included: v.boolean() }),
+  post("queue", { do: v.picklist(["edit", "sendNow", "remove"]), id: word, text: v.exactOptional(text) }),
+  post("model", { name: word }),
+  post("code", { do: v.picklist(["copy", "insert", "apply"]), text, language: word }),
+  post("copy", { text }),
+  /** A link of an answer, or a file of a receipt. The host decides what may be opened. */
+  post("open", { href: word }),
+  post("turn", { do: v.picklist(["retry", "fork", "pin", "unpin", "copy"]), turnId: word }),
+  post("compression", {
+    do: nameIn(COMPRESSION_ACTIONS),
+    compressionId: word,
+    rating: v.exactOptional(v.pipe(index, v.minValue(1), v.maxValue(5))),
+  }),
+  /** `preview` opens the preview, `compress` asks for guidance first if `guided`. */
+  post("compress", { preview: v.boolean(), guided: v.boolean() }),
+  post("chat", {
+    do: v.picklist(["new", "openAsMarkdown", "export", "rename", "delete"]),
+    sessionId: v.exactOptional(word),
+  }),
+  post("openSession", { sessionId: word }),
+  /** Files dropped on the composer, as `text/uri-list`. The host answers with an `insert` command. */
+  post("drop", { uris: v.pipe(v.array(word), v.maxLength(100)) }),
+  post("call", { call: index, request: requestSchema }),
+  /** A defect of the page, for the log: never text of the chat. */
+  post("defect", { message: word }),
+]);
+
+export type FromPage = Of<typeof fromPageSchema>;
+
+/** The message, or `undefined` for anything else. Never throws. */
+export function decodeFromPage(value: unknown): FromPage | undefined {
+  const parsed = v.safeParse(fromPageSchema, value);
+  return parsed.success ? parsed.output : undefined;
+}

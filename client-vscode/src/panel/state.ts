@@ -1,0 +1,116 @@
+/** Everything that the panel shows around the transcript. */
+import * as v from "valibot";
+import { modelInfo } from "../protocol.schemas.gen.js";
+import { errorSchema } from "./rows.js";
+import { nameIn, type Of } from "./schema.js";
+import { NOTICE_LEVELS } from "./statuses.js";
+
+const daemonSchema = v.variant("kind", [
+  v.object({ kind: v.literal("starting"), detail: v.string() }),
+  v.object({ kind: v.literal("ready"), version: v.string() }),
+  v.object({ kind: v.literal("lost"), attempt: v.number(), retryAt: v.number() }),
+  v.object({
+    kind: v.literal("failed"),
+    reason: v.picklist(["noPython", "notFound", "versionMismatch", "crashed", "environment"]),
+    error: errorSchema,
+  }),
+]);
+
+/** Where the daemon is. */
+export type DaemonView = Of<typeof daemonSchema>;
+
+const chipSchema = v.object({
+  uri: v.string(),
+  /** `tokenizer.py:80-94` for a selection, else the name. */
+  label: v.string(),
+  /** The path inside the workspace. */
+  detail: v.string(),
+  isActive: v.boolean(),
+  /** False if the person took it out. */
+  included: v.boolean(),
+  /** Why the daemon withholds it, if it does. */
+  withheld: v.exactOptional(v.string()),
+});
+
+/** An open file as the next prompt would take it along. */
+export type Chip = Of<typeof chipSchema>;
+
+const queuedPromptSchema = v.object({ id: v.string(), text: v.string() });
+
+export type QueuedPrompt = Of<typeof queuedPromptSchema>;
+
+const hiddenRunSchema = v.object({ from: v.number(), to: v.number(), compressionId: v.string(), turns: v.number() });
+
+/** A run of rows that a compression hides; `from` to `to`, both included, are row indexes. */
+export type HiddenRun = Of<typeof hiddenRunSchema>;
+
+const meterSchema = v.object({
+  used: v.number(),
+  limit: v.number(),
+  source: v.picklist(["api", "estimate"]),
+  /** Tokens at which compression starts by itself; absent while that is off. */
+  compressionAt: v.exactOptional(v.number()),
+});
+
+export type MeterView = Of<typeof meterSchema>;
+
+const settingsSchema = v.object({
+  sendWith: v.picklist(["enter", "ctrlEnter"]),
+  /** Single letters act on a focused message (WCAG 2.1.4: can be turned off). */
+  messageKeys: v.boolean(),
+  announce: v.picklist(["off", "summary", "answer"]),
+  /** `mac` shows ⌘ in hints. */
+  platform: v.picklist(["mac", "other"]),
+  /** BCP 47, for numbers and times. */
+  locale: v.string(),
+});
+
+export type PanelSettings = Of<typeof settingsSchema>;
+
+const jobFields = { id: v.string(), stoppingSince: v.exactOptional(v.number()) };
+
+export const stateSchema = v.object({
+  daemon: daemonSchema,
+  trusted: v.boolean(),
+  /** What answers runs on this machine, without a network. */
+  isLocal: v.boolean(),
+  /** Why this model answers, and what to do to change it; empty if there is nothing to say. */
+  providerHint: v.string(),
+  session: v.exactOptional(
+    v.object({
+      sessionId: v.string(),
+      title: v.string(),
+      /** Another process holds it: it can be read, forked or taken over. */
+      heldBy: v.exactOptional(v.number()),
+    }),
+  ),
+  /** What runs now. */
+  job: v.variant("kind", [
+    v.object({ kind: v.literal("idle") }),
+    v.object({ kind: v.literal("turn"), ...jobFields }),
+    v.object({ kind: v.literal("compression"), ...jobFields }),
+  ]),
+  meter: v.exactOptional(meterSchema),
+  chips: v.array(chipSchema),
+  /** How many prompts and passages are pinned. */
+  pins: v.number(),
+  queue: v.array(queuedPromptSchema),
+  models: v.object({ current: v.string(), asked: v.exactOptional(v.string()), list: v.array(modelInfo) }),
+  hidden: v.array(hiddenRunSchema),
+  /** Above the composer: what is wrong now and what mends it. */
+  banner: v.exactOptional(v.object({ ...errorSchema.entries, level: nameIn(NOTICE_LEVELS) })),
+  canUndo: v.boolean(),
+  examples: v.array(v.string()),
+  settings: settingsSchema,
+});
+
+/** Everything but the rows. Sent whole whenever something of it changes. */
+export type PanelState = Of<typeof stateSchema>;
+
+export const scrollSchema = v.union([
+  v.literal("end"),
+  v.object({ rowId: v.string(), offset: v.pipe(v.number(), v.finite()) }),
+]);
+
+/** Where the reader was: an offset in px below the top of a row, or at the end. */
+export type ScrollAnchor = Of<typeof scrollSchema>;

@@ -1,0 +1,103 @@
+/** What the host posts to the page, and the answers to the page's questions. */
+import * as v from "valibot";
+import { compressionList, contextReport, pinList, sessionList, stats } from "../protocol.schemas.gen.js";
+import type { PageRequest } from "./fromPage.js";
+import { errorSchema, rowSchema } from "./rows.js";
+import type { Of } from "./schema.js";
+import { scrollSchema, stateSchema } from "./state.js";
+
+const commandSchema = v.variant("do", [
+  v.object({ do: v.literal("focusComposer") }),
+  /** Text at the caret of the composer; with `send` what stands there then is sent at once. */
+  v.object({ do: v.literal("insert"), text: v.string(), send: v.exactOptional(v.boolean()) }),
+  /** Another chat is shown: its draft takes the place of what stands in the composer. */
+  v.object({ do: v.literal("setDraft"), text: v.string() }),
+  v.object({ do: v.literal("find") }),
+  v.object({ do: v.literal("openMeter") }),
+  v.object({ do: v.literal("openSessions") }),
+  v.object({ do: v.literal("reveal"), rowId: v.string() }),
+]);
+
+/** A command of the palette or a key wants something of the page. */
+export type PageCommand = Of<typeof commandSchema>;
+
+const post = <T extends string, E extends v.ObjectEntries>(type: T, entries: E) =>
+  v.object({ type: v.literal(type), rev: v.number(), ...entries });
+
+const toPageSchema = v.variant("type", [
+  /** Everything: after `ready`, after the view showed again, after another session was opened. */
+  post("sync", {
+    state: stateSchema,
+    total: v.number(),
+    /** The newest rows (up to 200), beginning at index `from`. */
+    from: v.number(),
+    rows: v.array(rowSchema),
+    /** Only in the answer to a booting page's `ready`; a page that is alive keeps its own. */
+    draft: v.exactOptional(v.object({ text: v.string(), scroll: scrollSchema })),
+    /** Strings of the interface in the person's language, by their English text; empty for English. */
+    strings: v.record(v.string(), v.string()),
+  }),
+  post("state", { state: stateSchema }),
+  /** Rows changed or were added; `total` is the new number of rows. */
+  post("rows", { total: v.number(), from: v.number(), rows: v.array(rowSchema) }),
+  /** Text is appended to an answer; `at` is the length that the page must have there (else it asks for the row again). `version` is the row's new one. */
+  post("delta", {
+    rowId: v.string(),
+    version: v.number(),
+    field: v.picklist(["text", "thoughts"]),
+    at: v.number(),
+    text: v.string(),
+  }),
+  /** The answer to a `call`. */
+  post("result", { call: v.number(), ok: v.literal(true), value: v.unknown() }),
+  post("result", { call: v.number(), ok: v.literal(false), error: errorSchema }),
+  post("command", { command: commandSchema }),
+  /** To be read out by a screen reader at once. */
+  post("announce", { text: v.string(), assertive: v.boolean() }),
+]);
+
+export type ToPage = Of<typeof toPageSchema>;
+
+/** A message of the host before it gets its number. */
+export type Unnumbered<M = ToPage> = M extends unknown ? Omit<M, "rev"> : never;
+
+const resultSchemas = {
+  rows: v.object({ from: v.number(), rows: v.array(rowSchema) }),
+  files: v.object({ files: v.array(v.object({ path: v.string(), label: v.string() })) }),
+  sessions: sessionList,
+  context: contextReport,
+  stats,
+  pins: pinList,
+  unpin: v.null(),
+  /** Offsets into the row's text; at most 1,000. `row` is its index. */
+  find: v.object({
+    matches: v.array(v.object({ row: v.number(), rowId: v.string(), start: v.number(), length: v.number() })),
+  }),
+  prompts: v.object({ prompts: v.array(v.string()) }),
+  compressions: compressionList,
+} as const satisfies Readonly<Record<PageRequest["do"], v.GenericSchema>>;
+
+export type PageResults = { readonly [D in PageRequest["do"]]: Of<(typeof resultSchemas)[D]> };
+
+type ResultSchemas = { readonly [D in PageRequest["do"]]: v.GenericSchema<unknown, PageResults[D]> };
+const RESULTS: ResultSchemas = resultSchemas;
+
+/** A message, or where it is wrong: a path such as `message.state.job`, never a value. */
+export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly path: string };
+
+/** Checks a message of the host before anything is made of it. */
+export function decodeToPage(data: unknown): Decoded<ToPage> {
+  return decode(toPageSchema, data, "message");
+}
+
+/** Checks the answer to a question. */
+export function decodeResult<D extends PageRequest["do"]>(asked: D, value: unknown): Decoded<PageResults[D]> {
+  return decode(RESULTS[asked], value, asked);
+}
+
+function decode<T>(schema: v.GenericSchema<unknown, T>, value: unknown, name: string): Decoded<T> {
+  const parsed = v.safeParse(schema, value, { abortEarly: true });
+  if (parsed.success) return { ok: true, value: parsed.output };
+  const path = v.getDotPath(parsed.issues[0]);
+  return { ok: false, path: path === null ? name : `${name}.${path}` };
+}

@@ -1,0 +1,523 @@
+// Generated from the server's types by `python -m schemas.generate`. Do not edit.
+
+import * as v from "valibot";
+import type { Requests, ServerNotifications, ServerRequests } from "./protocol.gen.js";
+
+const integer = v.pipe(v.number(), v.integer());
+
+export const faultData = v.object({
+  kind: v.string(),
+  message: v.string(),
+  hint: v.string(),
+  retryable: v.boolean(),
+  retryAfterMs: v.exactOptional(integer),
+  path: v.exactOptional(v.string()),
+});
+
+export const turnStarted = v.object({
+  type: v.literal("turnStarted"),
+  prompt: v.array(v.record(v.string(), v.unknown())),
+  model: v.string(),
+});
+
+export const promptQueued = v.object({
+  type: v.literal("promptQueued"),
+  position: integer,
+  because: v.picklist(["compression", "turn"]),
+});
+
+export const messageDelta = v.object({
+  type: v.literal("messageDelta"),
+  text: v.string(),
+  attempt: integer,
+});
+
+export const thoughtDelta = v.object({
+  type: v.literal("thoughtDelta"),
+  text: v.string(),
+  attempt: integer,
+});
+
+export const messageDiscarded = v.object({
+  type: v.literal("messageDiscarded"),
+  attempt: integer,
+  reason: v.string(),
+});
+
+export const toolCallStarted = v.object({
+  type: v.literal("toolCallStarted"),
+  toolCallId: v.string(),
+  name: v.string(),
+  args: v.record(v.string(), v.unknown()),
+});
+
+export const toolCallProgress = v.object({
+  type: v.literal("toolCallProgress"),
+  toolCallId: v.string(),
+  output: v.string(),
+});
+
+export const toolCallCompleted = v.object({
+  type: v.literal("toolCallCompleted"),
+  toolCallId: v.string(),
+  outcome: v.string(),
+  summary: v.string(),
+  durationMs: integer,
+});
+
+export const usage = v.object({
+  promptTokens: integer,
+  cachedTokens: integer,
+  thoughtTokens: integer,
+  outputTokens: integer,
+  totalTokens: integer,
+});
+
+export const turnCompleted = v.object({
+  type: v.literal("turnCompleted"),
+  finishReason: v.string(),
+  usage: usage,
+  durationMs: integer,
+});
+
+export const errorData = v.object({
+  code: integer,
+  kind: v.string(),
+  message: v.string(),
+  hint: v.string(),
+  retryable: v.boolean(),
+});
+
+export const turnFailed = v.object({
+  type: v.literal("turnFailed"),
+  error: errorData,
+});
+
+export const turnCancelled = v.object({
+  type: v.literal("turnCancelled"),
+  by: v.string(),
+});
+
+export const modelChanged = v.object({
+  type: v.literal("modelChanged"),
+  from: v.string(),
+  to: v.string(),
+  reason: v.string(),
+});
+
+export const usageUpdated = v.object({
+  type: v.literal("usageUpdated"),
+  tokenCount: integer,
+  tokenLimit: integer,
+  source: v.picklist(["api", "estimate"]),
+  tokensUntilCompression: v.exactOptional(integer),
+});
+
+export const withheld = v.object({
+  name: v.string(),
+  reason: v.string(),
+});
+
+export const ideContextSent = v.object({
+  type: v.literal("ideContextSent"),
+  kind: v.picklist(["delta", "full"]),
+  files: v.array(v.string()),
+  selectionChars: integer,
+  withheld: v.array(withheld),
+});
+
+export const attachment = v.object({
+  path: v.string(),
+  lines: v.exactOptional(v.tuple([integer, integer])),
+  truncated: v.exactOptional(v.boolean()),
+});
+
+export const filesAttached = v.object({
+  type: v.literal("filesAttached"),
+  files: v.array(attachment),
+  withheld: v.array(withheld),
+});
+
+export const contextWindowWillOverflow = v.object({
+  type: v.literal("contextWindowWillOverflow"),
+  estimatedRequestTokenCount: integer,
+  remainingTokenCount: integer,
+});
+
+export const compressionStarted = v.object({
+  type: v.literal("compressionStarted"),
+  compressionId: v.string(),
+  trigger: v.picklist(["auto", "background", "manual"]),
+});
+
+export const compressionProgress = v.object({
+  type: v.literal("compressionProgress"),
+  compressionId: v.string(),
+  phase: v.picklist(["counting", "hook", "installing", "repairing", "summarising", "truncating", "verifying"]),
+  elapsedMs: integer,
+  block: v.exactOptional(integer),
+  blocks: v.exactOptional(integer),
+});
+
+export const missingFact = v.object({
+  kind: v.string(),
+  text: v.string(),
+});
+
+export const retention = v.object({
+  score: v.number(),
+  facts: integer,
+  kept: integer,
+  repaired: integer,
+  missing: v.array(missingFact),
+});
+
+export const compressionResult = v.object({
+  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
+  trigger: v.picklist(["auto", "background", "manual"]),
+  originalTokenCount: integer,
+  newTokenCount: integer,
+  tokenCountSource: v.picklist(["api", "estimate"]),
+  modelCalls: integer,
+  durationMs: integer,
+  message: v.string(),
+  compressionId: v.exactOptional(v.string()),
+  splitAt: v.exactOptional(integer),
+  keptContents: v.exactOptional(integer),
+  snapshot: v.exactOptional(v.string()),
+  undone: v.exactOptional(v.array(v.string())),
+  retention: v.exactOptional(retention),
+});
+
+export const compressionCompleted = v.object({
+  type: v.literal("compressionCompleted"),
+  compressionId: v.string(),
+  result: compressionResult,
+});
+
+export const compressionFailed = v.object({
+  type: v.literal("compressionFailed"),
+  compressionId: v.string(),
+  result: compressionResult,
+});
+
+export const compressionCancelled = v.object({
+  type: v.literal("compressionCancelled"),
+  compressionId: v.string(),
+});
+
+export const compressionUndone = v.object({
+  type: v.literal("compressionUndone"),
+  undone: v.array(v.string()),
+});
+
+export const chatCompressed = v.object({
+  type: v.literal("chatCompressed"),
+  tokensBefore: integer,
+  tokensAfter: integer,
+  trigger: v.picklist(["auto", "background", "manual"]),
+});
+
+export const loopDetected = v.object({
+  type: v.literal("loopDetected"),
+  kind: v.string(),
+  detail: v.string(),
+});
+
+export const maxTurnsReached = v.object({
+  type: v.literal("maxTurnsReached"),
+  limit: integer,
+});
+
+export const memoryChanged = v.object({
+  type: v.literal("memoryChanged"),
+  paths: v.array(v.string()),
+});
+
+export const settingsChanged = v.object({
+  type: v.literal("settingsChanged"),
+  keys: v.array(v.string()),
+});
+
+export const hookRan = v.object({
+  type: v.literal("hookRan"),
+  event: v.string(),
+  name: v.string(),
+  outcome: v.string(),
+  durationMs: integer,
+});
+
+export const titleChanged = v.object({
+  type: v.literal("titleChanged"),
+  title: v.string(),
+});
+
+export const trustChanged = v.object({
+  type: v.literal("trustChanged"),
+  trusted: v.boolean(),
+});
+
+export const eventParams = v.object({
+  sessionId: v.string(),
+  seq: integer,
+  time: integer,
+  event: v.variant("type", [turnStarted, promptQueued, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, hookRan, titleChanged, trustChanged]),
+  turnId: v.exactOptional(v.string()),
+});
+
+export const compressionStatusReport = v.object({
+  sessionId: v.string(),
+  state: v.picklist(["idle", "prepared", "running"]),
+  hasFailedCompressionAttempt: v.boolean(),
+  forceFullIdeContext: v.boolean(),
+  tokenCount: integer,
+  tokenCountSource: v.picklist(["api", "estimate"]),
+  tokenLimit: integer,
+  threshold: v.number(),
+  tokensUntilCompression: v.nullable(integer),
+  compressions: integer,
+  canUndo: v.boolean(),
+  phase: v.exactOptional(v.string()),
+  elapsedMs: v.exactOptional(integer),
+  last: v.exactOptional(compressionResult),
+});
+
+export const confirmToolParams = v.object({
+  sessionId: v.string(),
+  toolCallId: v.string(),
+  name: v.string(),
+  args: v.record(v.string(), v.unknown()),
+  title: v.string(),
+  risk: v.string(),
+  diff: v.exactOptional(v.string()),
+});
+
+export const openDiffParams = v.object({
+  path: v.string(),
+  newContent: v.string(),
+});
+
+export const sessionInfo = v.object({
+  sessionId: v.string(),
+  title: v.string(),
+  model: v.string(),
+  createdAt: integer,
+  updatedAt: integer,
+  turns: integer,
+  tokenCount: integer,
+  workspaceFolders: v.array(v.string()),
+  parent: v.exactOptional(v.string()),
+  heldBy: v.exactOptional(integer),
+  warnings: v.exactOptional(v.array(v.string())),
+});
+
+export const sessionList = v.object({
+  sessions: v.array(sessionInfo),
+  nextCursor: v.exactOptional(v.string()),
+});
+
+export const exported = v.object({
+  content: v.string(),
+});
+
+export const contextReceipt = v.object({
+  kind: v.picklist(["delta", "full"]),
+  files: v.array(v.string()),
+  selectionChars: integer,
+  withheld: v.array(withheld),
+});
+
+export const historyItem = v.object({
+  role: v.picklist(["model", "user"]),
+  parts: v.array(v.record(v.string(), v.unknown())),
+  entryId: v.string(),
+  kind: v.string(),
+  seq: integer,
+  entryIds: v.exactOptional(v.array(v.string())),
+  turnId: v.exactOptional(v.string()),
+  time: v.exactOptional(integer),
+  outcome: v.exactOptional(v.string()),
+  hiddenBy: v.exactOptional(v.string()),
+  reason: v.exactOptional(v.string()),
+  attachments: v.exactOptional(v.array(attachment)),
+  withheld: v.exactOptional(v.array(withheld)),
+  receipt: v.exactOptional(contextReceipt),
+  model: v.exactOptional(v.string()),
+  finishReason: v.exactOptional(v.string()),
+  usage: v.exactOptional(usage),
+  durationMs: v.exactOptional(integer),
+});
+
+export const historyPage = v.object({
+  contents: v.array(historyItem),
+  version: integer,
+  epoch: integer,
+  nextCursor: v.exactOptional(v.string()),
+});
+
+export const chatResult = v.object({
+  sessionId: v.string(),
+  turnId: v.string(),
+  text: v.string(),
+  finishReason: v.string(),
+  model: v.string(),
+  usage: usage,
+  compression: v.exactOptional(compressionResult),
+  stopped: v.exactOptional(v.picklist(["blocked", "contextWindowWillOverflow", "loopDetected", "maxTurns"])),
+  prompt: v.exactOptional(v.array(v.record(v.string(), v.unknown()))),
+});
+
+export const cancelResult = v.object({
+  cancelled: v.boolean(),
+});
+
+export const compressionInfo = v.object({
+  compressionId: v.string(),
+  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
+  trigger: v.picklist(["auto", "background", "manual"]),
+  time: integer,
+  originalTokenCount: integer,
+  newTokenCount: integer,
+  state: v.picklist(["covered", "inForce", "preview", "undone"]),
+  hides: v.exactOptional(v.tuple([integer, integer])),
+  covers: v.exactOptional(v.array(v.string())),
+  seq: v.exactOptional(integer),
+  hiddenTurns: v.exactOptional(integer),
+  message: v.exactOptional(v.string()),
+  cuts: v.exactOptional(integer),
+  snapshot: v.exactOptional(v.string()),
+  rating: v.exactOptional(integer),
+  note: v.exactOptional(v.string()),
+});
+
+export const compressionList = v.object({
+  compressions: v.array(compressionInfo),
+});
+
+export const requestParts = v.object({
+  systemInstruction: integer,
+  tools: integer,
+  environment: integer,
+  memory: integer,
+  ideContext: integer,
+  snapshot: integer,
+  messages: integer,
+  toolOutputs: integer,
+});
+
+export const contextReport = v.object({
+  sessionId: v.string(),
+  model: v.string(),
+  tokenCount: integer,
+  tokenCountSource: v.picklist(["api", "estimate"]),
+  tokenLimit: integer,
+  byPart: requestParts,
+  free: integer,
+  threshold: v.number(),
+  tokensUntilCompression: v.nullable(integer),
+});
+
+export const contextPreview = v.object({
+  kind: v.picklist(["delta", "full", "none"]),
+  files: v.array(v.string()),
+  withheld: v.array(withheld),
+  selectionChars: integer,
+  text: v.exactOptional(v.string()),
+});
+
+export const workspaceFile = v.object({
+  uri: v.string(),
+  path: v.string(),
+  isDirectory: v.exactOptional(v.boolean()),
+});
+
+export const workspaceFileList = v.object({
+  files: v.array(workspaceFile),
+  truncated: v.boolean(),
+});
+
+export const pin = v.object({
+  pinId: v.string(),
+  text: v.string(),
+  createdAt: integer,
+  turnId: v.exactOptional(v.string()),
+});
+
+export const pinList = v.object({
+  pins: v.array(pin),
+});
+
+export const modelInfo = v.object({
+  name: v.string(),
+  tokenLimit: integer,
+  description: v.string(),
+});
+
+export const modelReport = v.object({
+  models: v.array(modelInfo),
+  current: v.string(),
+  provider: v.string(),
+  isLocal: v.boolean(),
+  reason: v.string(),
+  hint: v.string(),
+});
+
+export const stats = v.object({
+  sessionId: v.string(),
+  turns: integer,
+  calls: integer,
+  promptTokens: integer,
+  cachedTokens: integer,
+  thoughtTokens: integer,
+  outputTokens: integer,
+  compressions: integer,
+  tokensSaved: integer,
+});
+
+export const eventPage = v.object({
+  events: v.array(v.record(v.string(), v.unknown())),
+  truncated: v.boolean(),
+});
+
+/** By method. */
+export const results = {
+  "gemini/session/new": sessionInfo,
+  "gemini/session/list": sessionList,
+  "gemini/session/open": sessionInfo,
+  "gemini/session/subscribe": v.null(),
+  "gemini/session/fork": sessionInfo,
+  "gemini/session/rename": sessionInfo,
+  "gemini/session/delete": v.null(),
+  "gemini/session/export": exported,
+  "gemini/session/import": sessionInfo,
+  "gemini/session/history": historyPage,
+  "gemini/chat": chatResult,
+  "gemini/cancel": cancelResult,
+  "gemini/compress": compressionResult,
+  "gemini/compressionStatus": compressionStatusReport,
+  "gemini/compression/apply": compressionResult,
+  "gemini/compression/undo": compressionResult,
+  "gemini/compression/list": compressionList,
+  "gemini/compression/rate": v.null(),
+  "gemini/context": contextReport,
+  "gemini/context/preview": contextPreview,
+  "gemini/files": workspaceFileList,
+  "gemini/pin": pin,
+  "gemini/unpin": v.null(),
+  "gemini/pins": pinList,
+  "gemini/models": modelReport,
+  "gemini/stats": stats,
+  "gemini/events/replay": eventPage,
+} as const satisfies { readonly [M in keyof Requests]: v.GenericSchema<unknown, Requests[M]["result"]> };
+
+/** By method. */
+export const notifications = {
+  "gemini/event": eventParams,
+  "gemini/compressionStatus/didChange": compressionStatusReport,
+} as const satisfies { readonly [M in keyof ServerNotifications]: v.GenericSchema<unknown, ServerNotifications[M]> };
+
+/** By method. */
+export const serverRequests = {
+  "gemini/confirmTool": confirmToolParams,
+  "gemini/openDiff": openDiffParams,
+} as const satisfies { readonly [M in keyof ServerRequests]: v.GenericSchema<unknown, ServerRequests[M]["params"]> };

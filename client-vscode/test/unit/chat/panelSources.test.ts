@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import fc from "fast-check";
+import { chatAsMarkdown } from "../../../src/chat/pure/asMarkdown.js";
+import { errorView } from "../../../src/chat/pure/faults.js";
+import { findIn } from "../../../src/chat/pure/finding.js";
+import { meterOf, panelState, type PanelSources } from "../../../src/chat/pure/panelState.js";
+import { PromptQueue, QUEUE_LIMIT } from "../../../src/chat/pure/queue.js";
+import { english as t } from "../../../src/chat/pure/words.js";
+import type { CompressionStatusReport } from "../../../src/protocol.gen.js";
+import { statusText } from "../../../src/compression/pure/texts.js";
+import { meterText, percent } from "../../../src/status/pure/meterText.js";
+import { ScriptedEvents } from "./scriptedEvents.js";
+
+const NUMBER = (value: number): string => value.toLocaleString("en-US");
+const REPORT: CompressionStatusReport = {
+  sessionId: "s",
+  state: "idle",
+  hasFailedCompressionAttempt: false,
+  forceFullIdeContext: false,
+  tokenCount: 409_000,
+  tokenCountSource: "api",
+  tokenLimit: 1_048_576,
+  threshold: 0.5,
+  tokensUntilCompression: 115_288,
+  compressions: 1,
+  canUndo: true,
+};
+
+describe("errors", () => {
+  it.each([
+    ["unauthenticated", "setApiKey"],
+    ["sessionBusy", "takeOver"],
+    ["contextOverflow", "compress"],
+    ["untrustedWorkspace", "manageTrust"],
+    ["daemon", "restartDaemon"],
+  ])("of the kind %s offer %s", (kind, action) => {
+    expect(errorView({ kind, message: "x", hint: "y" }, t, 0).actions.map(({ id }) => id)).toContain(action);
+  });
+
+  it("open the settings file where it is broken", () => {
+    const message = "/w/.gemini/settings.json:3:5: model.name: expected a text";
+    expect(errorView({ kind: "invalidSettings", message }, t, 0).actions).toEqual([
+      { id: "openSettingsFile", label: "Open Settings File", argument: "/w/.gemini/settings.json:3:5" },
+    ]);
+  });
+
+  it("send nobody to the environment for a key that a button sets", () => {
+    const hint = (text: string): string =>
+      errorView({ kind: "unauthenticated", message: "Refused.", hint: text }, t, 0).hint;
+    expect(hint("Set GEMINI_API_KEY in the environment that starts the editor.")).toBe(
+      "Set a key from Google AI Studio, then try again.",
+    );
+    expect(hint("Run `gcloud auth application-default login`.")).toBe("Run `gcloud auth application-default login`.");
+  });
+
+  it("count down to a retry where the service said when", () => {
+    const view = errorView(
+      { kind: "modelUnavailable", message: "Busy.", retryable: true, retryAfterMs: 4_000 },
+      t,
+      1_000,
+      "t1",
+    );
+    expect(view.retryAt).toBe(5_000);
+    expect(view.actions).toEqual([{ id: "retry", label: "Retry", argument: "t1" }]);
+  });
+
+  it("are bearable whatever comes", () => {
+    fc.assert(
+      fc.property(
+        fc.record({ kind: fc.anything(), message: fc.anything(), hint: fc.anything(), retryAfterMs: fc.anything() }),
+        (fault) => {
+          const view = errorView(fault, t, 0);
+          expect(view.message.length).toBeGreaterThan(0);
+        },
+      ),
+    );
+  });
+});
+
+describe("the queue", () => {
+  it("gives prompts in their order, and none while it is held", () => {
+    const queue = new PromptQueue();
+    queue.add("a");
+    queue.add("b");
+    expect(queue.take()?.text).toBe("a");
+    queue.hold();
+    expect(queue.take()).toBeUndefined();
+    queue.release();
+    expect(queue.take()?.text).toBe("b");
+  });
+
+  it("takes no more than the daemon would", () => {
+    const queue = new PromptQueue();
+    const taken = Array.from({ length: QUEUE_LIMIT + 1 }, (_, index) => queue.add(String(index)));
+    expect(taken.at(-1)).toBe(false);
+    expect(queue.prompts).toHaveLength(QUEUE_LIMIT);
+  });
+
+  it("edits in place, and removes what was emptied", () => {
+    const queue = new PromptQueue();
+    queue.add("a");
+    queue.add("b");
+    const [first, second] = queue.prompts;
+    queue.edit(first?.id ?? "", "A");
+    queue.edit(second?.id ?? "", "  ");
+    expect(queue.prompts.map(({ text }) => text)).toEqual(["A"]);
+  });
+
+  it("waits for the person after a restart", () => {
+    const queue = new PromptQueue();
+    queue.restore([{ id: "x", text: "a" }]);
+    expect(queue.isHeld).toBe(true);
+    expect(queue.take()).toBeUndefined();
+  });
+});
+
+describe("find", () => {
+  const told = new ScriptedEvents().started("t1", "Where is İstanbul?").said("t1", "a.b A.B axb").completed("t1");
+
+  it("takes the query for text, not for a pattern", () => {
+    expect(findIn(told.rows, "a.b", false).map(({ start }) => start)).toEqual([0, 4]);
+    expect(findIn(told.rows, "a.b", true).map(({ start }) => start)).toEqual([0]);
+  });
+
+  it("tells offsets that are right behind letters that change their length when folded", () => {
+    const [match] = findIn(told.rows, "stanbul", false);
+    expect(told.chat.prompt("t1")?.text.slice(match?.start, (match?.start ?? 0) + (match?.length ?? 0))).toBe(
+      "stanbul",
+    );
+  });
+
+  it("finds nothing for nothing", () => expect(findIn(told.rows, "", false)).toEqual([]));
+});
+
+describe("around the transcript", () => {
+  const sources: PanelSources = {
+    daemon: { kind: "ready", version: "1" },
+    trusted: true,
+    job: { kind: "idle" },
+    files: [
+      { uri: "file:///w/a.py", isActive: true, selectedLines: [79, 93], included: true },
+      { uri: "file:///w/.env", isActive: false, included: true },
+      { uri: "file:///w/b.py", isActive: false, included: false },
+    ],
+    withheld: new Map([
+      [".env", "a secret by its name"],
+      ["b.py", "taken out by you"],
+    ]),
+    relative: (uri) => uri.replace("file:///w/", ""),
+    pins: 0,
+    queue: [],
+    isQueueHeld: false,
+    hidden: [],
+    settings: { sendWith: "enter", messageKeys: true, announce: "summary", platform: "other", locale: "en" },
+    knowsOffline: false,
+  };
+
+  it("names chips by file and 1-based lines, and says why one is withheld", () => {
+    const { chips } = panelState(sources, t);
+    expect(chips.map(({ label, included, withheld }) => [label, included, withheld])).toEqual([
+      ["a.py:80-94", true, undefined],
+      [".env", true, "a secret by its name"],
+      ["b.py", false, undefined],
+    ]);
+  });
+
+  it("shows one banner: a fault before distrust before the offline model", () => {
+    const models = {
+      models: [],
+      current: "offline",
+      provider: "offline",
+      isLocal: true,
+      reason: "no key",
+      hint: "Set one.",
+    } as const;
+    const fault = errorView({ kind: "storage", message: "Disk full." }, t, 0);
+    expect(panelState({ ...sources, models, trusted: false, fault }, t).banner?.kind).toBe("storage");
+    expect(panelState({ ...sources, models, trusted: false }, t).banner?.kind).toBe("untrustedWorkspace");
+    expect(panelState({ ...sources, models }, t).banner?.kind).toBe("offline");
+    expect(panelState({ ...sources, models, knowsOffline: true }, t).banner).toBeUndefined();
+  });
+
+  it("asks about the active file in its examples, unless it does not go along", () => {
+    expect(panelState(sources, t).examples[0]).toContain("a.py");
+    const out = sources.files.map((file) => ({ ...file, included: false }));
+    expect(panelState({ ...sources, files: out }, t).examples.join()).not.toContain("a.py");
+  });
+
+  it("marks where compression starts, and nothing while it does not start by itself", () => {
+    expect(meterOf(REPORT)).toEqual({ used: 409_000, limit: 1_048_576, source: "api", compressionAt: 524_288 });
+    expect(meterOf({ ...REPORT, tokensUntilCompression: null })).not.toHaveProperty("compressionAt");
+  });
+
+  it("has one number for status bar, panel and status command", () => {
+    expect(percent(meterOf(REPORT))).toBe("39%");
+    expect(meterText(meterOf(REPORT), false, t, NUMBER)).toMatchObject({ text: "$(sparkle) 39%" });
+    expect(statusText(REPORT, t, NUMBER)).toContain("409,000 of 1,048,576 tokens are used (39%).");
+    expect(percent({ used: 3, limit: 1_000_000, source: "api" })).toBe("<1%");
+  });
+});
+
+describe("the chat as Markdown", () => {
+  it("holds prompts, answers word for word, and what was compressed", () => {
+    const told = new ScriptedEvents().started("t1", "why?").said("t1", "Because\n\n```py\nx\n```").completed("t1");
+    told.event({ type: "compressionStarted", compressionId: "c1", trigger: "manual" });
+    expect(chatAsMarkdown("My chat", told.rows, t, NUMBER)).toBe(
+      "# My chat\n\n## You\n\nwhy?\n\n## Gemini (gemini-3-pro)\n\nBecause\n\n```py\nx\n```\n",
+    );
+  });
+});

@@ -1,0 +1,197 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { HiddenRun, PanelState } from "../../../src/panel/contract.js";
+import { answerRow, conversation, panelState, promptRow } from "../../browser/rows.js";
+import {
+  answerQuestions,
+  article,
+  divider,
+  press,
+  result,
+  root,
+  sent,
+  show,
+  transcript,
+  type,
+} from "./mountedTranscript.js";
+
+describe("a compression", () => {
+  it("says what it did", () => {
+    show(divider());
+    const text = article("Chat compressed").textContent;
+    expect(text).toContain("812,340 → 96,120 tokens, 88% less");
+    expect(text).toContain("Kept 47 of 50 facts");
+  });
+
+  it("says nothing of facts that nobody counted", () => {
+    const { retention: _, ...uncounted } = result;
+    show(divider({ result: uncounted }));
+    expect(article("Chat compressed").textContent).not.toContain("facts");
+    show(divider({ result: { ...result, retention: { score: 1, facts: 0, kept: 0, repaired: 0, missing: [] } } }));
+    expect(article("Chat compressed").textContent).not.toContain("facts");
+  });
+
+  it("counts its seconds and can be cancelled while it runs", () => {
+    show(divider({ state: "running", phase: "verifying", block: 2, blocks: 3, startedAt: Date.now() }));
+    expect(article("Compressing").textContent).toContain("verifying · block 2 of 3 · 1 s");
+    vi.advanceTimersByTime(12_000);
+    expect(article("Compressing").textContent).toContain("12 s");
+    press("Cancel");
+    expect(sent).toEqual([{ type: "compression", do: "cancel", compressionId: "1" }]);
+  });
+
+  it.each([
+    ["preview", ["Apply", "Edit", "Compare", "Discard"]],
+    ["compressed", ["View snapshot", "Compare", "Undo"]],
+    ["truncated", ["Undo"]],
+    ["unchanged", []],
+    ["cancelled", []],
+    ["failed", []],
+  ] as const)("offers what fits its state: %s", (state, labels) => {
+    show(divider({ state }));
+    expect([...root.querySelectorAll(".divider .row-buttons > button")].map((one) => one.textContent)).toEqual(labels);
+  });
+
+  it("gives the reason when nothing was changed", () => {
+    show(divider({ state: "unchanged", result: { ...result, message: "There is too little to compress." } }));
+    expect(article("Not compressed").textContent).toContain("There is too little to compress.");
+  });
+
+  it("is undone only after a question", async () => {
+    show(divider());
+    answerQuestions(false);
+    press("Undo");
+    await Promise.resolve();
+    expect(sent).toEqual([]);
+    answerQuestions(true);
+    press("Undo");
+    await Promise.resolve();
+    expect(sent).toEqual([{ type: "compression", do: "undo", compressionId: "1" }]);
+  });
+
+  it("is rated from 1 to 5", () => {
+    show(divider());
+    const group = root.querySelector("[role=radiogroup]");
+    expect(group?.querySelectorAll("input")).toHaveLength(5);
+    group?.querySelectorAll<HTMLInputElement>("input")[3]?.click();
+    expect(sent).toEqual([{ type: "compression", do: "rate", compressionId: "1", rating: 4 }]);
+  });
+
+  it("folds the turns that it hides, and shows them on request", () => {
+    const hidden: HiddenRun[] = [{ from: 0, to: 3, compressionId: "1", turns: 2 }];
+    transcript.setState(panelState({ hidden }));
+    show(...conversation(2, 20), divider(), promptRow(9, "new"));
+    expect(root.querySelectorAll("article")).toHaveLength(3);
+    expect(article(/^2 earlier turns/).getAttribute("aria-posinset")).toBe("1");
+    expect(article("You").getAttribute("aria-posinset")).toBe("6");
+    press("2 turns folded");
+    expect(root.querySelectorAll("article")).toHaveLength(7);
+    press("Hide");
+    expect(root.querySelectorAll("article")).toHaveLength(3);
+  });
+});
+
+describe("a notice", () => {
+  it("has its text and its actions", () => {
+    const action = { id: "openSettings", label: "Open settings" } as const;
+    show({
+      kind: "notice",
+      id: "n:1",
+      version: 1,
+      level: "warning",
+      text: "The turn limit is reached",
+      actions: [action],
+    });
+    expect(article("Warning").textContent).toContain("The turn limit is reached");
+    press("Open settings");
+    expect(sent).toEqual([{ type: "action", action }]);
+  });
+});
+
+describe("the keyboard", () => {
+  function focused(): string {
+    return document.activeElement?.getAttribute("aria-posinset") ?? document.activeElement?.textContent ?? "";
+  }
+
+  beforeEach(() => {
+    show(...conversation(3, 20));
+    transcript.focusNewest();
+  });
+
+  it("has one message in the order of the Tab key", () => {
+    expect(root.querySelectorAll('article[tabindex="0"]')).toHaveLength(1);
+    expect(root.querySelectorAll('button[tabindex="0"]')).toHaveLength(0);
+  });
+
+  it("walks by message, by prompt, and to both ends", () => {
+    expect(focused()).toBe("6");
+    type("k");
+    expect(focused()).toBe("5");
+    type("PageUp");
+    expect(focused()).toBe("4");
+    type("[");
+    expect(focused()).toBe("3");
+    type("]");
+    expect(focused()).toBe("5");
+    type("Home");
+    expect(focused()).toBe("1");
+    type("End", { ctrlKey: true });
+    expect(focused()).toBe("6");
+  });
+
+  it("goes into a message and out again", () => {
+    type("Enter");
+    const inside = document.activeElement;
+    expect(inside?.matches("button, summary, a")).toBe(true);
+    expect(inside?.closest("article")?.querySelectorAll('button[tabindex="0"]').length).toBeGreaterThan(0);
+    type("Escape");
+    expect(focused()).toBe("6");
+    expect(root.querySelectorAll('button[tabindex="0"]')).toHaveLength(0);
+  });
+
+  it("copies, retries, forks and pins the message with the focus", () => {
+    for (const key of ["c", "r", "f", "p"]) type(key);
+    expect(sent.map((message) => (message.type === "turn" ? message.do : message.type))).toEqual([
+      "copy",
+      "retry",
+      "fork",
+      "pin",
+    ]);
+  });
+
+  it("leaves single letters alone where they are turned off", () => {
+    const settings: PanelState["settings"] = { ...panelState().settings, messageKeys: false };
+    transcript.setState(panelState({ settings }));
+    for (const key of ["c", "r", "k"]) type(key);
+    expect(sent).toEqual([]);
+    expect(focused()).toBe("6");
+  });
+
+  it("opens a compression's snapshot and undoes it", async () => {
+    show(divider());
+    transcript.focusNewest();
+    expect(root.querySelectorAll('.divider button[tabindex="0"]').length).toBeGreaterThan(0);
+    type("Enter");
+    type("u");
+    await Promise.resolve();
+    expect(sent.map((message) => message.type === "compression" && message.do)).toEqual(["view", "undo"]);
+  });
+
+  it("copies a whole block of code, and walks along its buttons", () => {
+    show({ ...answerRow(0, "```js\nlet a;\n```"), version: 2 });
+    root.querySelector<HTMLElement>("pre")?.focus();
+    type("c", { ctrlKey: true });
+    expect(sent).toEqual([{ type: "code", do: "copy", text: "let a;", language: "js" }]);
+    root.querySelector<HTMLElement>("[data-code=copy]")?.focus();
+    type("ArrowRight");
+    expect(focused()).toBe("Insert");
+  });
+
+  it("keeps the focus through a sync and through rows that come", () => {
+    type("k");
+    const before = document.activeElement;
+    transcript.reset(6, 0, conversation(3, 20));
+    transcript.setRows(8, 6, conversation(4, 20).slice(6));
+    expect(document.activeElement).toBe(before);
+  });
+});

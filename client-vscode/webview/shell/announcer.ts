@@ -1,0 +1,121 @@
+/** What a screen reader reads out, by comparing rows with what was known of them: starts and ends, never tokens. */
+import type { AnswerRow, DividerRow, ErrorView, PanelSettings, Row } from "../../src/panel/contract.js";
+import { answerLook, dividerLook, type AnnouncedStatus } from "../../src/panel/statuses.js";
+import { t } from "../strings.js";
+import { formatCount } from "./numbers.js";
+
+export interface Announcement {
+  readonly text: string;
+  readonly assertive: boolean;
+}
+
+export class Announcer {
+  /** The last known state of a row: what was announced once is not announced again. */
+  readonly #known = new Map<string, string>();
+
+  /** Takes rows as known without a word: those of a sync are history. */
+  learn(rows: readonly Row[]): void {
+    this.#known.clear();
+    for (const row of rows) this.#remember(row);
+  }
+
+  /** What changed in `rows`. Errors are announced in every setting, the rest not if `announce` is off. */
+  read(rows: readonly Row[], settings: Pick<PanelSettings, "announce" | "locale">): readonly Announcement[] {
+    const announcements: Announcement[] = [];
+    for (const row of rows) {
+      const before = this.#known.get(row.id);
+      if (before === this.#remember(row)) continue;
+      const item =
+        row.kind === "answer"
+          ? answerAnnouncement(row, before, settings)
+          : row.kind === "divider"
+            ? dividerAnnouncement(row, settings.locale)
+            : undefined;
+      if (item !== undefined && (item.assertive || settings.announce !== "off")) announcements.push(item);
+    }
+    return announcements;
+  }
+
+  #remember(row: Row): string {
+    const state = row.kind === "answer" ? phaseOf(row) : row.kind === "divider" ? row.state : "";
+    if (state !== "") this.#known.set(row.id, state);
+    return state;
+  }
+}
+
+/** States that are one for who listens have one name. */
+function phaseOf(row: AnswerRow): string {
+  return answerLook(row.state).isAnswering ? "answering" : row.state;
+}
+
+function answerAnnouncement(
+  row: AnswerRow,
+  before: string | undefined,
+  settings: Pick<PanelSettings, "announce" | "locale">,
+): Announcement | undefined {
+  const look = answerLook(row.state);
+  // A row that comes in ended is an older one that was scrolled to.
+  if (before === undefined && !look.isLive) return undefined;
+  if (look.isAnswering && before === "waiting") return undefined;
+  if (row.state !== "done") return announced(look, row.error);
+  const isReadOut = settings.announce === "answer" && row.text.trim() !== "";
+  return {
+    text: isReadOut ? t("Gemini: {0}", row.text.trim()) : finished(row.text, settings.locale),
+    assertive: false,
+  };
+}
+
+/** `Answer finished, 240 words, 2 code blocks`. */
+function finished(markdown: string, locale: string): string {
+  const { words, codeBlocks } = measure(markdown);
+  const parts = [
+    t(answerLook("done").announcement),
+    words === 1 ? t("1 word") : t("{0} words", formatCount(words, locale)),
+  ];
+  if (codeBlocks > 0)
+    parts.push(codeBlocks === 1 ? t("1 code block") : t("{0} code blocks", formatCount(codeBlocks, locale)));
+  return parts.join(", ");
+}
+
+/** Words outside of code blocks, and how many code blocks there are; an open one at the end counts. */
+export function measure(markdown: string): { readonly words: number; readonly codeBlocks: number } {
+  let fence: string | undefined;
+  let words = 0;
+  let codeBlocks = 0;
+  for (const line of markdown.split("\n")) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence !== undefined) {
+      if (mark?.startsWith(fence) === true && line.trim() === mark) fence = undefined;
+    } else if (mark !== undefined) {
+      fence = mark;
+      codeBlocks += 1;
+    } else {
+      words += line.match(/[\p{L}\p{N}][^\s]*/gu)?.length ?? 0;
+    }
+  }
+  return { words, codeBlocks };
+}
+
+function dividerAnnouncement(row: DividerRow, locale: string): Announcement | undefined {
+  const look = dividerLook(row.state);
+  if (look.isRunning && row.trigger === "background") return undefined;
+  if (look.announcementWithSize !== undefined && row.result !== undefined)
+    return { text: t(look.announcementWithSize, formatCount(row.result.newTokenCount, locale)), assertive: false };
+  return announced(look, row.error, look.announcesMessage ? [row.result?.message ?? ""] : []);
+}
+
+/** What the table says, or the error that says more. */
+function announced(
+  look: AnnouncedStatus,
+  error: ErrorView | undefined,
+  args: readonly string[] = [],
+): Announcement | undefined {
+  const assertive = look.urgency === "urgent";
+  const text = assertive && error !== undefined ? sentence(error.message, error.hint) : t(look.announcement, ...args);
+  return text.trim() === "" ? undefined : { text: text.trim(), assertive };
+}
+
+/** A message and its hint as they are read out. */
+export function sentence(message: string, hint: string): string {
+  return [message, hint].filter((part) => part !== "").join(" ");
+}

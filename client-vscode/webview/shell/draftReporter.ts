@@ -1,0 +1,70 @@
+/** The unsent text and the reading place: sent to the host, and kept with the page besides. */
+import type { PanelState, Row, ScrollAnchor } from "../../src/panel/contract.js";
+import type { PageMemory } from "./ports.js";
+import type { Shell } from "./shell.js";
+
+/** How long typing or scrolling may pause before it is posted, ms. */
+export const draftDelayMs = 50;
+
+/** What of a sync decides about the draft. */
+export interface DraftSource {
+  readonly state: PanelState;
+  readonly rows: readonly Row[];
+  readonly draft?: { readonly text: string; readonly scroll: ScrollAnchor };
+}
+
+export class DraftReporter {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastSent = "";
+  #restored = false;
+
+  constructor(
+    private readonly shell: Shell,
+    private readonly saved: PageMemory,
+  ) {}
+
+  /** The text or the reading place changed. */
+  changed(): void {
+    if (!this.#restored) return;
+    this.#timer ??= setTimeout(() => this.flush(), draftDelayMs);
+  }
+
+  /** Posts at once: the panel loses the focus, is hidden, or ends. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#restored) return;
+    const text = this.shell.draft.peek();
+    const scroll = this.shell.transcript?.anchor() ?? "end";
+    const sessionId = this.shell.panel.peek()?.session?.sessionId;
+    // Not the chat: between the state of another one and its draft, this text is not to be posted as that chat's.
+    const key = JSON.stringify([text, scroll]);
+    if (key === this.#lastSent) return;
+    this.#lastSent = key;
+    this.shell.line.send({ type: "draft", text, scroll });
+    this.saved.write({ sessionId, draft: text });
+  }
+
+  /**
+   * Puts the draft of a sync into the composer and returns where to scroll to. Without one the page keeps its own. The host's text
+   * goes first; the one that the page kept stands in for it if the host has none and it was not sent since.
+   */
+  restore(source: DraftSource): ScrollAnchor | undefined {
+    const first = !this.#restored;
+    this.#restored = true;
+    if (source.draft === undefined) return undefined;
+    const { text, scroll } = source.draft;
+    this.shell.draft.value = text === "" && first ? this.#own(source) : text;
+    return scroll;
+  }
+
+  #own({ state, rows }: DraftSource): string {
+    const own = this.saved.read();
+    if (own === undefined || own.sessionId !== state.session?.sessionId) return "";
+    const text = own.draft;
+    const wasSent =
+      rows.some((row) => row.kind === "prompt" && row.text.trim() === text.trim()) ||
+      state.queue.some((prompt) => prompt.text.trim() === text.trim());
+    return wasSent ? "" : text;
+  }
+}

@@ -1,0 +1,114 @@
+/** Brings rows into sight: mounts and unfolds what hides them, shows the matches of the find bar, gives messages the focus. */
+import { Marks, rangeOfMatch } from "./findMarks.js";
+import type { Match } from "./host.js";
+import type { RowList } from "./list.js";
+import { unfoldTables } from "./markdown/longTable.js";
+import type { Roving } from "./roving.js";
+import type { RowStore } from "./rowStore.js";
+import type { RowViews } from "./rowViews.js";
+import type { Viewport } from "./viewport.js";
+
+export interface RevealParts {
+  readonly store: RowStore;
+  readonly list: RowList;
+  readonly views: RowViews;
+  readonly roving: Roving;
+  readonly viewport: () => Viewport;
+  /** Hidden rows were unfolded. */
+  readonly unfolded: () => void;
+}
+
+export class Reveal {
+  readonly #parts: RevealParts;
+  readonly #marks = new Marks((match) => this.#rangeOf(match));
+  #pinnedItem = -1;
+
+  constructor(parts: RevealParts) {
+    this.#parts = parts;
+  }
+
+  /** The item that is mounted because it is about to be shown or focused; -1 if there is none. */
+  get pinnedItem(): number {
+    return this.#pinnedItem;
+  }
+
+  /** Shows matches of the find bar, one of them as the current one. */
+  highlight(matches: readonly Match[], current?: Match): void {
+    this.#marks.show(matches, current);
+  }
+
+  /** Other rows are on the page now. */
+  refreshMarks(): void {
+    this.#marks.refresh();
+  }
+
+  clearMatches(): void {
+    this.#marks.clear();
+  }
+
+  /** Brings a match into sight and shows it as the current one. Rows that are not here yet are asked for. */
+  match(match: Match): void {
+    const { viewport, store, views } = this.#parts;
+    const index = this.#bringIn(match.row);
+    if (index === -1) return;
+    const block = views.known(store.at(match.row)?.id ?? "")?.markdown?.blockAt(match.start);
+    if (block !== undefined) unfoldTables(block.element);
+    const article = viewport().mounted(index);
+    const range = this.#rangeOf(match);
+    const box = typeof range?.getBoundingClientRect === "function" ? range.getBoundingClientRect() : undefined;
+    const top = article?.getBoundingClientRect().top ?? 0;
+    viewport().reveal(index, box && { top: box.top - top, bottom: box.bottom - top });
+    this.#marks.setCurrent(match);
+  }
+
+  /** Brings a row into sight, unfolds what hides it, and gives it the focus. False if it is not loaded. */
+  focusRow(rowId: string): boolean {
+    const row = this.#parts.store.indexOf(rowId);
+    const index = row === undefined ? -1 : this.#bringIn(row);
+    if (index !== -1) this.focusItem(index);
+    return index !== -1;
+  }
+
+  focusItem(index: number): void {
+    const { viewport, roving } = this.#parts;
+    this.#mount(index);
+    const article = viewport().mounted(index);
+    if (article === undefined) return;
+    roving.focus(article);
+    viewport().reveal(index);
+    this.#pinnedItem = -1;
+  }
+
+  /** A placeholder that had the focus gives it to the row that came for it. */
+  keepFocus(index: number): void {
+    const { viewport, roving } = this.#parts;
+    if (index === -1 || roving.focused !== undefined) return;
+    const article = viewport().mounted(index);
+    if (article !== undefined) roving.focus(article);
+  }
+
+  /** Unfolds, mounts and asks for a row; its item, -1 if there is none. */
+  #bringIn(row: number): number {
+    const { list, viewport, unfolded } = this.#parts;
+    if (list.unfoldRow(row)) unfolded();
+    const index = list.outline.indexOfRow(row);
+    if (index !== -1) {
+      this.#mount(index);
+      viewport().reveal(index);
+    }
+    return index;
+  }
+
+  #mount(index: number): void {
+    this.#pinnedItem = index;
+    this.#parts.viewport().layout();
+  }
+
+  #rangeOf(match: Match): Range | undefined {
+    const { store, list, views, viewport } = this.#parts;
+    const row = store.at(match.row);
+    const article = viewport().mounted(list.outline.indexOfRow(match.row));
+    if (row?.id !== match.rowId || article === undefined || row.kind === "divider") return undefined;
+    return rangeOfMatch(article, row.text, match, views.known(row.id)?.markdown);
+  }
+}

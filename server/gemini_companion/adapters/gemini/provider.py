@@ -1,0 +1,170 @@
+"""`GeminiProvider`: the port's methods on the SDK, loaded in a thread on first use; each stream has its task."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Final
+
+from gemini_companion.adapters.gemini.answer import chunk_of
+from gemini_companion.adapters.gemini.options import GeminiOptions, check_options
+from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body
+from gemini_companion.engine.errors import (
+    ContextOverflow,
+    ModelFault,
+    ModelUnavailable,
+    TokenCountFailed,
+    Unauthenticated,
+)
+from gemini_companion.sessions.models.port import Capabilities, CountedTokens, LocalContext, ModelChunk, ModelRequest
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from gemini_companion.adapters.gemini.sdk import Connection
+
+_CAPABILITIES: Final = Capabilities(counts_remotely=True)
+
+
+class GeminiProvider:
+    """Gemini over the network; see `sessions.models.port.ModelProvider` for the methods' contracts. Does not retry."""
+
+    def __init__(self, options: GeminiOptions) -> None:
+        self._options = options
+        self._connecting: asyncio.Task[Connection] | None = None
+        self._streams: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    @property
+    def name(self) -> str:
+        """Its name for people and clients."""
+        return "gemini"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The service counts tokens. Tools are not called yet."""
+        return _CAPABILITIES
+
+    async def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
+        """Answer piece by piece. Leaving the loop, closing the iterator or cancelling the task closes the connection.
+
+        The request runs in a task of its own that waits only for the network: cancelling it unwinds the SDK's nested
+        generators from the inside, whereas closing those from outside would leave the inner ones to the garbage
+        collector.
+        """
+        check_model_name(request.model)
+        connection = await self._connection()
+        body = await asyncio.to_thread(generate_body, request, self._options)
+        inbox: asyncio.Queue[types.GenerateContentResponse | None] = asyncio.Queue()
+
+        async def run() -> None:
+            try:
+                await connection.stream(request.model, body, inbox.put_nowait)
+            finally:
+                inbox.put_nowait(None)
+
+        task = asyncio.create_task(run(), name=f"gemini:{request.prompt_id}")
+        self._streams.add(task)
+        try:
+            while (piece := await inbox.get()) is not None:
+                yield chunk_of(piece)
+            await asyncio.wait([task])
+            if task.cancelled():
+                raise _closed()
+            task.result()
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+            self._streams.discard(task)
+            if not task.cancelled():
+                task.exception()  # marks it as retrieved: a caller that left early does not want it
+
+    async def generate(self, request: ModelRequest) -> ModelChunk:
+        """Answer in one piece."""
+        check_model_name(request.model)
+        connection = await self._connection()
+        body = await asyncio.to_thread(generate_body, request, self._options)
+        return chunk_of(await connection.generate(request.model, body))
+
+    async def count_tokens(self, request: ModelRequest) -> CountedTokens:
+        """Count the contents; on Vertex AI also system instruction and tools, which the Developer API omits."""
+        check_model_name(request.model)
+        connection = await self._connection()
+        body = await asyncio.to_thread(count_body, request, self._options)
+        try:
+            total = await connection.count(request.model, body)
+        except (ContextOverflow, Unauthenticated):
+            raise
+        except ModelFault as fault:
+            raise TokenCountFailed(
+                f"The tokens could not be counted: {fault.message}",
+                hint=fault.hint,
+                retryable=fault.retryable,
+                retry_after_ms=fault.retry_after_ms,
+            ) from None
+        if total is None or total < 0:
+            raise TokenCountFailed("The tokens could not be counted: the answer holds no number.", retryable=True)
+        return CountedTokens(total=total, source="api", covers_system=self._options.vertex)
+
+    async def warm_up(self) -> None:
+        """Import the SDK and build its client in a thread. The first request reports a fault, if there is one."""
+        try:
+            await self._connection()
+            await asyncio.to_thread(_rehearse)
+        except ModelFault:
+            return
+
+    async def close(self) -> None:
+        """End every stream and close the connections; later calls raise `ModelUnavailable`."""
+        self._closed = True
+        for task in self._streams:
+            task.cancel()
+        if self._streams:
+            await asyncio.wait(tuple(self._streams))
+        if self._connecting is not None:
+            try:
+                connection = await asyncio.shield(self._connecting)
+            except ModelFault:
+                return
+            await connection.close()
+
+    async def _connection(self) -> Connection:
+        """The one connection, made on first use; cancelling a caller does not stop that."""
+        if self._closed:
+            raise _closed()
+        if self._connecting is None:
+            self._connecting = asyncio.create_task(asyncio.to_thread(_connect, self._options), name="gemini:connect")
+            self._connecting.add_done_callback(
+                lambda task: task.cancelled() or task.exception()
+            )  # marks it as retrieved: there may be no waiter left
+        connecting = self._connecting
+        try:
+            connection = await asyncio.shield(connecting)
+        except ModelFault:
+            if self._connecting is connecting:
+                self._connecting = None  # the next call tries again
+            raise
+        if self._closed:
+            raise _closed()
+        return connection
+
+
+def _connect(options: GeminiOptions) -> Connection:
+    check_options(options)
+    try:
+        sdk = importlib.import_module("gemini_companion.adapters.gemini.sdk")
+    except ImportError as error:
+        hint = "Reinstall gemini-companion with its dependencies."
+        raise ModelUnavailable(
+            f"The google-genai package cannot be imported ({error}).", hint=hint, retryable=False
+        ) from error
+    return sdk.Connection(options)
+
+
+def _rehearse() -> None:
+    asyncio.run(importlib.import_module("gemini_companion.adapters.gemini.sdk").rehearse())
+
+
+def _closed() -> ModelUnavailable:
+    return ModelUnavailable("The connection to the model was closed.", retryable=False)

@@ -1,0 +1,41 @@
+"""The sentences for people: how far a compression shrank the chat, or why it did not."""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from gemini_companion.engine.history.log import CompressionStatus
+
+SMALL_HISTORY_TOKENS: Final = 50_000
+"""Below this an inflated result is blamed on the history's size (as Gemini CLI's `/compress` does)."""
+
+
+def message_for(status: CompressionStatus, before: int, after: int) -> str:
+    """A sentence for people: how far the compression shrank the chat, or why it did not. Counts are tokens."""
+    match status:
+        case "COMPRESSED":
+            return f"Compressed the chat from {before:,} to {after:,} tokens."
+        case "PREVIEW":
+            return (
+                f"Preview: the chat would shrink from {before:,} to {after:,} tokens. Nothing is changed until you"
+                " apply it."
+            )
+        case "CONTENT_TRUNCATED":
+            return (
+                f"Shortened large tool outputs, from {before:,} to {after:,} tokens. The whole outputs are kept in"
+                " files."
+            )
+        case "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" if before < SMALL_HISTORY_TOKENS:
+            return f"Compressing is not worth it for a history this small ({before:,} tokens). Nothing was changed."
+        case "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT":
+            return f"The result did not get smaller ({before:,} to {after:,} tokens), so the full history stays."
+        case "COMPRESSION_FAILED_TOKEN_COUNT_ERROR":
+            return "The tokens could not be counted, so the full history stays."
+        case "COMPRESSION_FAILED_EMPTY_SUMMARY":
+            return "The summary came back empty, so the full history stays."
+        case "UNDONE":
+            return f"Undone: the chat is back at {after:,} tokens, with everything that came later."
+        case "NOOP":
+            return "Nothing to compress."
+        case _:
+            assert_never(status)

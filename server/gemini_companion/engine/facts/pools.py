@@ -1,0 +1,307 @@
+"""What a snapshot holds beside what it must: outcomes, tasks, older rules, changed files, errors, telling sentences.
+
+Each kind is a pool of lines, the most valuable first, and gets a share of what is left of the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Final, TypeAlias
+
+from gemini_companion.engine.facts.actions import (
+    call_name,
+    cleaned_output,
+    excerpt,
+    head,
+    words_looked_for,
+    working_directory,
+)
+from gemini_companion.engine.facts.extract import speaker_of
+from gemini_companion.engine.facts.key_sentences import key_sentences, words_of
+from gemini_companion.engine.facts.neutralise import SECTIONS
+from gemini_companion.engine.facts.page import Page, Place, bulleted
+from gemini_companion.engine.facts.patterns import lazy
+from gemini_companion.engine.facts.rules import GREETING, is_announcement, is_request, is_work
+from gemini_companion.engine.facts.sentences import sentences
+from gemini_companion.engine.facts.span import Span
+from gemini_companion.engine.history.part import visible_text
+
+Line: TypeAlias = tuple[str, Place, str]
+"""Section, place, text."""
+
+_OVERHEAD: Final = 0.08
+"""Share of the budget that is added for outcomes, without which the commands are of little use."""
+_ROUNDS: Final = 4
+_LEAST: Final = 4.0
+"""Tokens with which no line begins any more."""
+_PATIENCE: Final = 8
+"""Lines of a pool that may turn out too long before it is left for this round."""
+_MOST_FILES: Final = 200
+_MOST_ERRORS: Final = 100
+_LONGEST_OUTPUT: Final = 700
+"""Characters of a result that is quoted at length."""
+_LAST_WORDS: Final = 700
+_LONGEST_PROMPT: Final = 1_200
+"""Characters of a prompt that is quoted among the calls."""
+_GREETING: Final = 60
+"""Characters from which a sentence that opens like a greeting says something."""
+_MET: Final = 20
+"""Requests that are listed as met, the newest."""
+_SAME_LINE: Final = 24
+"""Characters from which a line of an output that stands there already is left out."""
+
+_TICKED: Final = lazy(r"(?m)^[ \t]*(?:[-*+]|\d{1,3}[.)])?[ \t]*(?:\[[xX]\]|\[DONE\])[ \t]*(?P<text>[^\n]{1,400})")
+_MARKS: Final = lazy(r"[-*+ \t\d:|.)]*+(?:\[(?: |x|X|TODO|DONE|IN PROGRESS)\])?\s*+")
+
+
+class Pools:
+    """Fills a page with what the budget still allows."""
+
+    def __init__(self, span: Span, page: Page, guidance: str) -> None:
+        self._span = span
+        self._page = page
+        self._guidance = guidance
+        self._wished = frozenset(words_of(guidance))
+        self._held: dict[int, Line] = {}
+        self._quoted: set[str] = set()
+
+    def share_out(self) -> None:
+        """Carry over the earlier snapshot's rules and knowledge, then give each pool its share."""
+        page = self._page
+        for line in self._earlier("active_constraints"):
+            page.put(*line)
+        half = page.left / 2
+        for line in self._earlier("key_knowledge"):
+            page.put(*line, at_most=page.left - half)
+        outcomes = self._outcomes()
+        self._draw(-1, self._statements(), 0.4 * page.left)
+        before, overhead = page.left, _OVERHEAD * page.budget
+        page.left += overhead
+        self._draw(0, outcomes, overhead)
+        page.left = min(page.left, before)
+        pools: tuple[tuple[float, Iterator[Line]], ...] = (
+            (0.16, outcomes),
+            (0.14, self._tasks()),
+            (0.16, self._wished_first(self._older_rules())),
+            (0.10, self._wished_first(chain(self._changes(), self._earlier("artifact_trail")))),
+            (0.06, self._wished_first(self._errors())),
+            (0.14, self._outputs()),
+            (0.14, chain(self._knowledge(), self._named())),
+            (0.06, self._wished_first(self._earlier("recent_actions"))),
+            (0.06, self._whole_goal()),
+            (0.02, chain(self._files(), self._earlier("file_system_state"))),
+            (0.00, chain(self._earlier("key_knowledge"), self._met())),
+        )
+        for _ in range(_ROUNDS):
+            whole = page.left
+            for number, (share, lines) in enumerate(pools):
+                self._draw(number, lines, share * whole)
+        for number, (_, lines) in enumerate(pools):
+            self._draw(number, lines, page.left)
+
+    def _draw(self, number: int, lines: Iterator[Line], allowance: float) -> None:
+        """Write lines of a pool until its allowance is spent; a line that is too long waits for the next round."""
+        page = self._page
+        floor = page.left - allowance
+        refused = 0
+        while page.left > max(floor, _LEAST) and refused < _PATIENCE:
+            self._span.poll()
+            line = self._held.pop(number, None) or next(lines, None)
+            if line is None:
+                return
+            if page.put(*line, at_most=page.left - floor):
+                refused = 0
+            elif (cost := page.cost(line[2])) > page.left - floor:
+                refused += 1
+                if cost <= page.left:
+                    self._held[number] = line
+                    return
+
+    def _wished_first(self, lines: Iterator[Line]) -> Iterator[Line]:
+        """Lines that speak of what the guidance asks for before the others."""
+        if not self._wished:
+            return lines
+        return iter(sorted(lines, key=lambda line: not self._wished.intersection(words_of(line[2]))))
+
+    def _earlier(self, section: str) -> Iterator[Line]:
+        """The entries of a section of the earlier snapshot."""
+        yield from ((section, Place(0, number), entry) for number, entry in enumerate(self._span.earlier[section]))
+
+    # --- Rules and tasks ----------------------------------------------------------------------------------------------
+
+    def _older_rules(self) -> Iterator[Line]:
+        for place in range(self._span.recent_from - 1, -1, -1):
+            for number, rule in enumerate(self._span.rules(place)):
+                yield "active_constraints", Place(1, place, number), bulleted(rule)
+
+    def _tasks(self) -> Iterator[Line]:
+        """Where things stand at more length, then what is open: no plan of old, nothing ticked off."""
+        span = self._span
+        for number, text in enumerate(chain(span.last_words(_LAST_WORDS), self._unresolved())):
+            yield "task_state", Place(0, number), text
+        texts = (visible_text(source.content)[:16_384] for source in span.sources)
+        done = {_bare(match["text"]) for text in texts if "[" in text for match in _TICKED().finditer(text)}
+        for number, entry in enumerate(span.earlier["task_state"]):
+            if any(mark in entry for mark in ("[TODO]", "[ ]", "IN PROGRESS")) and _bare(entry) not in done:
+                yield "task_state", Place(2, number), entry
+        standing = self._page.text("task_state")
+        for source, number, fact in span.found("task"):
+            marked = fact.text.startswith(("[", "TODO", "FIXME"))
+            fresh = marked or source.content.role == "user" or source is span.last_answer
+            if fresh and _bare(fact.text) not in done and fact.text not in standing:
+                mark = "" if fact.text[0] == "[" else "[TODO] "
+                yield "task_state", Place(3, fact.index, number), f"- {mark}{fact.text}"
+
+    def _unresolved(self) -> Iterator[str]:
+        """Calls without a result yet, and the newest failure, unless the same kind of call worked later."""
+        worked: set[str] = set()
+        for number, action in self._span.newest_actions:
+            name, outcome = call_name(action), self._span.outcome(number)
+            if outcome.status == "open":
+                yield f"- [IN PROGRESS] {head(name, 160)} (no result yet)"
+            elif outcome.status == "failed" and name.partition(" ")[0] not in worked:
+                yield f"- [IN PROGRESS] {head(name, 160)} failed last: {head(outcome.line, 200)}"
+                return
+            worked.add(name.partition(" ")[0])
+
+    def _met(self) -> Iterator[Line]:
+        """Work asked for before the newest request, which was answered; in a talk between people there is none."""
+        for source in list(self._span.requests())[-1 - _MET : -1][::-1]:
+            text = visible_text(source.content)[:2_000]
+            said = () if speaker_of(text)[0] else sentences(text)
+            if request := next((sentence for sentence in said if is_work(sentence)), ""):
+                yield "task_state", Place(4, source.index), f"- [DONE] {head(request, 160)}"
+
+    def _whole_goal(self) -> Iterator[Line]:
+        for limit in (600, 1_200, 2_400, 4_800):
+            yield "overall_goal", Place(0, 0), self._span.goal(limit)
+
+    # --- Calls --------------------------------------------------------------------------------------------------------
+
+    def _outcomes(self) -> Iterator[Line]:
+        limit = int(min(300, max(100, self._page.left * 1.2 / max(1, len(self._span.recent_actions)))))
+        for number, action in self._span.recent_actions:
+            if self._page.has("recent_actions", action_place(action.index, number)):
+                yield "recent_actions", outcome_place(action.index, number), self._came(number, limit)
+
+    def _outputs(self) -> Iterator[Line]:
+        """The newest results at more length: the lines that the model spoke of afterwards, none twice."""
+        actions, answer = self._span.actions, self._span.last_answer
+        last = visible_text(answer.content) if answer else ""
+        for number, action in self._span.recent_actions:
+            spot = action_place(action.index, number)
+            if self._span.outcome(number).status != "ok" or not self._page.has("recent_actions", spot):
+                continue
+            said = actions[number + 1].why if number + 1 < len(actions) else last
+            lines = [line for line in cleaned_output(action).split("\n") if line.strip()]
+            fresh = [line for line in lines if len(line) < _SAME_LINE or _bare(line) not in self._quoted]
+            asked = words_looked_for(f"{call_name(action)} {said} {self._guidance}")
+            if shown := excerpt("\n".join(fresh), _LONGEST_OUTPUT, asked):
+                self._quoted.update(_bare(line) for line in shown.split("\n") if len(line) >= _SAME_LINE)
+                below = f"\n… ({len(lines) - len(fresh)} lines as below)" if len(fresh) < len(lines) else ""
+                yield "recent_actions", outcome_place(action.index, number), f"→ {shown}{below}"
+
+    def _statements(self) -> Iterator[Line]:
+        """What the user said last, each in its place among the calls: statements before requests, no greetings."""
+        latest = next(self._span.requests(newest_first=True), None)
+        standing = self._page.text("active_constraints", "overall_goal")
+        first = self._span.sources[self._span.recent_from].index if self._span.sources else 0
+        for asked in (False, True):
+            for source in self._span.requests(newest_first=True):
+                if source.index < first:
+                    break
+                text = visible_text(source.content)
+                if source is latest or len(text) > _LONGEST_PROMPT:
+                    continue
+                name, begin = speaker_of(text)
+                for number, sentence in enumerate(sentences(text[begin:])):
+                    idle = sentence in standing or (GREETING().match(sentence) and len(sentence) < _GREETING)
+                    if not idle and (is_request(sentence) or is_announcement(sentence)) is asked:
+                        spot = Place(1, source.index, number - 1_000)
+                        yield "recent_actions", spot, f"- {name or 'user'}: {sentence}"
+
+    def _came(self, number: int, limit: int) -> str:
+        outcome = self._span.outcome(number)
+        failed = "failed: " if outcome.status == "failed" else ""
+        return "→ no result yet" if outcome.status == "open" else f"→ {failed}{head(outcome.line or 'ok', limit)}"
+
+    # --- Files --------------------------------------------------------------------------------------------------------
+
+    def _changes(self) -> Iterator[Line]:
+        """Files that were created, changed or deleted, newest first, with the calls that did it and why."""
+        deeds: dict[str, list[str]] = {}
+        reasons: dict[str, str] = {}
+        for number, action in self._span.newest_actions:
+            for touch in self._span.touches(number) if len(deeds) < _MOST_FILES else ():
+                if touch.verb in ("created", "changed", "deleted"):
+                    known = (other for other in deeds if other == touch.path or other.endswith(f"/{touch.path}"))
+                    path = next(known, touch.path)
+                    deeds.setdefault(path, []).append(f"{touch.verb} by {head(call_name(action), 80)}")
+                    reasons.setdefault(path, next(iter(sentences(action.why[:2_000])), ""))
+        for number, (path, done) in enumerate(deeds.items()):
+            before = f"; and {len(done) - 4} times before" if len(done) > 4 else ""
+            reason = f" ({head(reasons[path], 160)})" if reasons[path] else ""
+            yield "artifact_trail", Place(1, -number), f"- {path}: {'; '.join(done[:4][::-1])}{before}{reason}"
+
+    def _files(self) -> Iterator[Line]:
+        """The working directory, and the files that were read, run or deleted, newest first."""
+        if directory := working_directory(self._span.actions):
+            yield "file_system_state", Place(0, -1), f"- CWD: {directory}"
+        seen: set[str] = set()
+        for number, action in self._span.newest_actions:
+            for touch in self._span.touches(number):
+                if touch.path not in seen and touch.verb in ("read", "deleted", "ran"):
+                    seen.add(touch.path)
+                    text = f"- {touch.verb.upper()}: {touch.path} ({head(call_name(action), 60)})"
+                    yield "file_system_state", Place(1, action.index, len(seen)), text
+
+    # --- Knowledge ----------------------------------------------------------------------------------------------------
+
+    def _errors(self) -> Iterator[Line]:
+        """Errors met, the newest first; those that outcomes say are left out."""
+        seen = {_bare(self._span.outcome(number).line) for number, _ in self._span.recent_actions}
+        for _, number, fact in self._span.found("error"):
+            if (bare := _bare(fact.text)) not in seen and len(seen) <= _MOST_ERRORS:
+                seen.add(bare)
+                yield "key_knowledge", Place(2, fact.index, number), f"- error met: {head(fact.text, 300)}"
+
+    def _knowledge(self) -> Iterator[Line]:
+        """Decisions, then telling sentences, that stand nowhere else; under the time where the contents give it."""
+        times = self._span.times()
+        standing = self._page.text(*(section for section in SECTIONS if section != "key_knowledge"))
+        for _, number, fact in self._span.found("decision"):
+            if fact.text not in standing:
+                yield "key_knowledge", Place(0, fact.index, number), f"- decided: {fact.text}"
+        standing += self._page.text("key_knowledge")
+        for sentence in key_sentences(self._span.sources, guidance=self._guidance, poll=self._span.poll):
+            if " ".join(sentence.text.split()) in standing or (self._span.actions and is_announcement(sentence.text)):
+                continue
+            spot = Place(1, sentence.index, sentence.order)
+            yield "key_knowledge", spot, f"- {sentence.speaker}: {sentence.text}"
+            if sentence.index in times and self._page.has("key_knowledge", spot):
+                when, since = times[sentence.index]
+                yield "key_knowledge", Place(1, since, -1), f"- {when}"
+
+    def _named(self) -> Iterator[Line]:
+        """Paths, numbers and addresses that stand nowhere yet, each text once."""
+        standing = self._page.text(*SECTIONS)
+        for _, number, fact in self._span.found("path", "number", "url"):
+            if not fact.listed and fact.text not in standing and not self._page.covers(fact.text):
+                section, group = ("file_system_state", 2) if fact.kind == "path" else ("key_knowledge", 3)
+                yield section, Place(group, fact.index, number), fact.text
+
+
+def action_place(index: int, number: int) -> Place:
+    """Where the call with a number stands in `recent_actions`; its outcome stands in the next place."""
+    return Place(1, index, 2 * number)
+
+
+def outcome_place(index: int, number: int) -> Place:
+    """Where the outcome of the call with a number stands."""
+    return Place(1, index, 2 * number + 1)
+
+
+def _bare(line: str) -> str:
+    """A line without its number, its mark and its bullet, to be compared."""
+    return _MARKS().sub("", line, count=1).strip()

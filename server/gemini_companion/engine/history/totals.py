@@ -1,0 +1,38 @@
+"""Tokens of a view by kind of content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
+
+
+class Totals(NamedTuple):
+    """Estimated tokens of the curated view, by kind of content."""
+
+    ide_context: int = 0
+    snapshot: int = 0
+    """Snapshots, their acknowledgements and pins."""
+    messages: int = 0
+    tool_outputs: int = 0
+
+    @property
+    def all(self) -> int:
+        """The sum."""
+        return sum(self)
+
+
+def add_totals(totals: Totals, items: Iterable[Item]) -> Totals:
+    """`totals` plus the tokens of `items`."""
+    ide, snapshot, messages, tools = totals
+    for item in items:
+        tokens, tool_tokens = item.measure
+        if item.kind == "ide":
+            ide += tokens
+        elif item.kind in REPLACEMENT_KINDS:
+            snapshot += tokens
+        else:
+            messages += tokens - tool_tokens
+            tools += tool_tokens
+    return Totals(ide, snapshot, messages, tools)

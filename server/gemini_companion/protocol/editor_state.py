@@ -1,0 +1,71 @@
+"""What an editor sends of its state, in the types of the sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from gemini_companion.engine.ide_context.positions import cursor_at
+from gemini_companion.engine.ide_context.state import SEVERITIES, Diagnostic
+from gemini_companion.protocol.lsp import Position, Range
+from gemini_companion.protocol.paths import path_of
+from gemini_companion.protocol.types import IdeContextParams, SentDiagnostic
+from gemini_companion.sessions.editor import Editor, ReportedFile, TextPosition
+
+_MAX_DIAGNOSTICS: Final = 200
+_MAX_MESSAGE: Final = 2_000
+
+
+def position_of(position: Position) -> TextPosition:
+    """A line and a character."""
+    return position.line, position.character
+
+
+def span_of(range_: Range) -> tuple[TextPosition, TextPosition]:
+    """The start and the end of a range."""
+    return position_of(range_.start), position_of(range_.end)
+
+
+def reported_files(params: IdeContextParams) -> list[ReportedFile]:
+    """The open files of a notice; those whose URI is no path are left out."""
+    visible = {path_of(shown.uri): span_of(shown.range) for shown in params.visible_ranges}
+    return [
+        ReportedFile(
+            path=path,
+            last_focused_at=file.last_focused_at,
+            is_active=file.is_active,
+            cursor=position_of(file.cursor) if file.cursor else None,
+            selection=span_of(file.selection) if file.selection else None,
+            selected_text=file.selected_text,
+            visible=visible.get(path),
+        )
+        for file in params.open_files
+        if (path := path_of(file.uri)) is not None
+    ]
+
+
+def diagnostics_of(sent: Iterable[dict[str, Any]], editor: Editor, path: str) -> list[Diagnostic]:
+    """The first diagnostics of a file, in the order in which they were sent, at most 200."""
+    return [_diagnostic(raw, editor, path) for _, raw in zip(range(_MAX_DIAGNOSTICS), sent, strict=False)]
+
+
+def _diagnostic(raw: dict[str, Any], editor: Editor, path: str) -> Diagnostic:
+    """A diagnostic out of whatever a client sent; one that is none stands at the file's beginning with an empty
+    message.
+    """
+    try:
+        sent = msgspec.convert(raw, SentDiagnostic)
+    except msgspec.ValidationError:
+        sent = SentDiagnostic()
+    buffer = editor.buffer(path)
+    cursor = cursor_at(buffer.text if buffer else None, *position_of(sent.range.start), editor.encoding)
+    severity = sent.severity or 1
+    return Diagnostic(
+        line=cursor.line,
+        character=cursor.character,
+        severity=SEVERITIES[severity - 1] if 1 <= severity <= len(SEVERITIES) else "error",
+        message=sent.message[:_MAX_MESSAGE],
+        source=(sent.source or "")[:100],
+    )

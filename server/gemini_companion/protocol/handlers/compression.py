@@ -1,0 +1,48 @@
+"""Handlers of `gemini/compress` and `gemini/compression*`."""
+
+from __future__ import annotations
+
+from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.protocol.host import Host
+from gemini_companion.protocol.progress import client_progress
+from gemini_companion.protocol.types import ApplyParams, CompressParams, RateParams, SessionParams, UndoParams
+from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.sessions.compression.rating import rate
+from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.results import CompressionList, CompressionStatusReport
+from gemini_companion.sessions.transcript.inspection import compression_list
+
+
+async def compress(host: Host, params: CompressParams) -> CompressionResult:
+    with host.sink.compression_progress(params.work_done_token, "Compressing the chat"):
+        return await host.app.compress(
+            host.client, params.session_id, instructions=params.instructions, preview=params.preview
+        )
+
+
+async def status(host: Host, params: SessionParams) -> CompressionStatusReport:
+    if params.session_id is None and host.client.current is None:
+        await host.hold(None)
+    return (await host.load(params.session_id)).status(host.client)
+
+
+async def apply(host: Host, params: ApplyParams) -> CompressionResult:
+    session = await host.hold(params.session_id)
+    with client_progress(host.connection, params.work_done_token, "Applying the compression"):
+        return await apply_preview(
+            session, client=host.client.client_id, compression_id=params.compression_id, snapshot=params.snapshot
+        )
+
+
+async def undo_(host: Host, params: UndoParams) -> CompressionResult:
+    session = await host.hold(params.session_id)
+    return await undo(session, client=host.client.client_id, compression_id=params.compression_id)
+
+
+async def rate_(host: Host, params: RateParams) -> None:
+    session = await host.hold(params.session_id)
+    await rate(session, params.compression_id, rating=params.rating, note=params.note)
+
+
+async def list_(host: Host, params: SessionParams) -> CompressionList:
+    return compression_list(await host.load(params.session_id))

@@ -1,0 +1,1 @@
+"""Compressing a session: the service, one run of it, preview, apply and undo."""

@@ -1,0 +1,131 @@
+"""Counting a request before and after, and installing a compression that is worth it: steps 11 and 12 of `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.compression.truncate import whole_text
+from gemini_companion.engine.compression.types import Counts
+from gemini_companion.engine.errors import ContextOverflow, StaleVersion, StorageFault, TokenCountFailed
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Cut
+from gemini_companion.engine.history.part import response_of
+from gemini_companion.engine.tokens.ledger import totals_of
+from gemini_companion.sessions.events import ChatCompressed
+from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.session import Session
+
+
+async def count_both(
+    session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item], retries: RetryBudget
+) -> Counts:
+    """Count the request with either view in the same way, by the provider or else by the ledger.
+
+    IDE entries of the old view count in both: the next turn sends the editor's state again. Raises `TokenCountFailed`
+    or another `ModelFault` if the provider does not count; if it refuses the old request for its size, the ledger
+    estimates both.
+    """
+    ide = [item for item in before if item.kind == "ide"]
+    after_with_ide = [*after, *ide]
+    if not choice.provider.capabilities.counts_remotely:
+        return _estimates(session, choice, before, after_with_ide)
+    try:
+        old = await _count(session, choice, before, retries)
+    except ContextOverflow:
+        return _estimates(session, choice, before, after_with_ide)
+    try:
+        new = await _count(session, choice, after_with_ide, retries)
+    except ContextOverflow as overflow:
+        raise TokenCountFailed(overflow.message) from overflow
+    return Counts(old, new, "api")
+
+
+def _estimates(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
+    parts = session.parts()
+    due = parts.ide_context - sum(item.measure.tokens for item in before if item.kind == "ide")
+
+    def estimate(items: Sequence[Item]) -> int:
+        totals = totals_of(items)
+        return session.ledger.estimate(
+            choice.name, parts.with_totals(totals._replace(ide_context=totals.ide_context + due))
+        )
+
+    return Counts(estimate(before), estimate(after), "estimate")
+
+
+async def _count(session: Session, choice: ModelChoice, items: Sequence[Item], retries: RetryBudget) -> int:
+    request = ModelRequest(
+        model=choice.name, contents=session.request_contents(items), system_instruction=session.system_instruction
+    )
+    count = await retries.run(lambda: choice.provider.count_tokens(request))
+    if count.total <= 0:
+        raise TokenCountFailed("The provider counted no tokens at all.")
+    if count.covers_system:
+        return count.total
+    parts = session.parts()
+    return count.total + parts.system_instruction + parts.tools
+
+
+async def install(
+    session: Session,
+    choice: ModelChoice,
+    entry: CompressionEntry,
+    base_version: int,
+    *,
+    on_commit: Callable[[CompressionResult], object],
+) -> CompressionResult:
+    """Append the entry, then emit its events; `on_commit` is called before them.
+
+    Outputs whose files cannot be written stay whole. If that uses up the gain, nothing is installed, and the status of
+    the result is COMPRESSION_FAILED_INFLATED_TOKEN_COUNT. Raises `StaleVersion` if the span was changed after
+    `base_version`, a sequence number, or `StorageFault`.
+    """
+    if is_stale(session.history, entry, base_version):
+        raise StaleVersion(
+            "The history was changed while it was being compressed, so nothing was installed.",
+            hint="Read the history again, then compress again.",
+        )
+    entry = await _write_cuts(session, entry)
+    result = entry.result
+    if result.new_token_count >= result.original_token_count:
+        return msgspec.structs.replace(result, status="COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
+    await session.commit(lambda seq: msgspec.structs.replace(entry, seq=seq))
+    if result.token_count_source == "api":
+        session.ledger.observe(choice.name, session.history.epoch, session.parts(), result.new_token_count)
+    on_commit(result)
+    session.emit(
+        ChatCompressed(
+            tokens_before=result.original_token_count, tokens_after=result.new_token_count, trigger=result.trigger
+        ),
+    )
+    session.notify_usage()
+    return result
+
+
+async def _write_cuts(session: Session, entry: CompressionEntry) -> CompressionEntry:
+    """The entry without the cuts whose whole outputs could not be written to their files."""
+    sources = {item.seq: item for item in session.history.sources}
+    failed: set[Cut] = set()
+    for cut in entry.cuts:
+        if cut.seq not in sources:  # its turn was rolled back meanwhile
+            failed.add(cut)
+            continue
+        response = response_of(sources[cut.seq].content.parts[cut.part])
+        try:
+            name = cut.path.replace("\\", "/").rsplit("/", 1)[-1]
+            path = await session.services.store.save_text(session.session_id, name, whole_text(response or {}))
+        except StorageFault:
+            failed.add(cut)
+            continue
+        if path != cut.path:
+            failed.add(cut)
+    if not failed:
+        return entry
+    lost = sum(cut.tokens_saved for cut in failed)
+    result = msgspec.structs.replace(entry.result, new_token_count=entry.result.new_token_count + lost)
+    return msgspec.structs.replace(entry, cuts=tuple(cut for cut in entry.cuts if cut not in failed), result=result)

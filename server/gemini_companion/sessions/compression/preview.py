@@ -1,0 +1,122 @@
+"""Applying a preview, as it was made or edited."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from gemini_companion.engine.compression.answer import edited_snapshot
+from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.compression.types import judge
+from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
+from gemini_companion.engine.history.content import user_text
+from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
+from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry, Retention
+from gemini_companion.sessions.compression.install import count_both
+from gemini_companion.sessions.compression.retention import measure_once
+from gemini_companion.sessions.compression.run import CompressionRun
+from gemini_companion.sessions.compression.service import new_compression, wait_and_list
+from gemini_companion.sessions.compression.summariser import RETRY_SECONDS
+from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.session import Session
+
+
+async def apply_preview(
+    session: Session, *, client: str, compression_id: str, snapshot: str | None = None
+) -> CompressionResult:
+    """Install a preview, with an edited text if `snapshot` is given. Counts tokens again.
+
+    Raises `CompressionNotFound`, `StaleVersion`, `StorageFault`, or `InvalidInput` for an empty text.
+    """
+    _edited(_find_preview(session, compression_id).compression, snapshot)  # refused at once, not after waiting
+    compression = new_compression(session, "apply", "manual", compression_id)
+    run = _ApplyRun(session=session, compression=compression)
+    session.lane.submit(compression.prepare(lambda: run.apply(compression_id, snapshot)))
+    return await wait_and_list(session, compression.job, client)
+
+
+def _find_preview(session: Session, compression_id: str) -> PreviewEntry:
+    preview = session.history.preview
+    if preview is None or preview.compression_id != compression_id:
+        applied = compression_id in session.history.compressions
+        raise CompressionNotFound(
+            f"The preview {compression_id} is applied already."
+            if applied
+            else f"There is no preview {compression_id}, or a newer one took its place.",
+            hint="Ask for a new preview with gemini/compress.",
+        )
+    return preview
+
+
+@dataclass(slots=True, kw_only=True)
+class _ApplyRun(CompressionRun):
+    """The last steps of a compression whose snapshot exists already."""
+
+    async def apply(self, compression_id: str, snapshot: str | None) -> CompressionResult:
+        preview = _find_preview(self.session, compression_id)
+        return await self.from_begin_to_end(
+            lambda: self._install_preview(preview, snapshot), failed="The preview was not applied"
+        )
+
+    async def _install_preview(self, preview: PreviewEntry, snapshot: str | None) -> CompressionResult:
+        session = self.session
+        entry, text = _edited(preview.compression, snapshot)
+        if is_stale(session.history, entry, preview.base_seq):
+            raise StaleVersion(
+                "The history was changed since this preview was made.",
+                hint="Ask for a new preview with gemini/compress.",
+            )
+        self.compression.enter("counting")
+        before = session.history.curated()
+        retries = RetryBudget(session.services.clock, RETRY_SECONDS)
+        try:
+            counts = await count_both(session, self.choice, before, session.history.view_with(entry), retries)
+        except ModelFault:
+            return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
+        status = judge(counts)
+        if status != "COMPRESSED":
+            message = (
+                f"With this snapshot the chat would not get smaller ({counts.before:,} to {counts.after:,} tokens), so"
+                " it was not applied."
+            )
+            return await self._failed(self.result(status, counts, message=message))
+        self.compression.enter("installing")
+        split_at = sum(1 for item in before if entry.hides is not None and item.seq <= entry.hides[1])
+        result = msgspec.structs.replace(
+            self.result(status, counts, snapshot=text, with_id=True),
+            split_at=split_at,
+            kept_contents=len(before) - split_at,
+            retention=await self._retention(before[:split_at], text, before[split_at:], entry)
+            if snapshot is not None
+            else entry.result.retention,
+        )
+        stamp = session.stamp()
+        return await self._install(
+            msgspec.structs.replace(entry, result=result, id=stamp["id"], time=stamp["time"]), preview.base_seq
+        )
+
+    async def _retention(
+        self, hidden: Sequence[Item], text: str | None, tail: Sequence[Item], entry: CompressionEntry
+    ) -> Retention | None:
+        """Of an edited snapshot; what stands beside it word for word counts as kept."""
+        fresh = [item for item in hidden if item.kind not in REPLACEMENT_KINDS]
+        kept = [item for item in hidden if item.seq in entry.keeps]
+        return await measure_once(self.session, fresh, text or "", (*kept, *tail))
+
+
+def _edited(planned: CompressionEntry, snapshot: str | None) -> tuple[CompressionEntry, str | None]:
+    """The planned compression and its snapshot, both with the edited text if there is one."""
+    if snapshot is None:
+        return planned, planned.result.snapshot
+    text = edited_snapshot(snapshot)
+    if text is None:
+        raise InvalidInput(
+            "The edited snapshot is empty.",
+            path="$.snapshot",
+            hint="Leave `snapshot` out to apply the preview as it was.",
+        )
+    replacement = list(planned.replacement)
+    replacement[planned.snapshot_at] = user_text(text)
+    return msgspec.structs.replace(planned, replacement=tuple(replacement)), text

@@ -1,0 +1,308 @@
+"""One run of a compression: the twelve steps, in order.
+
+ 1. Nothing there: NOOP (`CompressionRun.execute`).
+ 2. Hooks: none are called yet.
+ 3. Threshold, for automatic runs only (`service.compress_at_safe_point`).
+ 4. Reverse budget for tool outputs (`engine.compression.truncate.trim_outputs`).
+ 5. After a failure, unless forced: the cuts alone, or NOOP (`_truncate_only`).
+ 6. Where to split (`Strategy.plan`).
+ 7. What the summariser gets: the originals if they fit, else cut, else in blocks (`Summariser`).
+ 8. Summarise, then verify (`Summariser`).
+ 9. Read the answer strictly (`engine.compression.answer.read_snapshot`), one repair (`Summariser`).
+10. Assemble (`Strategy.conclude`), and measure what survived (`RetentionCheck`).
+11. Count old and new alike (`install.count_both`), and judge (`engine.compression.types.judge`).
+12. Install in one append (`install.install`), or keep as a preview (`_keep_preview`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from gemini_companion.engine.compression.messages import message_for
+from gemini_companion.engine.compression.split_strategy import SplitStrategy
+from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, trim_outputs
+from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
+from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.log import (
+    AttemptEntry,
+    CompressionEntry,
+    CompressionResult,
+    CompressionStatus,
+    PreviewEntry,
+)
+from gemini_companion.engine.tokens.ledger import TokenCount
+from gemini_companion.sessions.compression.install import count_both, install
+from gemini_companion.sessions.compression.retention import RetentionCheck
+from gemini_companion.sessions.compression.summariser import RETRY_SECONDS, Summariser
+from gemini_companion.sessions.compression_state import Compression
+from gemini_companion.sessions.context.environment import refresh_environment
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import off_loop
+
+NEVER: Final = 2**62
+"""Longer than any output: the settings turned shortening off."""
+
+NOT_AGAIN: Final = (
+    "Not compressed: the last attempt came to nothing, and no large tool output is left to shorten. Compressing by hand"
+    " tries again."
+)
+"""Why an automatic run ends at once while the failure flag is set."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CompressionRun:
+    """One run of a compression in its session."""
+
+    session: Session
+    compression: Compression
+    guidance: str = ""
+    """What the user wants kept, `""` for no wish."""
+    strategy: Strategy = field(default_factory=SplitStrategy)
+    choice: ModelChoice = field(init=False)
+    tokens: TokenCount = field(init=False)
+    """The session's token count when it began."""
+    calls: int = 0
+    """Generate calls so far."""
+
+    @property
+    def forced(self) -> bool:
+        """Requested by a user: neither threshold nor failure flag stop it."""
+        return self.compression.trigger == "manual"
+
+    async def execute(self, choice: ModelChoice | None = None) -> CompressionResult:
+        """Run the steps.
+
+        A manual run raises the `CompanionError` that ended it, an automatic one turns a `ModelFault` into a result. The
+        last event is out in either case.
+        """
+        await refresh_environment(self.session)
+        return await self.from_begin_to_end(self._steps_or_fallback, choice, failed="The chat was not compressed")
+
+    async def from_begin_to_end(
+        self,
+        steps: Callable[[], Awaitable[CompressionResult]],
+        choice: ModelChoice | None = None,
+        *,
+        failed: str,
+    ) -> CompressionResult:
+        """Begin, run `steps`, and see to an end however they end. `failed` begins the sentence for a fault."""
+        session, compression = self.session, self.compression
+        self.choice = choice or session.choice()
+        self.tokens = session.token_count(self.choice)
+        compression.begin()
+        try:
+            return await steps()
+        except asyncio.CancelledError:
+            if compression.trigger == "auto":
+                session.breaker.pause(self.tokens.tokens)
+            compression.cancel()
+            raise
+        except Exception as error:  # the caller reports it; clients still need a final event
+            compression.fail(self.result("NOOP", message=f"{failed}: {why_of(error)}"))
+            raise
+
+    async def _steps_or_fallback(self) -> CompressionResult:
+        try:
+            return await self._steps()
+        except CompanionError as fault:
+            return await self._after_fault(fault)
+
+    # --- the steps
+
+    async def _steps(self) -> CompressionResult:
+        session, history = self.session, self.session.history
+        items = history.curated()
+        log = LogState(history.version, tuple(history.in_force.values()), history.excluded_from)
+        if not items:
+            return self._nothing()
+        self.compression.enter("truncating")
+        trim = await self._trim(items)
+        if session.breaker.has_failed(self.tokens.tokens) and not self.forced:
+            return await self._truncate_only(trim, log.version)
+        plan = await off_loop(len(items), partial(self.strategy.plan, trim, log))
+        if plan is None:
+            return self._nothing()
+        check = RetentionCheck(session, plan.hidden)
+        try:
+            snapshot = await self._summarise(plan)
+            if snapshot is None:
+                return await self._failed(self.result("COMPRESSION_FAILED_EMPTY_SUMMARY", plan=plan))
+            retention = await check.measure(snapshot, plan.tail)
+        finally:
+            check.cancel()
+        change = self.strategy.conclude(plan, snapshot)
+        self.compression.enter("counting")
+        try:
+            counts = await self._count(trim.items, change)
+        except ModelFault:
+            return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR", plan=plan))
+        status = judge(counts)
+        if status != "COMPRESSED":
+            return await self._failed(self.result(status, counts, plan=plan))
+        result = msgspec.structs.replace(
+            self.result(status, counts, plan=plan, snapshot=snapshot, with_id=True), retention=retention
+        )
+        if self.compression.is_preview:
+            return await self._keep_preview(self._entry(change, result), plan.base_version)
+        self.compression.enter("installing")
+        return await self._install(self._entry(change, result), plan.base_version)
+
+    async def _trim(self, items: list[Item]) -> Trim:
+        session = self.session
+        threshold = session.services.settings().truncate_tool_output_threshold
+        limit = NEVER if threshold is None else min(threshold, OUTPUT_LIMIT_CHARACTERS)
+        available = 4 * (session.limit(self.choice) - self.tokens.tokens)  # about as many characters
+        trim = partial(
+            trim_outputs,
+            items,
+            measure=session.ledger.measure,
+            count_text=session.ledger.count_text,
+            tag=self.compression.compression_id[-8:],
+            path_of=lambda name: session.services.store.text_path(session.session_id, name),
+            limit=limit if limit == NEVER else min(limit, max(available, 0)),
+        )
+        return await off_loop(len(items), trim)
+
+    async def _summarise(self, plan: Plan) -> str | None:
+        session, services = self.session, self.session.services
+        settings = services.settings()
+        model = services.models.compressor(settings, self.choice)
+        summariser = Summariser(
+            provider=self.choice.provider,
+            model=model,
+            window=min(session.limit(self.choice), services.models.limit(settings, model)),
+            ledger=session.ledger,
+            clock=services.clock,
+            prompt_id=self.compression.compression_id,
+            nonce=services.new_nonce(),
+            report=self.compression.enter,
+        )
+        try:
+            return await summariser.summarise(plan, self.guidance)
+        finally:
+            self.calls = summariser.calls
+
+    async def _count(self, before: list[Item], change: ViewChange) -> Counts:
+        after = self.session.history.view_with(self._entry(change, self.result("COMPRESSED")))
+        return await count_both(
+            self.session, self.choice, before, after, RetryBudget(self.session.services.clock, RETRY_SECONDS)
+        )
+
+    def _entry(self, change: ViewChange, result: CompressionResult) -> CompressionEntry:
+        return change.entry(**self.session.stamp(), compression_id=self.compression.compression_id, result=result)
+
+    # --- the ends
+
+    def _nothing(self, message: str = "") -> CompressionResult:
+        """End with NOOP, emitted and not logged. After a manual run the status shows it."""
+        result = self.result("NOOP", message=message)
+        if self.forced and not self.compression.is_preview:
+            self.session.last_result = result
+        return self.compression.complete(result)
+
+    async def _failed(self, result: CompressionResult, fault: str = "") -> CompressionResult:
+        await self._note_attempt(result, fault)
+        return self.compression.fail(result)
+
+    async def _note_attempt(self, result: CompressionResult, fault: str = "") -> None:
+        """Log that nothing was installed, for the status and the failure flag; not for a preview."""
+        if self.compression.is_preview:
+            return
+        stamp, forced, tokens = self.session.stamp(), self.forced, self.tokens.tokens
+        await self.session.append(
+            lambda seq: AttemptEntry(**stamp, seq=seq, result=result, forced=forced, token_count=tokens, fault=fault)
+        )
+
+    async def _install(self, entry: CompressionEntry, base_version: int) -> CompressionResult:
+        """Step 12. Outputs whose files cannot be written stay whole, which may use up the gain."""
+        installed = await install(self.session, self.choice, entry, base_version, on_commit=self.compression.complete)
+        if installed.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT":
+            return await self._failed(self.result(installed.status, counts_of(installed)))
+        return installed
+
+    async def _truncate_only(self, trim: Trim, version: int, *, because: str = "") -> CompressionResult:
+        """Step 5: the cuts alone, without a model call, if they help. `because` begins the message."""
+        before, source = self.tokens
+        counts = Counts(before, max(0, before - trim.tokens_saved), source)
+        if not trim.cuts or judge(counts) != "COMPRESSED":
+            return self._nothing(because or NOT_AGAIN)
+        self.compression.enter("installing")
+        message = f"{because} {message_for('CONTENT_TRUNCATED', counts.before, counts.after)}".strip()
+        result = self.result("CONTENT_TRUNCATED", counts, with_id=True, message=message)
+        return await self._install(self._entry(ViewChange(cuts=trim.cuts), result), version)
+
+    async def _after_fault(self, fault: CompanionError) -> CompressionResult:
+        """End after a fault: a manual run raises; an automatic one cuts outputs if that helps, and returns."""
+        result = self.result("NOOP", message=f"The chat was not compressed: {fault.message}")
+        if not isinstance(fault, ModelFault):
+            self.compression.fail(result)
+            if not self.forced and isinstance(fault, StaleVersion):
+                return result
+            raise fault
+        if self.forced:
+            await self._failed(result, type(fault).__name__)
+            raise fault
+        await self._note_attempt(result, type(fault).__name__)
+        items, version = self.session.history.curated(), self.session.history.version
+        trim = await self._trim(items)
+        if trim.cuts and trim.tokens_saved:
+            return await self._truncate_only(trim, version, because=f"No summary: {fault.message}")
+        return self.compression.fail(result)
+
+    async def _keep_preview(self, entry: CompressionEntry, base_version: int) -> CompressionResult:
+        session, compression_id, counted = self.session, self.compression.compression_id, entry.result
+        message = message_for("PREVIEW", counted.original_token_count, counted.new_token_count)
+        result = msgspec.structs.replace(counted, status="PREVIEW", message=message)
+        stamp, kept = session.stamp(), msgspec.structs.replace(entry, preview_id=compression_id)
+        await session.append(
+            lambda seq: PreviewEntry(
+                **stamp, seq=seq, compression_id=compression_id, compression=kept, base_seq=base_version
+            )
+        )
+        return self.compression.complete(result)
+
+    def result(
+        self,
+        status: CompressionStatus,
+        counts: Counts | None = None,
+        *,
+        plan: Plan | None = None,
+        snapshot: str | None = None,
+        with_id: bool = False,
+        message: str = "",
+    ) -> CompressionResult:
+        """A result as of now. Without `counts` both numbers are the token count at the beginning."""
+        before, after, source = counts or Counts(self.tokens.tokens, self.tokens.tokens, self.tokens.source)
+        return CompressionResult(
+            compression_id=self.compression.compression_id if with_id else None,
+            status=status,
+            trigger=self.compression.trigger,
+            original_token_count=before,
+            new_token_count=after,
+            token_count_source=source,
+            split_at=plan.split_at if plan else None,
+            kept_contents=len(plan.trim.items) - plan.split_at if plan else None,
+            snapshot=snapshot,
+            model_calls=self.calls,
+            duration_ms=self.compression.elapsed_ms,
+            message=message or message_for(status, before, after),
+        )
+
+
+def counts_of(result: CompressionResult) -> Counts:
+    """The counts in a result."""
+    return Counts(result.original_token_count, result.new_token_count, result.token_count_source)
+
+
+def why_of(error: Exception) -> str:
+    """The part of an error that goes to all subscribers: a fault's message, nothing of a defect."""
+    return error.message if isinstance(error, CompanionError) else "something went wrong inside."

@@ -1,0 +1,184 @@
+"""Getting a snapshot from a model: quote, ask, verify, repair; in blocks if the history is larger than any window."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple, TypeVar
+
+from gemini_companion.engine.compression.answer import read_snapshot
+from gemini_companion.engine.compression.prompt import (
+    REPAIR_REQUEST,
+    SYSTEM_INSTRUCTION,
+    VERIFY_REQUEST,
+    follow_up,
+    quoted_texts,
+    summary_contents,
+)
+from gemini_companion.engine.compression.types import Plan
+from gemini_companion.engine.facts.fact import FactSource, SummaryTask
+from gemini_companion.engine.history.content import Content, visible_text_of
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.prompts.attachments import as_read
+from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.sessions.events import Phase
+from gemini_companion.sessions.models.port import FactSummariser, ModelProvider, ModelRequest, fact_summariser
+from gemini_companion.sessions.ports import Clock
+from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.threads import off_loop
+
+T = TypeVar("T")
+
+RETRY_SECONDS: Final = 20.0
+"""Seconds of waiting that all retries of one compression may add up to."""
+
+ANSWER_TOKENS: Final = 8_192
+"""Tokens reserved for one answer; two are reserved. In a window under 64k, an eighth of it."""
+
+FENCE_TOKENS: Final = 30
+"""Approximate tokens of the two lines of a fence."""
+
+FACTS_BUDGET_SHARE: Final = 5
+"""A snapshot written from the facts may have a fifth of the tokens that it hides."""
+
+ReportPhase = Callable[[Phase, int | None, int | None], None]
+
+
+class _Block(NamedTuple):
+    """What one request quotes: some items, the number of the first, and the most characters of one (`None`: all)."""
+
+    items: Sequence[Item]
+    first_index: int = 0
+    limit: int | None = None
+
+
+class Summariser:
+    """Asks the compressor model for one compression's snapshot.
+
+    `window`, in tokens, is the smaller one of the conversation's and the compressor's model.
+    """
+
+    def __init__(
+        self,
+        *,
+        provider: ModelProvider,
+        model: str,
+        window: int,
+        ledger: TokenLedger,
+        clock: Clock,
+        prompt_id: str,
+        nonce: str,
+        report: ReportPhase,
+    ) -> None:
+        self._provider = provider
+        self._model = model
+        self._ledger = ledger
+        self._prompt_id = prompt_id
+        self._nonce = nonce
+        self._report = report
+        self._retries = RetryBudget(clock, RETRY_SECONDS)
+        self.calls = 0
+        """Generate calls that were answered so far."""
+        answer = min(ANSWER_TOKENS, window // 8)
+        self._answer_tokens = answer
+        self._quote_tokens = max(1_000, window - 2 * answer - round(ledger.count_text(SYSTEM_INSTRUCTION)) - 300)
+        """Tokens that the quoted history may have."""
+
+    async def summarise(self, plan: Plan, guidance: str) -> str | None:
+        """Write and verify a snapshot of the plan's hidden span: the text with its tags, `None` if no answer held one.
+
+        Raises the `ModelFault` that retries did not cure.
+        """
+        by_facts = fact_summariser(self._provider)
+        if by_facts is not None:
+            return await self._extract(by_facts, plan, guidance)
+        blocks = await off_loop(len(plan.hidden), lambda: self._blocks(plan))
+        snapshot = plan.previous_snapshot
+        for number, block in enumerate(blocks[:-1], start=1):
+            self._report("summarising", number, len(blocks))
+            contents = await self._quoted(block, snapshot, guidance)
+            answer = await self._ask(contents, f"-block-{number}")
+            snapshot = read_snapshot(answer) or await self._repair(contents, answer)
+            if snapshot is None:
+                return None
+        last = len(blocks) if len(blocks) > 1 else None
+        return await self._two_passes(await self._quoted(blocks[-1], snapshot, guidance), last)
+
+    async def _quoted(self, block: _Block, snapshot: str | None, guidance: str) -> tuple[Content, ...]:
+        """The contents of a block's first request. Made when they are needed, so that only one block's text is held."""
+
+        def contents() -> tuple[Content, ...]:
+            quoted = quoted_texts(block.items, nonce=self._nonce, first_index=block.first_index, limit=block.limit)
+            return summary_contents(quoted, previous_snapshot=snapshot, guidance=guidance, nonce=self._nonce)
+
+        return await off_loop(len(block.items), contents)
+
+    async def _two_passes(self, contents: tuple[Content, ...], block: int | None) -> str | None:
+        self._report("summarising", block, block)
+        first = await self._ask(contents, "")
+        self._report("verifying", None, None)
+        second = await self._ask(follow_up(contents, first, VERIFY_REQUEST), "-verify")
+        return read_snapshot(second) or read_snapshot(first) or await self._repair(contents, second or first)
+
+    async def _repair(self, contents: tuple[Content, ...], answer: str) -> str | None:
+        self._report("repairing", None, None)
+        return read_snapshot(await self._ask(follow_up(contents, answer, REPAIR_REQUEST), "-repair"))
+
+    async def _extract(self, by_facts: FactSummariser, plan: Plan, guidance: str) -> str | None:
+        """The snapshot of a provider that reads the contents themselves: no prompt to parse, no window to keep to."""
+        task = SummaryTask(
+            sources=sources_of(plan.hidden),
+            previous_snapshot=plan.previous_snapshot,
+            guidance=guidance,
+            budget_tokens=max(400, plan.hidden_tokens // FACTS_BUDGET_SHARE),
+            hidden_tokens=plan.hidden_tokens,
+        )
+        self._report("summarising", None, None)
+        answer = await self._retries.run(lambda: by_facts.summarise(task))
+        self.calls += 1
+        return read_snapshot(answer)
+
+    def _blocks(self, plan: Plan) -> list[_Block]:
+        """The hidden span: the originals if they fit into one request, else with outputs cut, else several blocks."""
+        previous = round(self._ledger.count_text(plan.previous_snapshot or ""))
+        whole = [item.measure.tokens for item in plan.hidden]
+        if self._fits(whole, previous):
+            return [_Block(plan.hidden)]
+        tokens = [item.measure.tokens for item in plan.hidden_cut] if plan.trim.cuts else whole
+        if self._fits(tokens, previous):
+            return [_Block(plan.hidden_cut)]
+        budget = max(500, self._quote_tokens - max(previous, self._answer_tokens))
+        spent = list(accumulate([FENCE_TOKENS + (cost if cost < budget else budget) for cost in tokens], initial=0))
+        blocks: list[_Block] = []
+        start = 0
+        while start < len(tokens):
+            end = max(start + 1, bisect_right(spent, spent[start] + budget) - 1)
+            limit = None if max(tokens[start:end]) <= budget else budget * 2
+            blocks.append(_Block(plan.hidden_cut[start:end], start, limit))
+            start = end
+        return blocks
+
+    def _fits(self, tokens: Sequence[int], previous: int) -> bool:
+        return sum(tokens) + FENCE_TOKENS * len(tokens) + previous <= self._quote_tokens
+
+    async def _ask(self, contents: tuple[Content, ...], suffix: str) -> str:
+        request = ModelRequest(
+            model=self._model,
+            contents=contents,
+            system_instruction=SYSTEM_INSTRUCTION,
+            role="utility_compressor",
+            prompt_id=self._prompt_id + suffix,
+        )
+        chunk = await self._retries.run(lambda: self._provider.generate(request))
+        self.calls += 1
+        return visible_text_of(chunk.parts)
+
+
+def sources_of(items: Sequence[Item]) -> tuple[FactSource, ...]:
+    """The contents in order, attached files separate from the prompt that they came with."""
+    contents = [(item, content) for item in items for content in as_read(item.content)]
+    return tuple(
+        FactSource(index=index, content=content, seq=item.seq, ide_context=item.kind == "ide")
+        for index, (item, content) in enumerate(contents)
+    )

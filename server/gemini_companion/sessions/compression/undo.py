@@ -1,0 +1,79 @@
+"""Undoing a compression; later turns stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gemini_companion.engine.compression.messages import message_for
+from gemini_companion.engine.compression.undo import plan_undo
+from gemini_companion.engine.history.log import CompressionResult, UndoEntry
+from gemini_companion.sessions.compression.service import wait_and_list
+from gemini_companion.sessions.events import CompressionUndone
+from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.session import Session
+
+
+async def undo(session: Session, *, client: str, compression_id: str | None = None) -> CompressionResult:
+    """Undo a compression, the newest by default, and all that stand on it; later turns stay.
+
+    Raises `CompressionNotFound`, `StorageFault`.
+    """
+
+    async def run(_: Job[CompressionResult]) -> CompressionResult:
+        return await _undo(session, compression_id)
+
+    if session.compressions.installing is None:  # otherwise the one under way may be meant
+        plan_undo(session.history, compression_id)
+    job = Job("compression", session.services.new_id("undo"), run)
+    session.lane.submit(job)
+    return await wait_and_list(session, job, client)
+
+
+async def _undo(session: Session, compression_id: str | None) -> CompressionResult:
+    started = session.services.clock.monotonic()
+    undone = plan_undo(session.history, compression_id)
+    choice = session.choice()
+    before, source = session.token_count(choice)
+    measured = _measured_tokens(session, undone) if source == "api" else None
+    if measured is None:
+        source = "estimate"
+        after = before + session.ledger.estimate_text(choice.name, _restored_tokens(session, undone))
+    else:
+        after = before + measured
+    stamp = session.stamp()
+    result = CompressionResult(
+        compression_id=undone[-1],
+        status="UNDONE",
+        trigger="manual",
+        original_token_count=before,
+        new_token_count=after,
+        token_count_source=source,
+        undone=undone,
+        model_calls=0,
+        duration_ms=session.elapsed_ms(started),
+        message=message_for("UNDONE", before, after),
+    )
+    await session.commit(lambda seq: UndoEntry(**stamp, seq=seq, undone=undone, result=result))
+    if measured is not None:
+        session.ledger.observe(choice.name, session.history.epoch, session.parts(), after)
+    session.emit(CompressionUndone(undone=undone))
+    session.notify_usage()
+    return result
+
+
+def _measured_tokens(session: Session, undone: Sequence[str]) -> int | None:
+    """The tokens that the compressions saved by the API's count, which an undo brings back.
+
+    `None` if the API did not count all of them.
+    """
+    results = [session.history.in_force[compression_id].result for compression_id in undone]
+    if any(result.token_count_source != "api" for result in results):
+        return None
+    return sum(result.original_token_count - result.new_token_count for result in results)
+
+
+def _restored_tokens(session: Session, undone: Sequence[str]) -> int:
+    """Estimated tokens that an undo brings back, without IDE entries."""
+    now = sum(item.measure.tokens for item in session.history.curated() if item.kind != "ide")
+    then = sum(item.measure.tokens for item in session.history.view_without(undone))
+    return then - now

@@ -1,0 +1,35 @@
+"""The environment content ahead of every request: built at the start and after a change of epoch, at no other time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gemini_companion.engine.prompts.environment import environment_content
+from gemini_companion.engine.prompts.system import system_instruction
+from gemini_companion.sessions.session import Session
+
+TREE_NAMES: Final = 200
+"""Names that the folder tree shows."""
+
+
+async def refresh_environment(session: Session) -> None:
+    """Build the environment and the system instruction if the view's epoch has changed.
+
+    Otherwise they stay as they are, so that the provider's prefix cache holds.
+    """
+    services = session.services
+    if not services.with_environment or session.environment_epoch == session.history.epoch:
+        return
+    epoch = session.history.epoch
+    folders = session.meta.workspace_folders
+    tree = await services.workspace.tree(folders, limit=TREE_NAMES)
+    session.environment = environment_content(
+        date=services.today(), platform=services.platform, folders=folders, tree=tree
+    )
+    if session.meta.system_instruction is None:
+        replacement = services.system_prompt_override()
+        session.system_instruction = (
+            system_instruction(services.settings().prompt_sections, services.environment, replacement=replacement)
+            or None
+        )
+    session.environment_epoch = epoch

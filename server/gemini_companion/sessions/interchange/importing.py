@@ -1,0 +1,135 @@
+"""Logs that do not come from a conversation here: from bare contents, a file, another session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal
+
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.log import (
+    Entry,
+    IdeContextEntry,
+    PromptEntry,
+    ReplyEntry,
+    ResumeEntry,
+    ToolResultEntry,
+    TurnEndEntry,
+)
+from gemini_companion.engine.history.part import has_response
+from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
+from gemini_companion.sessions.services import Services
+
+IMPORT_LIMIT: Final = 256 * 1024 * 1024
+"""Bytes of a session file at most."""
+
+_SHOWN_PATH: Final = 300
+"""Characters of a path in a message."""
+
+
+def entries_of(contents: Sequence[Content], services: Services) -> tuple[Entry, ...]:
+    """A log of these contents: each prompt begins a turn, what follows belongs to it, every turn is completed."""
+    entries: list[Entry] = []
+    now = services.clock.now()
+    turn_id = ""
+
+    def stamp() -> dict[str, object]:
+        return {"id": f"imported-{len(entries) + 1}", "seq": len(entries) + 1, "time": now}
+
+    def end_turn() -> None:
+        if turn_id:
+            entries.append(TurnEndEntry(**stamp(), turn_id=turn_id, outcome="completed", kept_to=len(entries)))  # pyright: ignore[reportArgumentType]
+
+    for content in contents:
+        if content.role == "model":
+            turn_id = turn_id or f"imported-turn-{len(entries) + 1}"
+            entries.append(ReplyEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+        elif has_response(content):
+            turn_id = turn_id or f"imported-turn-{len(entries) + 1}"
+            entries.append(ToolResultEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+        else:
+            end_turn()
+            turn_id = f"imported-turn-{len(entries) + 1}"
+            entries.append(PromptEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+    end_turn()
+    return tuple(entries)
+
+
+def copied(entries: Sequence[Entry], services: Services, why: Literal["fork", "import"]) -> tuple[Entry, ...]:
+    """A log to continue in another session: every turn has ended, and the view has a new epoch."""
+    closed = (*entries, *_ends_of_open_turns(entries, services, why))
+    last = closed[-1].seq if closed else 0
+    return (*closed, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
+
+
+def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[Entry, ...]:
+    """The log as it was after `at_turn`: a turn's id, or its number among the completed ones from 1; whole if `None`.
+
+    Raises `InvalidInput` if there is no such turn.
+    """
+    if at_turn is None:
+        return tuple(entries)
+    ends = [entry for entry in entries if isinstance(entry, TurnEndEntry)]
+    if isinstance(at_turn, int):
+        replaced = {entry.turn_id for entry in ends if entry.outcome == "replaced"}
+        completed = [entry for entry in ends if entry.outcome == "completed" and entry.turn_id not in replaced]
+        if not 1 <= at_turn <= len(completed):
+            raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
+        end = completed[at_turn - 1]
+    else:
+        found = next((entry for entry in ends if entry.turn_id == at_turn), None)
+        if found is None:
+            raise InvalidInput(
+                f"There is no finished turn {at_turn}.", path="$.atTurn", hint="Turn ids are in gemini/session/history."
+            )
+        end = found
+    return tuple(entry for entry in entries if entry.seq <= end.seq)
+
+
+def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
+    """The content of a session file, and the log of the session that it becomes. Raises `InvalidInput`.
+
+    `path` must be absolute. Blocks; call it in a thread.
+    """
+    imported = decode_session_file(_bytes_of(path), Path(path).name)
+    return imported, copied(imported.entries or entries_of(imported.contents, services), services, "import")
+
+
+def _bytes_of(path: str) -> bytes:
+    file, shown = Path(path), path if len(path) <= _SHOWN_PATH else f"{path[:_SHOWN_PATH]}…"
+    try:
+        if not file.is_absolute():
+            raise InvalidInput(
+                f"{shown} is not an absolute path.", path="$.path", hint="Give the whole path, from the root on."
+            )
+        if not file.is_file():
+            what = "is not a regular file" if file.exists() else "does not exist"
+            raise InvalidInput(f"{shown} {what}.", path="$.path")
+        if file.stat().st_size > IMPORT_LIMIT:
+            raise InvalidInput(f"{shown} is larger than {IMPORT_LIMIT // 1024**2} MiB.", path="$.path")
+        return file.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{shown} cannot be read: {error.strerror or error}.", path="$.path") from None
+
+
+def _ends_of_open_turns(entries: Sequence[Entry], services: Services, reason: str) -> tuple[TurnEndEntry, ...]:
+    """Ends for the turns that were under way when the log was copied: the copy does not continue them."""
+    turn_ids = (
+        entry.turn_id
+        for entry in entries
+        if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
+    )
+    ended = {entry.turn_id for entry in entries if isinstance(entry, TurnEndEntry)}
+    last, now = entries[-1].seq if entries else 0, services.clock.now()
+    return tuple(
+        TurnEndEntry(
+            id=services.new_id("entry"),
+            seq=last + number,
+            time=now,
+            turn_id=turn_id,
+            outcome="interrupted",
+            reason=reason,
+        )
+        for number, turn_id in enumerate((turn for turn in dict.fromkeys(turn_ids) if turn not in ended), start=1)
+    )

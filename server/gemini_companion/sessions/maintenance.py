@@ -1,0 +1,42 @@
+"""Work done once after the start, in the background: loading what is slow, deleting old sessions."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final, Protocol
+
+from gemini_companion.engine.errors import CompanionError
+
+logger = logging.getLogger(__name__)
+
+DAY_MS: Final = 24 * 60 * 60 * 1000
+
+
+class SlowStarter(Protocol):
+    """An object with modules to load or connections to make."""
+
+    async def warm_up(self) -> None:
+        """Load them. Raises `CompanionError`."""
+        ...
+
+
+class SweepableStore(Protocol):
+    """A store that can delete old sessions."""
+
+    async def sweep(self, *, older_than_ms: int) -> object:
+        """Delete the sessions that have not changed for that many milliseconds. Raises `CompanionError`."""
+        ...
+
+
+async def maintain(models: SlowStarter, store: SweepableStore, *, retention_days: int | None) -> None:
+    """Warm the models up, then delete sessions older than `retention_days` (`None` keeps all). Faults go to the log."""
+    try:
+        await models.warm_up()
+    except CompanionError as fault:
+        logger.warning("Warming up failed: %s", fault.message)
+    if retention_days is None:
+        return
+    try:
+        await store.sweep(older_than_ms=retention_days * DAY_MS)
+    except CompanionError as fault:
+        logger.warning("Old sessions were not swept: %s", fault.message)

@@ -1,0 +1,169 @@
+"""Model providers as the sessions see them: Gemini over the network, the built-in model, a script in tests.
+
+An adapter implements `ModelProvider` and `ModelCatalogue`, and `wiring` registers it. Faults that cross this port
+belong to the tree in `engine.errors`; anything else that an adapter raises is a defect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
+
+import msgspec
+
+from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.log import Usage
+
+if TYPE_CHECKING:
+    from gemini_companion.engine.facts.fact import SummaryTask
+    from gemini_companion.engine.tokens.limits import KnownModel
+
+CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title"]
+"""What a call is for: a turn's answer, a snapshot, a session's title."""
+
+
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
+    """What a provider can do beyond answering. Sessions ask for these, never for a provider's name."""
+
+    counts_remotely: bool = False
+    """Its counts and the usage of its answers come from a service; without it the ledger estimates them."""
+    reads_documents: bool = False
+    """It takes a `LocalContext`: it runs on this machine, and nothing that it reads leaves it."""
+    summarises_from_facts: bool = False
+    """It is a `FactSummariser`: it writes snapshots from the contents themselves, without a prompt."""
+    calls_tools: bool = False
+    """It takes function declarations and may answer with function calls."""
+
+
+class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Exactly what is sent in one request. Roles of `contents` alternate, as the API requires."""
+
+    model: str
+    contents: tuple[Content, ...]
+    system_instruction: str | None = None
+    tools: tuple[dict[str, Any], ...] = ()
+    """Function declarations in Gemini's JSON form; none for a provider that does not call tools."""
+    role: CallRole = "main"
+    prompt_id: str = ""
+    """Id of the turn or the compression that it is made for, in logs and telemetry."""
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+
+
+class OpenDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """An open file that may be read: its absolute path and its text, unsaved edits included."""
+
+    path: str
+    text: str
+    is_active: bool = False
+    selection: tuple[int, int] | None = None
+    """First and last selected line, from 1, both inclusive."""
+
+
+class LocalContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a provider on this machine may know besides the request; no other one gets it."""
+
+    documents: Callable[[], Sequence[OpenDocument]] = tuple
+    """The open files that may be shown; called when they are needed."""
+    is_fallback: bool = False
+    """It answers because the model that was asked for cannot."""
+
+
+class ModelChunk(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of an answer, or a whole one. `finish_reason` and `block_reason` are the API's codes."""
+
+    parts: tuple[Part, ...] = ()
+    finish_reason: str | None = None
+    block_reason: str | None = None
+    usage: Usage | None = None
+    model_version: str | None = None
+
+
+class CountedTokens(msgspec.Struct, frozen=True, kw_only=True):
+    """A request's tokens, where the number comes from, and whether system instruction and tools are in it."""
+
+    total: int
+    source: Literal["api", "estimate"]
+    covers_system: bool
+
+
+class ModelProvider(Protocol):
+    """An adapter that answers prompts."""
+
+    @property
+    def name(self) -> str:
+        """Its name for people and clients, as in `gemini/models`."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do beyond answering; constant."""
+        ...
+
+    def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
+        """Answer piece by piece. Raises `ModelFault`s, also after some chunks. Does not retry.
+
+        A refused prompt is a chunk with `block_reason`, not a fault. Closing the iterator ends the request.
+        """
+        ...
+
+    async def generate(self, request: ModelRequest) -> ModelChunk:
+        """Answer in one piece. Raises `ModelFault`s. Does not retry."""
+        ...
+
+    async def count_tokens(self, request: ModelRequest) -> CountedTokens:
+        """Count the tokens of the whole request.
+
+        Raises `TokenCountFailed`, `ContextOverflow` if it is too large to be counted, or another `ModelFault`.
+        """
+        ...
+
+    async def warm_up(self) -> None:
+        """Load what is slow to load, off the event loop; called once after the start. Raises `CompanionError`."""
+        ...
+
+    async def close(self) -> None:
+        """Close connections."""
+        ...
+
+
+class FactSummariser(Protocol):
+    """A provider that writes snapshots from the contents themselves."""
+
+    async def summarise(self, task: SummaryTask) -> str:
+        """A whole `<state_snapshot>` of the task's contents. Can be cancelled at any time."""
+        ...
+
+
+class ModelCatalogue(Protocol):
+    """What is known of a provider's models. Pure and cheap to import: used even without a provider."""
+
+    @property
+    def models(self) -> Sequence[KnownModel]:
+        """The models to choose from, the default first. Other names may be served too."""
+        ...
+
+    def serves(self, name: str) -> bool:
+        """True if this name means a model of this provider."""
+        ...
+
+    def resolve(self, name: str) -> str:
+        """The name that goes to the provider: short names are resolved, others stay as they are."""
+        ...
+
+    def token_limit(self, name: str) -> int:
+        """Tokens that the model accepts in one request."""
+        ...
+
+    def compressor_for(self, name: str) -> str:
+        """The model that writes snapshots for chats with this one."""
+        ...
+
+    def title_model(self, name: str) -> str:
+        """The small model that writes titles for chats with this one."""
+        ...
+
+
+def fact_summariser(provider: ModelProvider) -> FactSummariser | None:
+    """The provider as a `FactSummariser`, `None` if it is none."""
+    return cast("FactSummariser", provider) if provider.capabilities.summarises_from_facts else None

@@ -1,0 +1,128 @@
+"""Which model provider answers a name: the registered ones, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gemini_companion.engine.tokens.limits import DEFAULT_MODEL, KnownModel
+from gemini_companion.sessions.models.port import ModelCatalogue, ModelProvider
+from gemini_companion.settings.effective import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A model adapter: its catalogue, and its provider if that can answer here."""
+
+    catalogue: ModelCatalogue
+    provider: ModelProvider | None
+    missing: str = ""
+    """Without a provider: the reason, as the end of a sentence ("no API key was found")."""
+    remedy: str = ""
+    """Without a provider: what a person can do about it, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """The model that answers: the name that was asked for, the name for the provider, the provider, and why."""
+
+    asked: str
+    name: str
+    provider: ModelProvider
+    catalogue: ModelCatalogue
+    reason: str
+    """Where the name comes from; for a fallback, why the model that was asked for cannot answer."""
+    is_fallback: bool = False
+    """True if the model that was asked for cannot answer."""
+    remedy: str = ""
+    """For a fallback: what a person can do about it, as a sentence."""
+
+
+class ModelRegistry:
+    """The registered model adapters in order of precedence; the last one is the fallback."""
+
+    def __init__(self, registrations: Sequence[Registration]) -> None:
+        """The last registration is the fallback. Raises `ValueError` unless it has a provider."""
+        self._registrations = tuple(registrations)
+        fallback = self._registrations[-1] if self._registrations else None
+        if fallback is None or fallback.provider is None:
+            raise ValueError("The last registration is the fallback: it needs a provider.")
+        self._fallback_provider: ModelProvider = fallback.provider
+        self._fallback_catalogue = fallback.catalogue
+
+    @property
+    def models(self) -> tuple[KnownModel, ...]:
+        """All models to choose from, in the order of registration."""
+        return tuple(model for registered in self._registrations for model in registered.catalogue.models)
+
+    def choose(self, settings: Settings, *, asked: str | None = None, session_model: str = "") -> ModelChoice:
+        """Choose by the request's name, else the session's, the environment's, the settings', or the default.
+
+        `asked` is the request's, `session_model` is empty if the session has none. Never fails: a model that cannot
+        answer is replaced by the fallback.
+        """
+        sources = (
+            (asked, "named in the request"),
+            (session_model, "the session's model"),
+            (settings.model_name, settings.model_name_source or ""),
+            (DEFAULT_MODEL, "the default"),
+        )
+        name, reason = next((name, reason) for name, reason in sources if name)
+        registered = self._registered(name)
+        catalogue = registered.catalogue
+        if registered.provider is not None:
+            return ModelChoice(
+                asked=name,
+                name=catalogue.resolve(name),
+                provider=registered.provider,
+                catalogue=catalogue,
+                reason=reason,
+            )
+        return ModelChoice(
+            asked=name,
+            name=self._fallback_catalogue.models[0].name,
+            provider=self._fallback_provider,
+            catalogue=self._fallback_catalogue,
+            reason=registered.missing,
+            is_fallback=True,
+            remedy=registered.remedy,
+        )
+
+    def compressor(self, settings: Settings, choice: ModelChoice) -> str:
+        """The name of the model that writes snapshots.
+
+        The settings' if the same provider serves it, else one of the same family.
+        """
+        named = settings.compression_model
+        if named and choice.catalogue.serves(named) and self._registered(named).catalogue is choice.catalogue:
+            return named
+        return choice.catalogue.compressor_for(choice.name)
+
+    def titler(self, choice: ModelChoice) -> str:
+        """The name of the small model that writes titles."""
+        return choice.catalogue.title_model(choice.name)
+
+    def limit(self, settings: Settings, name: str) -> int:
+        """Tokens that a model accepts in one request; a setting takes precedence."""
+        return settings.token_limit_override or self._registered(name).catalogue.token_limit(name)
+
+    async def warm_up(self) -> None:
+        """Load what providers need before their first answer. Raises `CompanionError`."""
+        for provider in self._providers():
+            if provider is not self._fallback_provider:
+                await provider.warm_up()
+
+    async def close(self) -> None:
+        """Close the providers' connections."""
+        for provider in self._providers():
+            await provider.close()
+
+    def _registered(self, name: str) -> Registration:
+        """The first registration that serves the name, else the last."""
+        for registered in self._registrations:
+            if registered.catalogue.serves(name):
+                return registered
+        return self._registrations[-1]
+
+    def _providers(self) -> list[ModelProvider]:
+        return [registered.provider for registered in self._registrations if registered.provider is not None]

@@ -1,0 +1,48 @@
+"""Keeping the event loop free: pure work over large input goes to a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Final, TypeAlias, TypeVar, cast
+
+T = TypeVar("T")
+
+IN_THREAD_FROM: Final = 2_000
+"""Contents from which on quoting, planning and folding leave the event loop."""
+
+
+async def off_loop(size: int, work: Callable[[], T]) -> T:
+    """Run pure work over `size` contents; in a thread if they are many, so that the event loop stays responsive."""
+    return await asyncio.to_thread(work) if size >= IN_THREAD_FROM else work()
+
+
+Poll: TypeAlias = Callable[[], None]
+"""Called often by work that runs in a thread; what it raises ends the work."""
+
+
+class _Abandoned(Exception):
+    """Whoever waited for the work is gone."""
+
+
+async def in_thread(work: Callable[[Poll], T]) -> T:
+    """Run work in a thread. A cancel returns at once; the work ends with its next call of `poll`."""
+    abandoned = threading.Event()
+
+    def poll() -> None:
+        if abandoned.is_set():
+            raise _Abandoned
+
+    def run() -> T | None:
+        try:
+            return work(poll)
+        except _Abandoned:
+            return None
+
+    try:
+        result = await asyncio.to_thread(run)
+    except asyncio.CancelledError:
+        abandoned.set()
+        raise
+    return cast("T", result)

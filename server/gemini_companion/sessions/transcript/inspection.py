@@ -1,0 +1,191 @@
+"""Reports on a session that do not wait for its jobs: listings, the tokens by part, sums."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from gemini_companion.engine.history.log import (
+    AttemptEntry,
+    CompressionEntry,
+    Entry,
+    RatingEntry,
+    ReplyEntry,
+)
+from gemini_companion.engine.history.view import History
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.ports import StoredEvent
+from gemini_companion.sessions.results import (
+    CompressionInfo,
+    CompressionList,
+    ContextReport,
+    EventPage,
+    ModelInfo,
+    ModelReport,
+    Pin,
+    PinList,
+    Stats,
+)
+from gemini_companion.sessions.services import Services
+from gemini_companion.sessions.session import Session
+
+_REPLAYED: Final = 10_000
+"""Most events in one answer."""
+
+
+def compression_list(session: Session) -> CompressionList:
+    """Every compression, newest first, the open preview included."""
+    history = session.history
+    ratings = {entry.compression_id: entry for entry in history.entries if isinstance(entry, RatingEntry)}
+    covered = {covered_id for compression in history.in_force.values() for covered_id in compression.covers}
+    begun = _turn_starts(history)
+    listed = [
+        _compression(
+            entry,
+            "undone" if key not in history.in_force else "covered" if key in covered else "inForce",
+            ratings.get(key),
+            begun,
+        )
+        for key, entry in history.compressions.items()
+    ]
+    if history.preview is not None:
+        preview = msgspec.structs.replace(history.preview.compression, seq=history.preview.seq)
+        listed.append(_compression(preview, "preview", None, begun))
+    return CompressionList(compressions=tuple(reversed(listed)))
+
+
+def _turn_starts(history: History) -> list[int]:
+    """The sequence numbers of the first contents of all turns, rising."""
+    starts: dict[str, int] = {}
+    for item in history.sources:
+        if item.kind != "ide":
+            starts.setdefault(item.turn_id, item.seq)
+    return list(starts.values())
+
+
+def _compression(
+    entry: CompressionEntry,
+    state: Literal["inForce", "covered", "undone", "preview"],
+    rating: RatingEntry | None,
+    turn_starts: Sequence[int],
+) -> CompressionInfo:
+    result = entry.result
+    first, last = entry.hides or (1, 0)
+    return CompressionInfo(
+        compression_id=entry.compression_id,
+        status="PREVIEW" if state == "preview" else result.status,
+        trigger=result.trigger,
+        time=entry.time,
+        original_token_count=result.original_token_count,
+        new_token_count=result.new_token_count,
+        state=state,
+        seq=entry.seq,
+        hides=entry.hides,
+        hidden_turns=bisect_right(turn_starts, last) - bisect_left(turn_starts, first),
+        message=result.message,
+        covers=entry.covers,
+        cuts=len(entry.cuts),
+        snapshot=result.snapshot,
+        rating=rating.rating if rating else None,
+        note=(rating.note or None) if rating else None,
+    )
+
+
+def context_report(session: Session) -> ContextReport:
+    """The session's tokens by part."""
+    choice = session.choice()
+    status = session.status(None, choice)
+    return ContextReport(
+        session_id=session.session_id,
+        model=choice.name,
+        token_count=status.token_count,
+        token_count_source=status.token_count_source,
+        token_limit=status.token_limit,
+        by_part=session.ledger.scaled(session.parts(), status.token_count),
+        free=max(0, status.token_limit - status.token_count),
+        threshold=status.threshold,
+        tokens_until_compression=status.tokens_until_compression,
+    )
+
+
+def pin_list(session: Session) -> PinList:
+    """The pins, oldest first."""
+    return PinList(
+        pins=tuple(
+            Pin(pin_id=entry.pin_id, text=entry.text, created_at=entry.time, turn_id=entry.turn_id)
+            for entry in session.history.pins.values()
+        )
+    )
+
+
+def model_report(services: Services, choice: ModelChoice) -> ModelReport:
+    """The models to choose from, the one that answers, and why."""
+    return ModelReport(
+        models=tuple(
+            ModelInfo(name=model.name, token_limit=model.token_limit, description=model.title)
+            for model in services.models.models
+        ),
+        current=choice.name,
+        provider=choice.provider.name,
+        is_local=choice.provider.capabilities.reads_documents,
+        reason=choice.reason,
+        hint=choice.remedy,
+    )
+
+
+def stats(session: Session) -> Stats:
+    """Sums over the whole log."""
+    entries: Sequence[Entry] = session.history.entries
+    replies = [entry for entry in entries if isinstance(entry, ReplyEntry)]
+    usages = [entry.usage for entry in replies if entry.usage is not None]
+    results = [entry.result for entry in entries if isinstance(entry, CompressionEntry | AttemptEntry)]
+    in_force = session.history.in_force.values()
+    return Stats(
+        session_id=session.session_id,
+        turns=session.turns,
+        calls=len(replies) + sum(result.model_calls for result in results),
+        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
+        cached_tokens=sum(usage.cached_tokens for usage in usages),
+        thought_tokens=sum(usage.thought_tokens for usage in usages),
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        compressions=len(session.history.compressions),
+        tokens_saved=sum(
+            max(0, entry.result.original_token_count - entry.result.new_token_count) for entry in in_force
+        ),
+    )
+
+
+async def event_page(session: Session, after_seq: int) -> EventPage:
+    """The events after a number, as clients get them.
+
+    The deltas of a turn that has ended are joined into one, in the place of the last.
+    """
+    pending = session.channel.pending(after_seq)
+    stored = await session.services.store.events(session.session_id, after_seq, _REPLAYED)
+    last = stored.events[-1].seq if stored.events else after_seq
+    fresh = [] if len(stored.events) == _REPLAYED else [event for event in pending if event.seq > last]
+    events = _with_deltas_joined([*stored.events, *fresh], session.lane.current.job_id if session.lane.current else "")
+    return EventPage(events=tuple(msgspec.to_builtins(event) for event in events), truncated=stored.truncated)
+
+
+def _with_deltas_joined(events: Sequence[StoredEvent], running: str) -> list[StoredEvent]:
+    texts: dict[tuple[Any, ...], str] = {}
+    joined: list[StoredEvent] = []
+    for stored in reversed(events):
+        kind = stored.event.get("type")
+        if kind not in ("messageDelta", "thoughtDelta") or stored.turn_id == running:
+            joined.append(stored)
+            continue
+        run = (stored.turn_id, kind, stored.event.get("attempt"))
+        if run not in texts:
+            joined.append(stored)
+        texts[run] = str(stored.event.get("text", "")) + texts.get(run, "")
+    return [_with_text(stored, texts) for stored in reversed(joined)]
+
+
+def _with_text(stored: StoredEvent, texts: Mapping[tuple[Any, ...], str]) -> StoredEvent:
+    text = texts.get((stored.turn_id, stored.event.get("type"), stored.event.get("attempt")))
+    return stored if text is None else msgspec.structs.replace(stored, event={**stored.event, "text": text})

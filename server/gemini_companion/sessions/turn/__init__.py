@@ -1,0 +1,1 @@
+"""One turn: from a prompt to a stored answer."""

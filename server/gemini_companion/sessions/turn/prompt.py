@@ -1,0 +1,47 @@
+"""Checking prompts, and prompts that are commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.content import Part
+
+_OF_TOOLS: Final = frozenset({"functionCall", "functionResponse"})
+"""Fields of parts that do not belong in a prompt."""
+
+_COMPRESS: Final = re.compile(
+    r"\s*/(?:compress|summarize|compact)(?:\s+(?P<guidance>.*?))?\s*", re.DOTALL | re.IGNORECASE
+)
+
+
+def slash_compression(prompt: tuple[Part, ...]) -> str | None:
+    """The guidance of a prompt that is just `/compress`, `/summarize` or `/compact`; `None` for any other prompt.
+
+    It is `""` for the bare command.
+    """
+    if len(prompt) != 1 or set(prompt[0]) != {"text"} or not isinstance(prompt[0]["text"], str):
+        return None
+    match = _COMPRESS.fullmatch(prompt[0]["text"])
+    return (match["guidance"] or "") if match else None
+
+
+def check_prompt(prompt: Sequence[Part]) -> None:
+    """Raise `InvalidInput` for a prompt that is empty, or that has function calls or responses."""
+    if not any(map(_has_content, prompt)):
+        raise InvalidInput("The prompt is empty.", path="$.prompt", hint="Write something, or attach a file.")
+    for index, part in enumerate(prompt):
+        if not _OF_TOOLS.isdisjoint(part):
+            path = f"$.prompt[{index}]"
+            raise InvalidInput(
+                f"{path}: calls and their results come from the model and its tools, not from a prompt.", path=path
+            )
+
+
+def _has_content(part: Part) -> bool:
+    text = part.get("text")
+    return bool(text.strip() if isinstance(text, str) else text) or any(
+        part[key] for key in part if key not in ("text", "thought")
+    )

@@ -1,0 +1,170 @@
+"""One model call of a turn: streamed, checked, retried where that can help, and discarded whole if it fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from gemini_companion.engine.errors import Blocked, ModelFault, ModelUnavailable
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.log import Usage
+from gemini_companion.engine.history.part import is_thought, is_truthy, text_of
+from gemini_companion.sessions.events import Event, MessageDelta, MessageDiscarded, ThoughtDelta
+from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelProvider, ModelRequest
+from gemini_companion.sessions.retry import RetryBudget
+
+RETRY_SECONDS: Final = 120.0
+"""Seconds of waiting that the retries of one answer may add up to; a longer delay that a service asks for fails."""
+
+_BLOCKED: Final = {
+    "SAFETY": "the safety filter stopped the answer",
+    "PROHIBITED_CONTENT": "the service stopped the answer as prohibited content",
+    "BLOCKLIST": "the answer held a term on a block list",
+    "SPII": "the answer held sensitive personal data",
+    "IMAGE_SAFETY": "the safety filter stopped an image in the answer",
+    "LANGUAGE": "the service does not support the language",
+}
+_RETRIED: Final = {
+    "MALFORMED_FUNCTION_CALL": "the model made a malformed function call",
+    "UNEXPECTED_TOOL_CALL": "the model called a tool that it was not given",
+    "RECITATION": "the answer was stopped for reciting a source",
+    "OTHER": "the service stopped the answer without saying why",
+}
+_INVISIBLE: Final = re.compile("[\u200b-\u200f\u2060\ufeff]|<!--.*?-->", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A whole, valid answer."""
+
+    parts: tuple[Part, ...]
+    finish_reason: str
+    usage: Usage | None
+    model_version: str | None
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An answer while it is received."""
+
+    parts: list[Part] = field(default_factory=list[Part])
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    model_version: str | None = None
+    shown: bool = False
+
+    def add(self, chunk: ModelChunk) -> None:
+        for part in chunk.parts:
+            self._add_part(part)
+        self.finish_reason = chunk.finish_reason or self.finish_reason
+        self.usage = chunk.usage or self.usage
+        self.model_version = chunk.model_version or self.model_version
+
+    def _add_part(self, part: Part) -> None:
+        """Join the part to the last one if both have only text of one kind, else append it."""
+        last = self.parts[-1] if self.parts else None
+        if last is not None and _is_bare_text(part) and _is_bare_text(last) and is_thought(part) == is_thought(last):
+            self.parts[-1] = {**last, "text": last["text"] + part["text"]}
+        else:
+            self.parts.append(part)
+
+    @property
+    def has_text(self) -> bool:
+        text = "".join(text_of(part) or "" for part in self.parts if not is_thought(part))
+        return bool(_INVISIBLE.sub("", text).strip())
+
+    @property
+    def has_call(self) -> bool:
+        return any(is_truthy(part.get("functionCall")) for part in self.parts)
+
+
+class Invalid(ModelUnavailable):
+    """An invalid answer; trying again may give a valid one."""
+
+
+async def stream_answer(
+    provider: ModelProvider,
+    request: ModelRequest,
+    local: LocalContext | None = None,
+    *,
+    emit: Callable[[Event], None],
+    retries: RetryBudget,
+) -> Answer:
+    """Stream an answer, emitting each piece. Retries; a void attempt is reported as `messageDiscarded` before the next.
+
+    `retries` bounds the waiting. Raises `Blocked`, or the last `ModelFault`. Nothing of a void attempt is returned.
+    """
+    attempt = 1
+    while True:
+        draft = _Draft()
+        try:
+            await _receive(provider.stream(request, local), draft, emit, attempt)
+            return _checked(draft, bool(request.tools))
+        except ModelFault as fault:
+            if draft.shown or retries.allows(fault, attempt):
+                emit(MessageDiscarded(attempt=attempt, reason=fault.message))
+            if not await retries.wait_before_retry(fault, attempt):
+                raise
+            attempt += 1
+
+
+async def _receive(
+    chunks: AsyncIterator[ModelChunk], draft: _Draft, emit: Callable[[Event], None], attempt: int
+) -> None:
+    async with aclosing(cast("AsyncGenerator[ModelChunk]", chunks)) as pieces:
+        async for chunk in pieces:
+            if chunk.block_reason:
+                raise Blocked(
+                    f"The model's safety filter refused the prompt ({chunk.block_reason}).",
+                    hint="Say it differently, or leave out what may have caused it.",
+                )
+            draft.add(chunk)
+            for part in chunk.parts:
+                text = text_of(part)
+                if text:
+                    draft.shown = True
+                    emit(
+                        ThoughtDelta(text=text, attempt=attempt)
+                        if is_thought(part)
+                        else MessageDelta(text=text, attempt=attempt)
+                    )
+
+
+def _checked(draft: _Draft, has_tools: bool) -> Answer:
+    """The draft as an answer. Raises `Blocked` or `Invalid`."""
+    reason = draft.finish_reason
+    if reason in _BLOCKED:
+        raise Blocked(f"No answer: {_BLOCKED[reason]} ({reason}).", hint="Say it differently, or ask for a part of it.")
+    if reason in _RETRIED:
+        raise Invalid(
+            f"No answer: {_RETRIED[reason]} ({reason}).", hint="Send the prompt again, or say it differently."
+        )
+    if draft.has_call and not has_tools:
+        raise Invalid(
+            "No answer: the model called a tool that it was not given (UNEXPECTED_TOOL_CALL).",
+            hint="Send the prompt again.",
+        )
+    if reason is None and not draft.has_call:
+        raise Invalid(
+            "The answer broke off: the service ended the stream without a finish reason.", hint="Send the prompt again."
+        )
+    if not draft.has_text and not draft.has_call:
+        if reason == "MAX_TOKENS":
+            raise ModelUnavailable(
+                "The answer hit its token limit before a word of it came.",
+                hint="Ask for something shorter.",
+                retryable=False,
+            )
+        thinking = any(is_thought(part) for part in draft.parts)
+        what = "The model thought, but did not answer." if thinking else "The model's answer was empty."
+        raise Invalid(what, hint="Send the prompt again, or say it differently.")
+    return Answer(
+        parts=tuple(draft.parts), finish_reason=reason or "STOP", usage=draft.usage, model_version=draft.model_version
+    )
+
+
+def _is_bare_text(part: Part) -> bool:
+    return isinstance(part.get("text"), str) and all(key in ("text", "thought") for key in part)

@@ -1,0 +1,120 @@
+"""The settings of one process, kept up to date: for which workspace, whether it is trusted, and what has changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gemini_companion.engine.errors import CompanionError
+from gemini_companion.settings.effective import Settings
+from gemini_companion.settings.load import LoadedSettings, SettingsLoader
+from gemini_companion.settings.objects import JsonObject
+from gemini_companion.settings.system_prompt import system_prompt_override
+from gemini_companion.settings.trust import is_trusted
+from gemini_companion.settings.watching import SettingsWatch, WatchFiles
+
+
+class SettingsService:
+    """The settings in force, read again whenever a file, the workspace, its trust or the editor's section changes.
+
+    `home` is the user's home folder, `env` the environment, `folders` the absolute paths of the workspace's folders.
+    `on_changed` gets the keys whose values changed (`model.name`), `on_problem` each fault of a file or of the editor's
+    section once, and again if it comes back after a correction. Both are called within the call that found it, or on
+    the event loop after a file changed. Reading blocks on small files.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        env: Mapping[str, str],
+        folders: Sequence[str] = (),
+        *,
+        on_changed: Callable[[tuple[str, ...]], None],
+        on_problem: Callable[[CompanionError], None],
+        watch_files: WatchFiles,
+    ) -> None:
+        self._home = home
+        self._env = env
+        self._folders = tuple(folders)
+        self._explicit_trust: bool | None = False
+        self._editor_section: JsonObject | None = None
+        self._on_changed = on_changed
+        self._on_problem = on_problem
+        self._reported: set[str] = set()
+        self._reported_prompt = ""
+        self._loader = SettingsLoader(home, folders, env)
+        self._settings = self._loader.reload(trusted=False).settings
+        self._watch = SettingsWatch(watch_files, self.reload)
+
+    @property
+    def current(self) -> Settings:
+        """The settings in force."""
+        return self._settings
+
+    def is_trusted(self) -> bool:
+        """Whether the workspace is trusted now."""
+        return is_trusted(self._explicit_trust, _real_paths(self._settings.trusted_folders), _real_paths(self._folders))
+
+    def set_workspace(self, folders: Sequence[str], *, trusted: bool | None) -> None:
+        """Use these folders and this trust (`None` if no client has stated any): reload, and watch their files.
+
+        Needs a running event loop.
+        """
+        self._folders, self._explicit_trust = tuple(folders), trusted
+        self._loader.move_to(self._folders)
+        self._watch.watch(self._loader.files)
+        self.reload()
+
+    def set_editor_section(self, section: JsonObject | None) -> None:
+        """Take the editor's `geminiCompanion` section, `None` if it has none, and reload."""
+        self._editor_section = section
+        self.reload()
+
+    def reload(self) -> None:
+        """Read every layer again."""
+        trusted = self.is_trusted()
+        loaded = self._load(trusted)
+        if self.is_trusted() != trusted:  # the user's file lists the trusted folders, and was read only now
+            again = self._load(not trusted)
+            keys = tuple(dict.fromkeys((*loaded.changed_keys, *again.changed_keys)))
+            loaded = msgspec.structs.replace(again, changed_keys=keys)
+        if loaded.changed_keys:
+            self._on_changed(loaded.changed_keys)
+        reported, self._reported = self._reported, {problem.message for problem in loaded.problems}
+        for problem in loaded.problems:
+            if problem.message not in reported:
+                self._on_problem(problem)
+
+    def system_prompt(self) -> str | None:
+        """The text of GEMINI_SYSTEM_MD's file; `None` for the built-in prompt.
+
+        A file that cannot be used is reported, and gives `None` too.
+        """
+        try:
+            text = system_prompt_override(
+                self._env, home=self._home, workspace_folders=self._folders, trusted=self.is_trusted()
+            )
+        except CompanionError as fault:
+            if fault.message != self._reported_prompt:
+                self._reported_prompt = fault.message
+                self._on_problem(fault)
+            return None
+        self._reported_prompt = ""
+        return text
+
+    def close(self) -> None:
+        """Stop watching files."""
+        self._watch.stop()
+
+    def _load(self, trusted: bool) -> LoadedSettings:
+        loaded = self._loader.reload(trusted, self._editor_section)
+        self._settings = loaded.settings
+        return loaded
+
+
+def _real_paths(folders: Sequence[str]) -> list[str]:
+    """The folders' real paths; one that is not valid (a NUL in it) stays as it is and is never trusted."""
+    return [folder if "\0" in folder else os.path.realpath(folder) for folder in folders]

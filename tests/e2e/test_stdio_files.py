@@ -1,0 +1,67 @@
+"""Files that go along with a prompt over the wire, and those that may not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.editor_client import Editor
+from tests.support.emulator import Emulator
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_a_secret_file_reaches_no_model(online: Editor, emulator: Emulator, workspace: Path) -> None:
+    online.open(workspace / ".env")
+    online.open(workspace / "parser.py")
+    await online.ask("gemini/chat", {"prompt": "hello"})
+    assert "hunter2" not in json.dumps([request.body for request in emulator.requests])
+    withheld = online.of("ideContextSent")[0]["withheld"]
+    assert [item["name"] for item in withheld] == [".env"]
+    preview = await online.ask("gemini/context/preview")
+    assert preview["kind"] == "none"
+
+
+async def test_a_file_named_with_an_at_sign_goes_along_and_the_transcript_knows_which_parts_are_the_files(
+    online: Editor, emulator: Emulator
+) -> None:
+    found = await online.ask("gemini/files", {"query": "prs"})
+    assert [file["path"] for file in found["files"]] == ["parser.py"]
+    await online.ask(
+        "gemini/chat", {"prompt": f"What does @{found['files'][0]['path']} do? And @.env, and me@parser.py?"}
+    )
+    sent = emulator.asked("streamGenerateContent")[0].body["contents"][-1]["parts"]
+    assert "def parse(text):" in sent[-1]["text"]
+    assert "hunter2" not in json.dumps([request.body for request in emulator.requests])
+    told = online.of("filesAttached")[0]
+    assert [(Path(file["path"]).name, file["lines"]) for file in told["files"]] == [("parser.py", [1, 2])]
+    assert told["withheld"] == [{"name": ".env", "reason": "a secret by its name"}]
+    prompt = (await online.ask("gemini/session/history", {"view": "transcript"}))["contents"][0]
+    assert len(prompt["parts"]) == 1 + len(prompt["attachments"])
+    assert prompt["parts"][0]["text"].startswith("What does @parser.py do?")
+    pin = await online.ask("gemini/pin", {"turnId": prompt["turnId"]})
+    assert pin["text"] == prompt["parts"][0]["text"]
+
+
+async def test_a_file_taken_out_by_the_person_reaches_no_model(
+    online: Editor, emulator: Emulator, workspace: Path
+) -> None:
+    uri = (workspace / "parser.py").as_uri()
+    online.open(workspace / "parser.py", "def parse(text):\n    return hidden_idea(text)\n")
+    notice = {"openFiles": [{"uri": uri, "lastFocusedAt": 1, "isActive": True, "selectedText": "hidden_idea"}]}
+    await online.ask("gemini/session/new")
+    online.notify("gemini/ideContext/didChange", {**notice, "excluded": [uri, "untitled:Untitled-1"]})
+    preview = await online.ask("gemini/context/preview")
+    assert preview["withheld"] == [{"name": "parser.py", "reason": "taken out by you"}]
+    where = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}}
+    actions = await online.ask(
+        "textDocument/codeAction", {"textDocument": {"uri": uri}, "range": where, "context": {"diagnostics": []}}
+    )
+    assert [action["disabled"]["reason"] for action in actions] == ["Gemini is not shown parser.py: taken out by you."]
+    await online.ask("gemini/chat", {"prompt": "hello"})
+    assert "hidden_idea" not in json.dumps([request.body for request in emulator.requests])
+    online.notify("gemini/ideContext/didChange", notice)
+    await online.ask("gemini/chat", {"prompt": "and now?"})
+    assert "hidden_idea" in json.dumps(emulator.asked("streamGenerateContent")[-1].body)

@@ -1,0 +1,67 @@
+"""Servers on one store: killed at any moment, and two at once."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.support.editor_client import editor, server_environment
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path: Path, workspace: Path) -> None:
+    environment = server_environment(tmp_path)
+    async with editor(environment, workspace) as spoken:
+        first = await spoken.ask("gemini/chat", {"prompt": "remember the port 8123"})
+        chat = spoken.start("gemini/chat", {"prompt": "and another thing " * 200})
+        await spoken.wait_for("turnStarted", 2)
+        await spoken.kill()
+        chat.cancel()
+        await asyncio.gather(chat, return_exceptions=True)
+    async with editor(environment, workspace) as again:
+        info = await again.ask("gemini/session/open", {"sessionId": first["sessionId"]})
+        assert info["sessionId"] == first["sessionId"]
+        transcript = (await again.ask("gemini/session/history", {"view": "transcript"}))["contents"]
+        assert transcript[0]["parts"] == [{"text": "remember the port 8123"}] or transcript[1]["parts"] == [
+            {"text": "remember the port 8123"}
+        ]
+        assert (await again.ask("gemini/compressionStatus"))["state"] == "idle"
+        result = await again.ask("gemini/chat", {"prompt": "which port?"})
+        assert "8123" in result["text"]
+
+
+async def test_two_servers_on_one_store_lose_nothing_and_the_second_is_told_who_holds_the_session(
+    tmp_path: Path, workspace: Path
+) -> None:
+    environment = server_environment(tmp_path)
+    async with editor(environment, workspace) as first, editor(environment, workspace) as second:
+        started = await first.ask("gemini/chat", {"prompt": "remember the port 8123"})
+        listed = await second.ask("gemini/session/list", {"query": "8123"})
+        assert [info["sessionId"] for info in listed["sessions"]] == [started["sessionId"]]
+        assert isinstance(listed["sessions"][0]["heldBy"], int)
+        await second.ask("gemini/session/open", {"sessionId": started["sessionId"]})
+        refused = await second.fails("gemini/chat", {"prompt": "mine"})
+        assert refused.code == 1002
+        held = {"sessionId": started["sessionId"]}
+        read = await second.ask("gemini/session/history", {**held, "view": "transcript"})
+        assert read["contents"][0]["parts"] == [{"text": "remember the port 8123"}]
+        assert (await second.ask("gemini/compression/list", held))["compressions"] == []
+        assert (await second.ask("gemini/context", held))["tokenCount"] > 0
+        opened = await second.ask("gemini/session/open", held)
+        assert opened["heldBy"] == listed["sessions"][0]["heldBy"]
+        own = await second.ask("gemini/session/new", {})
+        results = await asyncio.gather(
+            *(first.ask("gemini/chat", {"prompt": f"one {number}"}) for number in range(5)),
+            *(second.ask("gemini/chat", {"prompt": f"two {number}"}) for number in range(5)),
+        )
+        assert {result["sessionId"] for result in results} == {started["sessionId"], own["sessionId"]}
+        for spoken, session_id, count in ((first, started["sessionId"], 12), (second, own["sessionId"], 10)):
+            said = (await spoken.ask("gemini/session/history", {"sessionId": session_id, "view": "transcript"}))[
+                "contents"
+            ]
+            said = [item for item in said if item["kind"] != "ide"]
+            assert len(said) == count
+            assert not any(item.get("outcome") for item in said)

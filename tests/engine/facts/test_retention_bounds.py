@@ -1,0 +1,45 @@
+"""Measuring retention is bounded and can be stopped, whatever was hidden and whatever stands beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.retention import LOOKED_FOR, measure_retention
+from gemini_companion.engine.history.content import user_text
+
+
+class _Stopped(Exception):
+    pass
+
+
+def hidden(count: int) -> list[FactSource]:
+    lines = "\n".join(f"src/package{number}/module{number}.py" for number in range(count))
+    return [FactSource(0, user_text(lines), 0)]
+
+
+def test_of_more_facts_than_can_be_looked_for_the_most_worthy_are() -> None:
+    assert measure_retention(hidden(3 * LOOKED_FOR), "nothing").facts <= LOOKED_FOR
+
+
+def test_it_can_be_stopped_while_it_compares() -> None:
+    sources = hidden(500)
+    polls = 0
+
+    def count() -> None:
+        nonlocal polls
+        polls += 1
+
+    measure_retention(sources, "x", ["some text"], poll=count)
+    total = polls
+
+    def stop() -> None:
+        nonlocal polls
+        polls += 1
+        if polls >= total:
+            raise _Stopped
+
+    polls = 0
+    assert total > 400, "asked for each fact"
+    with pytest.raises(_Stopped):
+        measure_retention(sources, "x", ["some text"], poll=stop)

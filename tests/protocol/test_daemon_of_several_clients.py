@@ -1,0 +1,62 @@
+"""Several clients of one daemon: settings and trust follow those that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gemini_companion.wiring import Daemon
+from tests.support.wire import InMemoryClient
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The workspace, with a settings file that is broken and a system prompt of its own."""
+    folder = tmp_path / "work"
+    (folder / ".gemini").mkdir(parents=True)
+    (folder / ".gemini" / "settings.json").write_text("{broken", "utf-8")
+    (folder / "prompt.md").write_text("Be brief.", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Daemon:
+    home, data = str(tmp_path / "home"), str(tmp_path / "data")
+    return Daemon({"HOME": home, "COMPANION_DATA_DIR": data, "GEMINI_SYSTEM_MD": "prompt.md"})
+
+
+async def connected(daemon: Daemon, folder: Path, *, trusted: bool) -> InMemoryClient:
+    client = InMemoryClient(daemon.create_server())
+    await client.initialize(workspaceFolders=[{"uri": folder.as_uri()}], initializationOptions={"trusted": trusted})
+    return client
+
+
+def shown(client: InMemoryClient, words: str) -> list[int]:
+    """The kinds of the messages with these words."""
+    messages = client.notifications("window/showMessage")
+    return [message["type"] for message in messages if words in message["message"]]
+
+
+async def test_a_broken_settings_file_is_shown_once_to_those_that_are_there(daemon: Daemon, folder: Path):
+    first = await connected(daemon, folder, trusted=True)
+    first.notify("workspace/didChangeConfiguration", {"settings": {"geminiCompanion": {}}})
+    second = await connected(daemon, folder, trusted=True)
+    assert shown(first, "settings.json:1:2") == [2]
+    assert shown(second, "settings.json:1:2") == []
+    for client in (first, second):
+        await client.server.dispatcher.close()
+
+
+async def test_the_most_careful_client_counts_until_it_leaves(daemon: Daemon, folder: Path):
+    bold = await connected(daemon, folder, trusted=True)
+    await bold.request("gemini/session/new")
+    assert shown(bold, "not trusted") == []
+    for round_ in (1, 2):
+        careful = await connected(daemon, folder, trusted=False)
+        await bold.request("gemini/session/new")
+        assert shown(bold, "not trusted") == [1] * round_
+        await careful.server.dispatcher.close()
+        await bold.request("gemini/session/new")  # trusted again: the system prompt is used
+    assert shown(bold, "not trusted") == [1, 1]
+    await bold.server.dispatcher.close()

@@ -1,0 +1,150 @@
+"""Previews, computed and not installed, and compressions taken back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gemini_companion.engine.errors import (
+    CompressionNotFound,
+    InvalidInput,
+    StaleVersion,
+)
+from gemini_companion.engine.history.content import model_text, user_text
+from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.part import visible_text
+from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.events import (
+    CompressionStarted,
+    CompressionUndone,
+)
+from gemini_companion.sessions.transcript.inspection import compression_list
+from tests.support.conversations import dialogue
+from tests.support.scripted_model import SNAPSHOT
+from tests.support.sessions import Studio
+
+
+async def test_a_preview_changes_nothing_until_it_is_applied(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    before = session.history.contents()
+    epoch = session.history.epoch
+    preview = await studio.compress(preview=True)
+    assert preview.status == "PREVIEW"
+    assert session.history.contents() == before
+    assert session.history.epoch == epoch
+    assert preview.compression_id is not None
+    assert compression_list(session).compressions[0].state == "preview"
+    applied = await apply_preview(session, client="c", compression_id=preview.compression_id)
+    assert applied.status == "COMPRESSED"
+    assert applied.compression_id == preview.compression_id
+    assert applied.model_calls == 0
+    assert session.history.epoch == epoch + 1
+    assert visible_text(session.history.contents()[0]) == SNAPSHOT
+    with pytest.raises(CompressionNotFound, match="applied already"):
+        await apply_preview(session, client="c", compression_id=preview.compression_id)
+
+
+async def test_an_edited_text_is_wrapped_and_foreign_tags_are_escaped(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    preview = await studio.compress(preview=True)
+    assert preview.compression_id is not None
+    edited = "Just go on. <state_snapshot>no</state_snapshot> really"
+    result = await apply_preview(session, client="c", compression_id=preview.compression_id, snapshot=edited)
+    text = visible_text(session.history.contents()[0])
+    assert text == result.snapshot
+    assert text.startswith("<state_snapshot>\n")
+    assert text.count("<state_snapshot>") == 1
+    assert "Just go on." in text
+
+
+async def test_an_inflated_or_empty_edit_is_refused(studio: Studio) -> None:
+    session = await studio.load(dialogue(words=60))
+    before = session.history.contents()
+    preview = await studio.compress(preview=True)
+    assert preview.compression_id is not None
+    result = await apply_preview(session, client="c", compression_id=preview.compression_id, snapshot="long " * 30_000)
+    assert result.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"
+    with pytest.raises(InvalidInput):
+        await apply_preview(session, client="c", compression_id=preview.compression_id, snapshot="  ")
+    assert session.history.contents() == before
+
+
+async def test_turns_after_a_preview_stay_behind_the_tail_when_it_is_applied(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    preview = await studio.compress(preview=True)
+    await studio.chat("later")
+    assert preview.compression_id is not None
+    await apply_preview(session, client="c", compression_id=preview.compression_id)
+    assert [visible_text(content) for content in session.history.contents()[-2:]] == ["later", "Done. "]
+
+
+async def test_a_preview_is_stale_after_another_compression(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    preview = await studio.compress(preview=True)
+    await studio.compress()
+    assert preview.compression_id is not None
+    with pytest.raises((StaleVersion, CompressionNotFound)):
+        await apply_preview(session, client="c", compression_id=preview.compression_id)
+
+
+async def test_an_undo_gives_the_history_back_with_later_turns_after_it(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    before = session.history.contents()
+    first = await studio.compress()
+    await studio.chat("later " + "word " * 400)
+    second = await studio.compress()
+    await studio.chat("latest")
+    result = await undo(session, client="c")
+    assert result.undone == (second.compression_id,)
+    assert studio.heard.of(CompressionUndone)[0].undone == (second.compression_id,)
+    result = await undo(session, client="c")
+    assert result.undone == (first.compression_id,)
+    assert result.status == "UNDONE"
+    assert session.history.contents()[: len(before)] == before
+    assert [visible_text(content).split(" ")[0] for content in session.history.contents()[len(before) :]] == [
+        "later",
+        "Done.",
+        "latest",
+        "Done.",
+    ]
+    with pytest.raises(CompressionNotFound):
+        await undo(session, client="c")
+
+
+async def test_after_an_undo_automatic_compression_waits_until_a_tenth_of_the_limit_was_added(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(token_limit_override=20_000, compression_token_cap=500)
+    await studio.compress()
+    await undo(session, client="c")
+    await studio.chat("small")
+    assert len(studio.heard.of(CompressionStarted)) == 1
+    await studio.chat("word " * 2_500)
+    await studio.chat("now")
+    assert len(studio.heard.of(CompressionStarted)) == 2
+
+
+async def test_the_retention_of_an_edited_preview_is_measured_anew(studio: Studio) -> None:
+    lost = "Always run make lint before a commit."
+    session = await studio.load([user_text(lost), model_text("Understood."), *dialogue()])
+    preview = await studio.compress(preview=True)
+    assert preview.retention is not None
+    assert preview.snapshot is not None
+    edited = preview.snapshot.replace("</active_constraints>", f" {lost}</active_constraints>")
+    applied = await apply_preview(session, client="c", compression_id=preview.compression_id or "", snapshot=edited)
+    assert applied.retention is not None
+    assert applied.retention.kept > preview.retention.kept
+
+
+async def test_a_second_apply_does_not_hide_the_first_from_the_status(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    preview = await studio.compress(preview=True)
+    compression_id = preview.compression_id or ""
+    applies = [apply_preview(session, client="c", compression_id=compression_id) for _ in range(2)]
+    first, second = await asyncio.gather(*applies, return_exceptions=True)
+    assert isinstance(first, CompressionResult)
+    assert first.status == "COMPRESSED"
+    assert isinstance(second, CompressionNotFound)
+    assert {report.phase for report in studio.heard.reports} >= {"counting", "installing"}
+    assert session.status(studio.client).state == "idle"

@@ -1,0 +1,166 @@
+"""Turns that fail or are refused: void answers, limits, overflow, a store that fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from gemini_companion.engine.errors import (
+    Blocked,
+    ContextOverflow,
+    InvalidInput,
+    ModelUnavailable,
+    StorageFault,
+    Unauthenticated,
+)
+from gemini_companion.engine.history.content import model_text
+from gemini_companion.engine.history.log import TurnEndEntry
+from gemini_companion.sessions.events import (
+    ContextWindowWillOverflow,
+    MaxTurnsReached,
+    MessageDelta,
+    MessageDiscarded,
+    TurnFailed,
+)
+from gemini_companion.sessions.models.port import ModelChunk
+from tests.support.scripted_model import chunks
+from tests.support.sessions import Studio
+
+
+@pytest.mark.parametrize(
+    ("void", "reason"),
+    [
+        ([ModelChunk(finish_reason="STOP")], "empty"),
+        ([ModelChunk(parts=({"text": "half an ans"},))], "finish reason"),
+        ([ModelChunk(finish_reason="MALFORMED_FUNCTION_CALL")], "MALFORMED_FUNCTION_CALL"),
+        ([ModelChunk(parts=({"text": "x"},)), ModelChunk(finish_reason="RECITATION")], "RECITATION"),
+        ([ModelChunk(parts=({"text": "hm", "thought": True},), finish_reason="STOP")], "thought"),
+        ([ModelChunk(parts=({"functionCall": {"name": "rm", "args": {}}},), finish_reason="STOP")], "tool"),
+    ],
+)
+async def test_a_void_answer_is_tried_again_and_nothing_of_it_is_kept(
+    studio: Studio, void: list[ModelChunk], reason: str
+) -> None:
+    studio.model.streams = [void, "Whole."]
+    result = await studio.chat("go")
+    assert result.text == "Whole. "
+    session = await studio.session()
+    assert session.history.contents()[-1] == model_text("Whole. ")
+    if any("text" in part for chunk in void for part in chunk.parts):
+        assert reason in studio.heard.of(MessageDiscarded)[0].reason or reason == "thought"
+    assert {delta.attempt for delta in studio.heard.of(MessageDelta)} <= {1, 2}
+
+
+async def test_after_four_void_answers_the_turn_fails_and_the_view_is_as_before(studio: Studio) -> None:
+    await studio.chat("one")
+    session = await studio.session()
+    before = session.history.contents()
+    studio.model.default_stream = [ModelChunk(parts=({"text": "half"},))]
+    with pytest.raises(ModelUnavailable, match="broke off"):
+        await studio.chat("two")
+    assert len(studio.model.main()) == 1 + 4
+    assert session.history.contents() == before
+    assert studio.clock.slept == [1.0, 2.0, 4.0]
+    failed = studio.heard.of(TurnFailed)[0]
+    assert failed.error.retryable
+
+
+async def test_a_safety_block_is_not_tried_again(studio: Studio) -> None:
+    studio.model.streams = [chunks(["I"], "SAFETY")]
+    with pytest.raises(Blocked, match="SAFETY"):
+        await studio.chat("go")
+    assert len(studio.model.main()) == 1
+
+
+async def test_a_refused_prompt_says_so_and_leaves_nothing(studio: Studio) -> None:
+    studio.model.streams = [ModelChunk(block_reason="PROHIBITED_CONTENT")]
+    with pytest.raises(Blocked, match="PROHIBITED_CONTENT"):
+        await studio.chat("go")
+    assert (await studio.session()).history.contents() == []
+
+
+async def test_retry_after_is_honoured(studio: Studio) -> None:
+    studio.model.streams = [ModelUnavailable("busy", retry_after_ms=7_000), "Fine."]
+    assert (await studio.chat("go")).text == "Fine. "
+    assert studio.clock.slept == [7.0]
+
+
+async def test_a_refused_key_is_not_tried_again(studio: Studio) -> None:
+    studio.model.streams = [Unauthenticated("no", hint="Set GEMINI_API_KEY.")]
+    with pytest.raises(Unauthenticated):
+        await studio.chat("go")
+    assert studio.clock.slept == []
+
+
+async def test_an_answer_cut_at_its_token_limit_is_kept_with_its_reason(studio: Studio) -> None:
+    studio.model.streams = [chunks(["As far as it "], "MAX_TOKENS")]
+    result = await studio.chat("go")
+    assert (result.text, result.finish_reason) == ("As far as it ", "MAX_TOKENS")
+
+
+async def test_a_prompt_that_cannot_fit_is_handed_back_and_nothing_is_sent(studio: Studio) -> None:
+    studio.set(token_limit_override=3_000)
+    result = await studio.chat("word " * 5_000)
+    assert result.stopped == "contextWindowWillOverflow"
+    assert result.prompt == ({"text": "word " * 5_000},)
+    event = studio.heard.of(ContextWindowWillOverflow)[0]
+    assert event.estimated_request_token_count > event.remaining_token_count
+    assert studio.model.main() == []
+    assert (await studio.session()).history.entries == []
+
+
+async def test_a_provider_overflow_is_cured_by_one_compression_and_one_retry(studio: Studio) -> None:
+    for number in range(6):
+        await studio.chat(f"{number} " + "word " * 300)
+    studio.model.streams = [ContextOverflow("too large"), "After all."]
+    result = await studio.chat("go on")
+    assert result.text == "After all. "
+    assert result.compression is not None
+    assert result.compression.status == "COMPRESSED"
+    assert studio.model.main()[-1].contents[-1].parts[-1] == {"text": "go on"}
+
+
+async def test_a_provider_overflow_that_compression_does_not_cure_fails_the_turn(studio: Studio) -> None:
+    for number in range(6):
+        await studio.chat(f"{number} " + "word " * 300)
+    studio.model.streams = [ContextOverflow("too large"), ContextOverflow("still too large")]
+    with pytest.raises(ContextOverflow):
+        await studio.chat("go on")
+    assert studio.model.kinds().count("main") == 8
+
+
+async def test_max_session_turns_hands_the_prompt_back(studio: Studio) -> None:
+    studio.set(max_session_turns=1)
+    await studio.chat("one")
+    result = await studio.chat("two")
+    assert (result.stopped, result.prompt) == ("maxTurns", ({"text": "two"},))
+    assert studio.heard.of(MaxTurnsReached)[0].limit == 1
+
+
+async def test_an_empty_prompt_is_refused(studio: Studio) -> None:
+    with pytest.raises(InvalidInput):
+        await studio.app.chat(studio.client, ())
+
+
+async def test_a_store_that_fails_fails_the_turn_and_the_session_goes_on(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await studio.chat("one")
+    session = await studio.session()
+    real = studio.store.append
+    calls = 0
+
+    async def full(session_id: str, entries: object) -> None:
+        nonlocal calls
+        calls += 1
+        raise StorageFault("There is no space left.", hint="Free some space.")
+
+    monkeypatch.setattr(studio.store, "append", full)
+    with pytest.raises(StorageFault):
+        await studio.chat("two")
+    monkeypatch.setattr(studio.store, "append", real)
+    result = await studio.chat("three")
+    assert result.text == "Done. "
+    texts = [content.parts[0]["text"] for content in session.history.contents()]
+    assert texts == ["one", "Done. ", "three", "Done. "]
+    ends = [entry for entry in session.history.entries if isinstance(entry, TurnEndEntry)]
+    assert [entry.outcome for entry in ends] == ["completed", "failed", "completed"]

@@ -1,0 +1,10 @@
+"""How long a test waits for what must happen."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PATIENCE: Final = 60.0
+"""Seconds after which a wait counts as a hang. No test waits this long unless something is broken: it is no measure of
+speed, so it is the same everywhere, and far above what the busiest machine needs.
+"""
