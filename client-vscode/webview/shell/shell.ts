@@ -59,6 +59,7 @@ export class Shell {
       if (next.job.kind === "idle" || next.job.id !== this.stopAsked.peek()) this.stopAsked.value = undefined;
       this.panel.value = next;
       this.#reconcileQueue(next.queue);
+      if (isPast(before, next)) this.#fallSilent();
       this.#tellFaults(before, next);
     });
   }
@@ -85,6 +86,7 @@ export class Shell {
 
   act(action: Action): void {
     this.note.value = undefined;
+    this.assertive.value = silenced(this.assertive.peek());
     this.line.send({ type: "action", action });
   }
 
@@ -137,6 +139,11 @@ export class Shell {
     this.announce(t("The queued prompt was sent before your change was saved. Your text is in the composer."), true);
   }
 
+  #fallSilent(): void {
+    this.polite.value = silenced(this.polite.peek());
+    this.assertive.value = silenced(this.assertive.peek());
+  }
+
   /** Faults are announced once: when they come, not whenever the state is sent again. */
   #tellFaults(before: PanelState | undefined, next: PanelState): void {
     const banner = next.banner;
@@ -149,6 +156,22 @@ export class Shell {
       this.announce(t("The connection to the daemon was lost. Reconnecting."), true);
     if (next.daemon.kind === "ready" && before?.daemon.kind === "lost") this.announce(t("Connected again"));
   }
+}
+
+/** A region without a text: an old error is not met by who walks through the page. */
+function silenced({ number }: Announcement): Announcement {
+  return { number, text: "" };
+}
+
+/** Whether what was read out last is about another chat, or about a fault that is mended. */
+function isPast(before: PanelState | undefined, next: PanelState): boolean {
+  if (before === undefined) return false;
+  if (before.session !== undefined && before.session.sessionId !== next.session?.sessionId) return true;
+  return hasFault(before) && !hasFault(next);
+}
+
+function hasFault({ banner, daemon }: PanelState): boolean {
+  return banner !== undefined || daemon.kind === "failed" || daemon.kind === "lost";
 }
 
 const context = createContext<Shell | undefined>(undefined);

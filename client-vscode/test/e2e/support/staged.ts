@@ -61,9 +61,10 @@ export async function cutOff(frame: Frame): Promise<void> {
   });
 }
 
-/** Shows a state and waits until it is painted. */
+/** Shows a state and waits until it is painted. What was read out of the one before is gone: an empty chat lies between. */
 export async function show(frame: Frame, name: FixtureName): Promise<void> {
-  await post(frame, makeFixtures(Date.now())[name]);
+  const all = makeFixtures(Date.now());
+  await post(frame, [...all.empty, ...all[name]]);
 }
 
 /** Shows rows and nothing else of note. */

@@ -78,6 +78,24 @@ describe("the states of the panel", () => {
     if (message?.type === "sync") await panel.take({ type: "state", state: { ...message.state, pins: 5 } });
     expect(alert()).toBe(first);
   });
+
+  it.each(["keyRefused", "daemonLost", "noPython"] as const)(
+    "leave nothing of an error in the regions that are read out once it is mended (%s)",
+    async (name) => {
+      await show(name);
+      expect(panel.get("alert").textContent).not.toBe("");
+      for (const message of fixtures.idle) await panel.take(message);
+      expect(panel.get("alert").textContent).toBe("");
+    },
+  );
+
+  it("read nothing of another chat", async () => {
+    await show("idle");
+    panel.shell.announce("Answer finished, 7 words");
+    panel.shell.announce("The answer was cut off.", true);
+    for (const message of fixtures.empty) await panel.take(message);
+    expect([panel.get("status").textContent, panel.get("alert").textContent]).toEqual(["", ""]);
+  });
 });
 
 describe("the meter", () => {
