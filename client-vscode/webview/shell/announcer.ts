@@ -13,7 +13,17 @@ export class Announcer {
   /** The last known state of a row: what was announced once is not announced again. */
   readonly #known = new Map<string, string>();
 
-  /** Takes rows as known without a word: those of a sync are history. */
+  /** What became of rows that were known, for a page that is brought up to date while something runs; the rest of a sync is history. */
+  catchUp(rows: readonly Row[], settings: Pick<PanelSettings, "announce" | "locale">): readonly Announcement[] {
+    const news = this.read(
+      rows.filter((row) => this.#known.has(row.id)),
+      settings,
+    );
+    this.learn(rows);
+    return news;
+  }
+
+  /** Takes rows as known without a word: those of another chat are history. */
   learn(rows: readonly Row[]): void {
     this.#known.clear();
     for (const row of rows) this.#remember(row);

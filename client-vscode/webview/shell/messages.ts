@@ -4,7 +4,7 @@ import type { ShellMessage } from "../bridge.js";
 import { setStrings } from "../strings.js";
 import { openFind } from "./actions.js";
 import type { DraftReporter } from "./draftReporter.js";
-import { Announcer } from "./announcer.js";
+import { Announcer, type Announcement } from "./announcer.js";
 import type { Shell } from "./shell.js";
 
 export class Messages {
@@ -20,13 +20,16 @@ export class Messages {
     switch (message.type) {
       case "sync": {
         setStrings(message.strings);
-        this.#announcer.learn(message.rows);
+        const before = shell.panel.peek()?.session?.sessionId;
+        const isSameChat = before !== undefined && before === message.state.session?.sessionId;
         // The state first: the transcript reads its hidden runs and settings while it builds the rows.
         shell.setPanel(message.state);
         shell.total.value = message.total;
         shell.transcript?.setState(message.state);
         const scroll = this.drafts.restore(message);
         shell.transcript?.reset(message.total, message.from, message.rows, scroll);
+        if (isSameChat) this.#announce(this.#announcer.catchUp(message.rows, message.state.settings));
+        else this.#announcer.learn(message.rows);
         return;
       }
       case "state":
@@ -38,13 +41,7 @@ export class Messages {
         shell.transcript?.setRows(message.total, message.from, message.rows);
         const settings = shell.panel.peek()?.settings;
         if (settings === undefined) return;
-        const announcements = this.#announcer.read(message.rows, settings);
-        const textsOf = (assertive: boolean) =>
-          announcements.filter((item) => item.assertive === assertive).map(({ text }) => text);
-        for (const assertive of [false, true]) {
-          const texts = textsOf(assertive);
-          if (texts.length > 0) shell.announce(texts.join(". "), assertive);
-        }
+        this.#announce(this.#announcer.read(message.rows, settings));
         return;
       }
       case "delta":
@@ -56,6 +53,13 @@ export class Messages {
       case "command":
         this.#command(message.command);
         return;
+    }
+  }
+
+  #announce(announcements: readonly Announcement[]): void {
+    for (const assertive of [false, true]) {
+      const texts = announcements.filter((item) => item.assertive === assertive).map(({ text }) => text);
+      if (texts.length > 0) this.shell.announce(texts.join(". "), assertive);
     }
   }
 

@@ -56,6 +56,18 @@ describe("what is told of an answer", () => {
     ]);
   });
 
+  it("is its end too where the page learns of it with a sync, and nothing of what it never showed", () => {
+    const announcer = new Announcer();
+    announcer.learn([answer({}), answer({ id: "a:0", state: "done", text: "Long ago." })]);
+    const rows = [
+      answer({ id: "a:0", state: "done", text: "Long ago." }),
+      answer({ state: "done", text: "Two words." }),
+      divider({ id: "c:0", state: "done" }),
+    ];
+    expect(announcer.catchUp(rows, settings)).toEqual([{ text: "Answer finished, 2 words", assertive: false }]);
+    expect(announcer.catchUp(rows, settings)).toEqual([]);
+  });
+
   it("is the stop, and the question of a tool", () => {
     expect(
       told([
