@@ -254,6 +254,21 @@ def ignored_by_git(ws: Path) -> set[str]:
     return set(asked.stdout.decode().split("\0")) - {""}
 
 
+@pytest.mark.parametrize("name", [".gitignore", ".geminiignore"])
+@pytest.mark.parametrize("text", ["a\n" * 20_000, "#" * (1 << 20) + "\n", "*.xyz\n" * 15_000])
+async def test_an_ignore_file_that_is_too_large_hides_its_folder_and_says_so(
+    ws: Path, caplog: pytest.LogCaptureFixture, name: str, text: str
+):
+    write(ws / "big" / name, text)
+    write(ws / "small" / name, "b.py")
+    expected = f"ignored by {name}, which is too large to be read"
+    assert await reason(write(ws / "big" / "deep" / "b.py"), ws) == expected
+    assert await reason(write(ws / "small" / "a.py"), ws) is None
+    assert caplog.text.count("everything in its folder is ignored until it is shorter") == 1
+    write(ws / "big" / name, "*.x")
+    assert await reason(ws / "big" / "deep" / "b.py", ws) is None
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.process
 async def test_git_itself_agrees(ws: Path):

@@ -1,5 +1,6 @@
 """What names mean in a workspace on disk, what lies below a folder, and everything that can be named."""
 
+import itertools
 import os
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from gemini_companion.adapters.workspace import DiskWorkspace
 from gemini_companion.adapters.workspace import listing as listings
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles
-from gemini_companion.adapters.workspace.listing import KEPT_SECONDS, Listings
+from gemini_companion.adapters.workspace.listing import KEPT_SECONDS, MAX_SECONDS, Listings
 
 
 @pytest.fixture
@@ -169,3 +170,11 @@ async def test_a_listing_is_kept_for_some_seconds(ws: Path):
     now[0] += KEPT_SECONDS + 1
     assert "new.py" in [entry.path for entry in (await kept.read([str(ws)])).entries]
     assert next(entry.path for entry in (await kept.read([str(ws / "src")])).entries) == "a.py"
+
+
+async def test_a_listing_that_takes_too_long_ends_and_says_so(ws: Path):
+    """Every look at the clock takes a second here: a slow disk, or hostile ignore files."""
+    clock = itertools.count(0.0, 1.0)
+    listing = await Listings(IgnoreFiles(), monotonic=lambda: next(clock)).read([str(ws)])
+    assert listing.truncated
+    assert len(listing.entries) <= MAX_SECONDS

@@ -1,11 +1,14 @@
 """The tree of names that the model's environment shows."""
 
+import itertools
 import os
 from pathlib import Path
 
 import pytest
 
 from gemini_companion.adapters.workspace import DiskWorkspace
+from gemini_companion.adapters.workspace.ignore import IgnoreFiles
+from gemini_companion.adapters.workspace.tree import Tree
 
 
 def make(folder: Path, *names: str) -> Path:
@@ -166,3 +169,11 @@ async def test_a_huge_directory_is_counted(tmp_path: Path):
     make(tmp_path, *(f"f{number}" for number in range(1_500)))
     lines = await tree(tmp_path, limit=10)
     assert lines[-1] == "  … 1,490 more"
+
+
+def test_a_tree_that_takes_too_long_ends_and_says_so(tmp_path: Path):
+    make(tmp_path, *(f"{number:02}.py" for number in range(50)))
+    clock = itertools.count(0.0, 1.0)
+    lines = Tree(IgnoreFiles(), 200, monotonic=lambda: next(clock)).draw([str(tmp_path)]).split("\n")
+    assert 1 < len(lines) < 15
+    assert lines[-1] == "  … more than 0 more"

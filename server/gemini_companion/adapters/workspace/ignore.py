@@ -3,40 +3,52 @@
 A `Scope` is a directory with all the rules that apply in it: those of its own ignore files, of every directory above it
 up to the workspace folder or, where that lies in a git repository, to the repository's top, and of the repository's
 `info/exclude`. Entries are tested one level at a time, so that nothing inside a hidden directory can be re-included.
-The two kinds of files are evaluated separately: what either hides is hidden.
+The two kinds of files are evaluated separately: what either hides is hidden. A file that is too large to be read hides
+everything in its directory: a repository cannot buy its way past an ignore file, nor keep the daemon busy with one.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from typing import NamedTuple, TypeAlias
 
-from gemini_companion.adapters.workspace.patterns import Rules
+from gemini_companion.adapters.workspace.patterns import Place, Rules, TooLarge
 from gemini_companion.adapters.workspace.reading import read_bytes
+
+logger = logging.getLogger(__name__)
 
 _MAX_FILE = 1 << 20
 _MAX_CACHED = 4_096
+_MAX_CACHED_BYTES = 1 << 22
 
 _Stamp: TypeAlias = tuple[int, int, int]
+
+
+class _Level(NamedTuple):
+    """An ignore file, and where a directory lies below it."""
+
+    rules: Rules
+    place: Place
 
 
 class Scope(NamedTuple):
     """A directory and the rules that apply in it, outermost first."""
 
     path: str
-    parts: tuple[str, ...] = ()
-    """Names from the topmost directory whose rules apply to this one."""
-    git: tuple[tuple[int, Rules], ...] = ()
-    """For each ignore file how many of `parts` lead to its directory, and its rules."""
-    gemini: tuple[tuple[int, Rules], ...] = ()
+    git: tuple[_Level, ...] = ()
+    gemini: tuple[_Level, ...] = ()
+    too_large: str | None = None
+    """The kind of an ignore file, here or above, that is too large to be read."""
 
     def hidden_by(self, name: str, *, is_folder: bool) -> str | None:
         """The kind of ignore file that hides an entry of this directory, `None` if none does."""
-        parts = (*self.parts, name)
+        if self.too_large:
+            return f"{self.too_large}, which is too large to be read"
         for kind, levels in ((".gitignore", self.git), (".geminiignore", self.gemini)):
-            for depth, rules in reversed(levels):
-                verdict = rules.verdict(parts[depth:], is_folder=is_folder)
+            for rules, place in reversed(levels):
+                verdict = rules.verdict(place, name, is_folder=is_folder)
                 if verdict:
                     return kind
                 if verdict is False:
@@ -48,7 +60,8 @@ class IgnoreFiles:
     """The ignore files of this machine, compiled once and again after a change. Threads may share it."""
 
     def __init__(self) -> None:
-        self._compiled: dict[str, tuple[_Stamp, Rules]] = {}
+        self._compiled: dict[str, tuple[_Stamp, Rules | None]] = {}
+        self._size = 0
         self._lock = threading.Lock()
 
     def scope(self, folder: str) -> Scope:
@@ -67,20 +80,35 @@ class IgnoreFiles:
 
     def enter(self, scope: Scope, name: str) -> Scope:
         """The scope of a directory in `scope`."""
-        return self._with_own_rules(scope._replace(path=os.path.join(scope.path, name), parts=(*scope.parts, name)))
-
-    def _with_own_rules(self, scope: Scope) -> Scope:
-        depth = len(scope.parts)
-        exclude = _exclude_file(os.path.join(scope.path, ".git"))
-        git = [self._rules(exclude)] if exclude else []
-        git.append(self._rules(os.path.join(scope.path, ".gitignore")))
-        gemini = self._rules(os.path.join(scope.path, ".geminiignore"))
-        return scope._replace(
-            git=scope.git + tuple((depth, rules) for rules in git if rules),
-            gemini=scope.gemini + (((depth, gemini),) if gemini else ()),
+        return self._with_own_rules(
+            scope._replace(
+                path=os.path.join(scope.path, name),
+                git=_entered(scope.git, name),
+                gemini=_entered(scope.gemini, name),
+            )
         )
 
+    def _with_own_rules(self, scope: Scope) -> Scope:
+        git = [*scope.git]
+        gemini = [*scope.gemini]
+        too_large = scope.too_large
+        exclude = _exclude_file(os.path.join(scope.path, ".git"))
+        for path, kind, levels in (
+            (exclude, "info/exclude of git", git),
+            (os.path.join(scope.path, ".gitignore"), ".gitignore", git),
+            (os.path.join(scope.path, ".geminiignore"), ".geminiignore", gemini),
+        ):
+            try:
+                rules = self._rules(path) if path else None
+            except TooLarge:
+                too_large = too_large or kind
+            else:
+                if rules:
+                    levels.append(_Level(rules, rules.top))
+        return scope._replace(git=tuple(git), gemini=tuple(gemini), too_large=too_large)
+
     def _rules(self, path: str) -> Rules | None:
+        """The rules of a file, `None` if there is none that can be read. Raises `TooLarge`."""
         try:
             status = os.stat(path)
         except (OSError, ValueError):
@@ -88,17 +116,36 @@ class IgnoreFiles:
         stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
         with self._lock:
             known = self._compiled.get(path)
-        if known and known[0] == stamp:
-            return known[1]
-        data = read_bytes(path, _MAX_FILE)
-        if data is None:
-            return None
-        rules = Rules(data.decode("utf-8", "surrogateescape"))  # as the names of files are
-        with self._lock:
-            if len(self._compiled) >= _MAX_CACHED:
-                self._compiled.clear()
-            self._compiled[path] = (stamp, rules)
-        return rules
+        if not known or known[0] != stamp:
+            data = read_bytes(path, _MAX_FILE + 1)
+            if data is None:
+                return None
+            known = (stamp, _compile(path, data))
+            with self._lock:
+                if len(self._compiled) >= _MAX_CACHED or self._size >= _MAX_CACHED_BYTES:
+                    self._compiled.clear()
+                    self._size = 0
+                self._compiled[path] = known
+                self._size += len(data)
+        if known[1] is None:
+            raise TooLarge(path)
+        return known[1]
+
+
+def _compile(path: str, data: bytes) -> Rules | None:
+    """The rules in an ignore file; `None` if it is too large, which is said once for each version of it."""
+    try:
+        if len(data) <= _MAX_FILE:
+            return Rules(data.decode("utf-8", "surrogateescape"))  # as the names of files are
+        problem = f"over {_MAX_FILE // 1024:,} KiB"
+    except TooLarge as fault:
+        problem = str(fault)
+    logger.warning("%s has %s: everything in its folder is ignored until it is shorter", path, problem)
+    return None
+
+
+def _entered(levels: tuple[_Level, ...], name: str) -> tuple[_Level, ...]:
+    return tuple(_Level(rules, rules.enter(place, name)) for rules, place in levels)
 
 
 def _exclude_file(git: str) -> str | None:

@@ -16,6 +16,8 @@ from gemini_companion.sessions.ports import Listed, Listing
 MAX_SCANNED = 50_000
 """Entries of all folders that are read, hidden ones included."""
 KEPT_SECONDS = 5.0
+MAX_SECONDS = 10.0
+"""A listing that takes longer, for a slow disk or hostile ignore files, ends where it is."""
 
 _MAX_DEPTH = 64
 
@@ -50,15 +52,18 @@ class Listings:
         )
         found: list[Listed] = []
         left = MAX_SCANNED
+        until = self._monotonic() + MAX_SECONDS
         while pending:
             folder, prefix, scope, depth = pending.popleft()
             entries = _entries(scope.path, left + 1)
             for name, is_folder in _visible(scope, prefix, entries[:left]):
+                if self._monotonic() > until:
+                    return Listing(entries=tuple(found), truncated=True)
                 found.append(Listed(folder=folder, path=prefix + name, is_folder=is_folder))
                 if is_folder and depth < _MAX_DEPTH and os.path.join(scope.path, name) not in roots:
                     pending.append((folder, f"{prefix}{name}/", self._ignore_files.enter(scope, name), depth + 1))
             left -= len(entries)
-            if left < 0 or (left == 0 and pending):
+            if left < 0 or (left == 0 and pending) or self._monotonic() > until:
                 return Listing(entries=tuple(found), truncated=True)
         return Listing(entries=tuple(found))
 

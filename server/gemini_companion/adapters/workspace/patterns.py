@@ -1,217 +1,209 @@
-"""The lines of one ignore file, compiled, and their verdict on an entry.
+"""The lines of one ignore file and their verdict on an entry, by git's rules.
 
-pathspec translates the globs of single names. Which line wins, and how `**` spans directories, is decided here:
-pathspec's own `GitIgnoreSpec` matches whole paths and lets `!dir/file` re-include a file from an ignored `dir/`, and
-its regular expressions for whole paths take exponential time on hostile patterns.
+Names and whole paths without wildcards are looked up. All other lines together are one automaton that reads a path
+once, one bit for every place in every pattern: a character costs two shifts and masks of one integer, whatever the
+patterns are. Regular expressions, pathspec's among them, take quadratic or exponential time on hostile patterns, and
+hold the interpreter meanwhile.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
-_MAX_STARS = 3
-"""Wildcards in one name. With more, one name of 255 characters can take seconds; real ignore files have one or two."""
-_MAX_SEGMENT = 512
-"""Characters of a pattern between two slashes; file systems allow names of 255 bytes."""
-_GLOB = re.compile(r"[*?\[\\]")
-_BRACKET = r"\[[!^]?\]?(?:\[:[a-z]+:\]|[^\]])*\]"
-_PLAIN = r"\\.|\*+|[^*\[\\]+|."
-_TOKEN = re.compile(f"{_BRACKET}|{_PLAIN}", re.DOTALL)
-_TOKEN_AFTER_BRACKETS = re.compile(_PLAIN, re.DOTALL)
-_POSIX_CLASS = re.compile(r"\[:([a-z]+):\]")
-_POSIX_CLASSES = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "blank": " \t",
-    "digit": "0-9",
-    "lower": "a-z",
-    "punct": "!-/:-@[-`{-~",
-    "space": " \t-\r",
-    "upper": "A-Z",
-    "xdigit": "0-9A-Fa-f",
-}
-_NAMED_GROUP = re.compile(r"\(\?P<\w+>")
+from gemini_companion.adapters.workspace.globs import Set, Token, Wild, tokens
 
-_Segments: TypeAlias = "Sequence[re.Pattern[str] | None]"
-"""One pattern per name; `None` for `**`."""
+MAX_LINES: Final = 20_000
+MAX_WILD: Final = 1 << 16
+"""Characters of all lines of a file that have wildcards."""
+MAX_SETS: Final = 1_000
+"""Different `[…]` in a file. Large ignore files have a tenth of each."""
+_MAX_LINE: Final = 4_096
+"""No path is longer."""
+_MASK_BITS: Final = 1 << 24
+"""Bits of all masks that one file keeps."""
+
+
+class TooLarge(Exception):
+    """An ignore file that has more than is read of one; the text says of what."""
+
+
+class Place(NamedTuple):
+    """A directory, as the rules of an ignore file in it or above it see it."""
+
+    path: str
+    """From the ignore file's directory, with a slash after every name."""
+    active: int
+    """The automaton's state after that path."""
 
 
 class _Line(NamedTuple):
     hides: bool
     folders_only: bool
-    segments: tuple[str, ...]
-    """The names between the slashes; one segment stands for that name at any depth unless `anchored`."""
     anchored: bool
-
-
-class _Names:
-    """Whole names, literal ones and globs."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._literals = frozenset(name for name in names if not _GLOB.search(name))
-        globs = [translated for name in names if _GLOB.search(name) and (translated := _translate(name))]
-        try:
-            self._globs = re.compile("|".join(globs)) if globs else None
-        except re.error:
-            self._globs = re.compile("|".join(filter(_is_valid, globs)) or "(?!)")
-
-    def match(self, name: str) -> bool:
-        return name in self._literals or (self._globs is not None and self._globs.fullmatch(name) is not None)
-
-
-class _Run:
-    """Neighbouring lines that all hide, or all re-include: the order among them does not matter."""
-
-    def __init__(self, lines: Sequence[_Line]) -> None:
-        self.hides = lines[0].hides
-        self._names = _Names([line.segments[0] for line in lines if not line.anchored and not line.folders_only])
-        self._folder_names = _Names([line.segments[0] for line in lines if not line.anchored])
-        self._paths = [
-            (line.folders_only, segments) for line in lines if line.anchored and (segments := _compile(line.segments))
-        ]
-
-    def match(self, parts: Sequence[str], *, is_folder: bool) -> bool:
-        if (self._folder_names if is_folder else self._names).match(parts[-1]):
-            return True
-        return any(
-            (is_folder or not folders_only) and _match(segments, parts) for folders_only, segments in self._paths
-        )
+    """It stands for a path from the file's directory, not for a name at any depth."""
+    tokens: Sequence[Token]
 
 
 class Rules:
-    """One ignore file. Never raises, whatever is in it: lines that git ignores are ignored."""
+    """One ignore file. Lines that git ignores are ignored. Raises `TooLarge`, and nothing else, whatever is in it."""
 
     def __init__(self, text: str) -> None:
-        runs: list[list[_Line]] = []
-        for line in _parse(text):
-            if runs and runs[-1][0].hides == line.hides:
-                runs[-1].append(line)
-            else:
-                runs.append([line])
-        self._runs = [_Run(run) for run in reversed(runs)]
+        if text.count("\n") >= MAX_LINES:
+            raise TooLarge(f"over {MAX_LINES:,} lines")
+        lines = list(_parse(text))
+        self._hides = [line.hides for line in lines]
+        # The last line that hides or re-includes a name, or a path, if it is a file, and if it is a folder.
+        self._names: dict[str, tuple[int, int]] = {}
+        self._paths: dict[str, tuple[int, int]] = {}
+        wild: list[tuple[int, _Line]] = []
+        for number, line in enumerate(lines):
+            plain = [token for token in line.tokens if isinstance(token, str)]
+            if len(plain) < len(line.tokens):
+                wild.append((number, line))
+                continue
+            known = self._paths if line.anchored else self._names
+            text = "".join(plain)
+            known[text] = (known.get(text, _NONE)[0] if line.folders_only else number, number)
+        if sum(len(line.tokens) for _, line in wild) > MAX_WILD:
+            raise TooLarge(f"over {MAX_WILD:,} characters of patterns with wildcards")
+        if len({token for _, line in wild for token in line.tokens if isinstance(token, Set)}) > MAX_SETS:
+            raise TooLarge(f"over {MAX_SETS:,} different sets of characters")
+        self._wild = _Automaton(wild)
+        self.top = Place("", self._wild.start)
+        """The directory of the ignore file itself."""
 
-    def verdict(self, parts: Sequence[str], *, is_folder: bool) -> bool | None:
-        """True if the entry is hidden, False if it is re-included, `None` if no line matches; the last match decides.
+    def enter(self, place: Place, name: str) -> Place:
+        """A directory in `place`."""
+        return Place(f"{place.path}{name}/", self._wild.enter(place.active, name))
 
-        `parts` is its path from the ignore file's directory. Entries of a hidden directory must not be asked for.
+    def verdict(self, place: Place, name: str, *, is_folder: bool) -> bool | None:
+        """True if the entry of `place` is hidden, False if it is re-included, `None` if no line matches it.
+
+        The last line that matches decides. Entries of a hidden directory must not be asked for.
         """
-        for run in self._runs:
-            if run.match(parts, is_folder=is_folder):
-                return run.hides
-        return None
+        last = max(
+            self._names.get(name, _NONE)[is_folder],
+            self._paths.get(place.path + name, _NONE)[is_folder] if self._paths else -1,
+            self._wild.last_match(place.active, name, is_folder=is_folder),
+        )
+        return self._hides[last] if last >= 0 else None
+
+
+_NONE: Final = (-1, -1)
+
+
+class _Automaton:
+    """Patterns with wildcards, side by side in one integer.
+
+    Bit n of a state stands for a place between two tokens of a pattern: it is 1 if what was read so far may end there.
+    A token leads from its place to the next one; places after a star, and before a `**/`, also lead to themselves.
+    """
+
+    def __init__(self, lines: Iterable[tuple[int, _Line]]) -> None:
+        self._signs: defaultdict[str, list[int]] = defaultdict(list)
+        """For each character the places that it leads to."""
+        self._sets: defaultdict[Set, list[int]] = defaultdict(list)
+        self._masks: dict[str, int] = {}
+        self._line_at: dict[int, int] = {}
+        starts: list[int] = []
+        anywhere: list[int] = []
+        stays: list[int] = []
+        folders: list[int] = []
+        ends: list[int] = []
+        place = -1
+        for number, line in lines:
+            place += 1
+            starts.append(place)
+            rest = line.tokens
+            if not line.anchored or rest[0] is Wild.FOLDERS:
+                anywhere.append(place)
+                rest = rest[rest[0] is Wild.FOLDERS :]
+            for token in rest:
+                if token is Wild.STAR:
+                    stays.append(place)
+                    continue
+                if token is Wild.FOLDERS:
+                    stays.append(place)
+                    folders.append(place)
+                place += 1
+                if isinstance(token, Set):
+                    self._sets[token].append(place)
+                else:
+                    self._signs["/" if token is Wild.FOLDERS else token].append(place)
+            self._line_at[place] = number
+            if not line.folders_only:
+                ends.append(place)
+        self._size = place + 1
+        self._max_masks = max(16, _MASK_BITS // (self._size + 1))
+        self._anywhere = self._bits(anywhere)
+        self._stays = self._bits(stays)
+        self._folders = self._bits(folders)
+        self._ends = self._bits(ends)
+        self._folder_ends = self._bits(self._line_at)
+        self.start = self._skip_none(self._bits(starts))
+
+    def enter(self, active: int, name: str) -> int:
+        """The state after a name and its slash."""
+        return self._skip_none(self._read(active, name) << 1 & self._mask("/")) | self._anywhere
+
+    def last_match(self, active: int, name: str, *, is_folder: bool) -> int:
+        """The number of the last line that matches the name from this state; -1 if none does."""
+        matched = self._read(active, name) & (self._folder_ends if is_folder else self._ends)
+        return self._line_at[matched.bit_length() - 1] if matched else -1
+
+    def _read(self, active: int, name: str) -> int:
+        masks, stays = self._masks, self._stays
+        for sign in name:
+            if not active:
+                break
+            mask = masks.get(sign)
+            active = active << 1 & (self._mask(sign) if mask is None else mask) | active & stays
+        return active
+
+    def _skip_none(self, active: int) -> int:
+        """At the beginning of a name, before and after a `**/` is the same."""
+        return active | (active & self._folders) << 1 | active >> 1 & self._folders if self._folders else active
+
+    def _mask(self, sign: str) -> int:
+        """The places that a character leads to."""
+        mask = self._masks.get(sign)
+        if mask is None:
+            places = list(self._signs.get(sign, ()))
+            if sign != "/":
+                for signs, more in self._sets.items():
+                    if signs.has(sign):
+                        places += more
+            if len(self._masks) >= self._max_masks:
+                self._masks.clear()
+            mask = self._masks[sign] = self._bits(places)
+        return mask
+
+    def _bits(self, places: Iterable[int]) -> int:
+        bits = bytearray(self._size // 8 + 1)
+        for place in places:
+            bits[place >> 3] |= 1 << (place & 7)
+        return int.from_bytes(bits, "little")
 
 
 def _parse(text: str) -> Iterator[_Line]:
     for raw in text.removeprefix("\ufeff").split("\n"):
-        pattern = raw.removesuffix("\r")
-        while pattern.endswith(" ") and not pattern.endswith("\\ "):
-            pattern = pattern[:-1]
-        if not pattern or pattern.startswith("#"):
+        pattern = _without_trailing_blanks(raw.removesuffix("\r"))
+        if not pattern or len(pattern) > _MAX_LINE or pattern.startswith("#"):
             continue
         hides = not pattern.startswith("!")
         pattern = pattern if hides else pattern[1:]
         folders_only = pattern.endswith("/")
         pattern = pattern.removesuffix("/")
-        segments = tuple(pattern.removeprefix("/").split("/"))
-        if not all(0 < len(segment) <= _MAX_SEGMENT for segment in segments):  # 0: two slashes in a row
-            continue
-        if not hides and any(_is_costly(segment) for segment in segments):
-            continue
-        segments = tuple(map(_simplify, segments))
         anchored = "/" in pattern
-        if segments[-1] == "**":  # everything in there, at any depth
-            segments = (*segments, "*")
-        if len(segments) == 2 and segments[0] == "**":
-            segments, anchored = segments[1:], False
-        yield _Line(hides=hides, folders_only=folders_only, segments=segments, anchored=anchored)
+        found = tokens(pattern.removeprefix("/"))
+        if found:
+            yield _Line(hides, folders_only, anchored, found)
 
 
-def _tokens(segment: str) -> list[str]:
-    """Escaped characters, brackets, runs of stars, and what is between. No bracket is sought past the last `]`."""
-    end = segment.rfind("]") + 1
-    return _TOKEN.findall(segment[:end]) + _TOKEN_AFTER_BRACKETS.findall(segment[end:])
-
-
-def _stars(tokens: Sequence[str]) -> list[int]:
-    return [index for index, token in enumerate(tokens) if token.startswith("*")]
-
-
-def _is_costly(segment: str) -> bool:
-    return len(_stars(_tokens(segment))) > _MAX_STARS
-
-
-def _simplify(segment: str) -> str:
-    """Make runs of stars one star, except for a segment of just two.
-
-    Of a segment with too many stars, head and tail are left: that hides at least as much, in bounded time.
-    """
-    if segment == "**" or "*" not in segment:
-        return segment
-    tokens = _tokens(segment)
-    stars = _stars(tokens)
-    if len(stars) > _MAX_STARS:
-        tokens[stars[0] : stars[-1] + 1] = ["*"]
-    return "".join("*" if token.startswith("*") else token for token in tokens)
-
-
-def _plain_bracket(bracket: str) -> str:
-    """A bracket that Python reads as git does: POSIX classes spelt out, nothing that `re` takes for a set operation."""
-    sign = "!" if bracket[1] in "!^" else ""
-    inside = _POSIX_CLASS.sub(lambda named: _POSIX_CLASSES.get(named[1], ""), bracket[1 + len(sign) : -1])
-    inside = re.sub(r"([-&|~])\1+", r"\1", inside)
-    if inside.startswith("[") and not sign:
-        inside = "\0" + inside  # a character that is in no name
-    return f"[{sign}{inside}]"
-
-
-def _translate(name: str) -> str:
-    """The regular expression of one name's glob; empty where git ignores the pattern, as for an open bracket."""
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms, so not before the first ignore file
-
-    glob = "".join(_plain_bracket(token) if token[0] == "[" and len(token) > 1 else token for token in _tokens(name))
-    try:
-        regex, _ = GitIgnoreSpecPattern.pattern_to_regex("/" + glob)
-    except ValueError:
-        return ""
-    return _NAMED_GROUP.sub("(?:", regex).removeprefix("^") if regex else ""
-
-
-def _is_valid(regex: str) -> bool:
-    try:
-        re.compile(regex)
-    except re.error:  # a range such as [z-a]
-        return False
-    return True
-
-
-def _compile(segments: Sequence[str]) -> _Segments:
-    compiled: list[re.Pattern[str] | None] = []
-    for segment in segments:
-        if segment == "**":
-            compiled.append(None)
-        elif (translated := _translate(segment)) and _is_valid(translated):
-            compiled.append(re.compile(translated))
-        else:
-            return ()
-    return compiled
-
-
-def _match(segments: _Segments, parts: Sequence[str]) -> bool:
-    """Match a whole path, name by name. Only the latest `**` is extended: time is at most the lengths' product."""
-    at = part = 0
-    resume: tuple[int, int] | None = None
-    while part < len(parts):
-        segment = segments[at] if at < len(segments) else False
-        if segment is None:
-            resume = (at + 1, part + 1)
-            at += 1
-        elif segment and segment.fullmatch(parts[part]):
-            at, part = at + 1, part + 1
-        elif resume is not None:
-            at, part = resume
-            resume = (at, part + 1)
-        else:
-            return False
-    return all(segment is None for segment in segments[at:])
+def _without_trailing_blanks(pattern: str) -> str:
+    """Without the blanks at its end, but for one that a backslash keeps."""
+    bare = pattern.rstrip(" ")
+    slashes = len(bare) - len(bare.rstrip("\\"))
+    return pattern[: len(bare) + 1] if slashes % 2 else bare

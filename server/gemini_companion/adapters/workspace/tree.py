@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 import os
+import time
 from collections import deque
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
+from itertools import islice, takewhile
 
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
@@ -15,6 +16,8 @@ from gemini_companion.sessions.ports import Names
 _MAX_DEPTH = 64
 _MAX_ENTRIES = 100_000
 """Entries of one directory that are read."""
+_MAX_SECONDS = 10.0
+"""After that, for a slow disk or hostile ignore files, no more names are read."""
 _MIN_SHARE = 10
 
 
@@ -51,8 +54,17 @@ class Tree:
     is counted. Ignored files, secrets and `.git` are left out, and links are named and never followed.
     """
 
-    def __init__(self, ignore_files: IgnoreFiles, limit: int, *, levels: int = _MAX_DEPTH) -> None:
+    def __init__(
+        self,
+        ignore_files: IgnoreFiles,
+        limit: int,
+        *,
+        levels: int = _MAX_DEPTH,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._ignore_files = ignore_files
+        self._monotonic = monotonic
+        self._until = monotonic() + _MAX_SECONDS
         self._limit = max(0, limit)
         self._levels = levels
         self._share = max(_MIN_SHARE, self._limit // 4)
@@ -110,12 +122,9 @@ class Tree:
             return
         try:
             with os.scandir(scope.path) as found:
-                visible = [
-                    entry
-                    for entry in map(_entry, islice(found, _MAX_ENTRIES))
-                    if self._may_be_shown(folder.label, scope, *entry)
-                ]
-                folder.more = next(found, None) is not None
+                in_time = takewhile(lambda _: self._monotonic() < self._until, islice(found, _MAX_ENTRIES))
+                visible = [entry for entry in map(_entry, in_time) if self._may_be_shown(folder.label, scope, *entry)]
+                folder.more = next(found, None) is not None or self._monotonic() >= self._until
         except OSError:
             folder.note = "cannot be read"
             return

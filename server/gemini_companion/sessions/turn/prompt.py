@@ -12,9 +12,7 @@ from gemini_companion.engine.history.content import Part
 _OF_TOOLS: Final = frozenset({"functionCall", "functionResponse"})
 """Fields of parts that do not belong in a prompt."""
 
-_COMPRESS: Final = re.compile(
-    r"\s*/(?:compress|summarize|compact)(?:\s+(?P<guidance>.*?))?\s*", re.DOTALL | re.IGNORECASE
-)
+_COMPRESS: Final = re.compile(r"/(?:compress|summarize|compact)(?:\s++(?P<guidance>.*+))?", re.DOTALL | re.IGNORECASE)
 
 
 def slash_compression(prompt: tuple[Part, ...]) -> str | None:
@@ -24,7 +22,7 @@ def slash_compression(prompt: tuple[Part, ...]) -> str | None:
     """
     if len(prompt) != 1 or set(prompt[0]) != {"text"} or not isinstance(prompt[0]["text"], str):
         return None
-    match = _COMPRESS.fullmatch(prompt[0]["text"])
+    match = _COMPRESS.fullmatch(prompt[0]["text"].strip())
     return (match["guidance"] or "") if match else None
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final, cast
 
 from gemini_companion.engine.errors import Blocked, ModelFault, ModelUnavailable
@@ -33,7 +33,7 @@ _RETRIED: Final = {
     "RECITATION": "the answer was stopped for reciting a source",
     "OTHER": "the service stopped the answer without saying why",
 }
-_INVISIBLE: Final = re.compile("[\u200b-\u200f\u2060\ufeff]|<!--.*?-->", re.DOTALL)
+_BLANK: Final = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,24 +57,26 @@ class _Draft:
     shown: bool = False
 
     def add(self, chunk: ModelChunk) -> None:
-        for part in chunk.parts:
-            self._add_part(part)
+        self.parts += chunk.parts
         self.finish_reason = chunk.finish_reason or self.finish_reason
         self.usage = chunk.usage or self.usage
         self.model_version = chunk.model_version or self.model_version
 
-    def _add_part(self, part: Part) -> None:
-        """Join the part to the last one if both have only text of one kind, else append it."""
-        last = self.parts[-1] if self.parts else None
-        if last is not None and _is_bare_text(part) and _is_bare_text(last) and is_thought(part) == is_thought(last):
-            self.parts[-1] = {**last, "text": last["text"] + part["text"]}
-        else:
-            self.parts.append(part)
+    def joined(self) -> tuple[Part, ...]:
+        """The parts; neighbours that have only text of one kind are one."""
+        joined: list[Part] = []
+        for kind, neighbours in groupby(self.parts, key=_kind_of_text):
+            run = list(neighbours)
+            if kind is None or len(run) == 1:
+                joined += run
+            else:
+                joined.append({**run[0], "text": "".join(text_of(part) or "" for part in run)})
+        return tuple(joined)
 
     @property
     def has_text(self) -> bool:
         text = "".join(text_of(part) or "" for part in self.parts if not is_thought(part))
-        return bool(_INVISIBLE.sub("", text).strip())
+        return any(piece.strip(_BLANK) for piece in _outside_comments(text))
 
     @property
     def has_call(self) -> bool:
@@ -162,9 +164,21 @@ def _checked(draft: _Draft, has_tools: bool) -> Answer:
         what = "The model thought, but did not answer." if thinking else "The model's answer was empty."
         raise Invalid(what, hint="Send the prompt again, or say it differently.")
     return Answer(
-        parts=tuple(draft.parts), finish_reason=reason or "STOP", usage=draft.usage, model_version=draft.model_version
+        parts=draft.joined(), finish_reason=reason or "STOP", usage=draft.usage, model_version=draft.model_version
     )
 
 
-def _is_bare_text(part: Part) -> bool:
-    return isinstance(part.get("text"), str) and all(key in ("text", "thought") for key in part)
+def _outside_comments(text: str) -> Iterator[str]:
+    """What is not in HTML comments; one that is not closed is text."""
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        yield text[at:start]
+        at = end + 3
+    yield text[at:]
+
+
+def _kind_of_text(part: Part) -> bool | None:
+    """True for a part that is just a thought, False for one that is just text, else `None`."""
+    if isinstance(part.get("text"), str) and all(key in ("text", "thought") for key in part):
+        return is_thought(part)
+    return None
