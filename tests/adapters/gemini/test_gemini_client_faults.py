@@ -125,7 +125,7 @@ async def test_what_came_before_a_fault_in_the_middle_was_handed_out(
 @pytest.mark.parametrize("method", ["stream", "generate", "count_tokens"])
 async def test_silence_ends_a_call_and_its_connection(emulator: Emulator, impatient: GeminiProvider, method: str):
     emulator.script(faults.hang_before_headers(), method="countTokens" if method == "count_tokens" else None)
-    with pytest.raises((ModelUnavailable, TokenCountFailed), match="silent for too long") as caught:
+    with pytest.raises((ModelUnavailable, TokenCountFailed), match="too long") as caught:
         await (collect(impatient) if method == "stream" else getattr(impatient, method)(HI))
     assert caught.value.retryable
     await emulator.wait_for_hang_up(await emulator.wait_for_request())

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from typing import Final, NoReturn
 
 from tests.support.emulator.http_server import Exchange
-from tests.support.emulator.replies import Drop, Json, Reply, merged
+from tests.support.emulator.replies import Drop, Json, Reply, Trickle, merged
 from tests.support.emulator.requested import RecordedRequest
 from tests.support.emulator.tokens import characters_of
 from tests.support.emulator.waiting import Gate
+
+_TRICKLE_SECONDS: Final = 0.01
+"""Between two pieces of a trickle."""
 
 
 async def deliver(request: RecordedRequest, reply: Reply, exchange: Exchange, prompt_tokens: int) -> None:
@@ -16,6 +21,9 @@ async def deliver(request: RecordedRequest, reply: Reply, exchange: Exchange, pr
     if reply.error is not None:
         request.status = reply.error.code
         await exchange.reply(reply.error.code, reply.error.body(), reply.error.headers)
+    elif reply.body is not None:
+        request.status = 200
+        await exchange.reply(200, reply.body, reply.headers)
     elif request.method == "streamGenerateContent":
         await _stream(request, reply, exchange, prompt_tokens)
     else:
@@ -34,7 +42,9 @@ async def _stream(request: RecordedRequest, reply: Reply, exchange: Exchange, pr
         if not begun:
             await exchange.begin_events(reply.headers)
             begun, request.status = True, 200
-        if isinstance(step, dict):
+        if isinstance(step, Trickle):
+            await _trickle(exchange, step.data)
+        elif isinstance(step, dict):
             await exchange.send(b"data: " + json.dumps(_completed(request, reply, step, tally)).encode() + b"\r\n\r\n")
         elif step:
             await exchange.send(step)
@@ -48,6 +58,9 @@ async def _answer_at_once(request: RecordedRequest, reply: Reply, exchange: Exch
     for step in reply.steps:
         if isinstance(step, Gate):
             await step.pass_through()
+        elif isinstance(step, Trickle):
+            await exchange.promise(1 << 30, step.data)
+            await _trickle(exchange, step.data, chunked=False)
         elif isinstance(step, Drop):
             if bodies:
                 whole = json.dumps(merged(bodies)).encode()
@@ -62,6 +75,12 @@ async def _answer_at_once(request: RecordedRequest, reply: Reply, exchange: Exch
             bodies.append(_completed(request, reply, step, tally))
     request.status = 200
     return await exchange.reply(200, json.dumps(merged(bodies)).encode() + garbage, reply.headers)
+
+
+async def _trickle(exchange: Exchange, data: bytes, *, chunked: bool = True) -> NoReturn:
+    while True:  # a client that hangs up cancels this
+        await (exchange.send if chunked else exchange.send_plain)(data)
+        await asyncio.sleep(_TRICKLE_SECONDS)
 
 
 class _Tally:

@@ -50,6 +50,10 @@ class Exchange:
         """Send one piece of a stream at once."""
         await self._write(b"%x\r\n%s\r\n" % (len(data), data))
 
+    async def send_plain(self, data: bytes) -> None:
+        """Send a piece of a body whose size was promised."""
+        await self._write(data)
+
     async def end(self) -> None:
         """Complete a stream."""
         await self._write(b"0\r\n\r\n")

@@ -28,8 +28,15 @@ class Drop:
     """A step: the connection closes here, in the middle of the answer."""
 
 
-Step = Json | bytes | Gate | Drop
-"""A response (or piece of one), raw bytes inside the stream, a gate, or the end of the connection."""
+@dataclass(frozen=True)
+class Trickle:
+    """A step: these bytes over and over, until the client hangs up."""
+
+    data: bytes
+
+
+Step = Json | bytes | Gate | Drop | Trickle
+"""A response (or piece of one), raw bytes inside the stream, a gate, a trickle, or the end of the connection."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,8 @@ class Reply:
     usage: Mapping[str, int] | Literal["auto"] | None = "auto"
     """`usageMetadata` of the pieces: counted by the emulator, given here (laid over the counted), or left out."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: bytes | None = None
+    """The whole body as it is, packed for instance (say so in `headers`), in place of the steps."""
 
     @property
     def gates(self) -> tuple[Gate, ...]:

@@ -32,9 +32,14 @@ class GeminiOptions(msgspec.Struct, frozen=True, kw_only=True):
     api_version: str | None = None
     """`None` for the SDK's default, which `GOOGLE_GENAI_API_VERSION` may change."""
     timeout_ms: int = 300_000
-    """Longest wait for an answer in one piece (`generate`): summaries of a full window take minutes."""
+    """Longest wait for an answer in one piece (`generate`), from the request to its last byte: summaries of a full
+    window take minutes. Of a stream, which has no limit as a whole: for its first chunk, or between two, while other
+    bytes come (a proxy's comments).
+    """
     idle_timeout_ms: int = 120_000
-    """Longest silence of a stream, before its first chunk or between two, and longest wait for a token count."""
+    """Longest time without a byte in a stream, and longest wait for a token count."""
+    after_finish_ms: int = 5_000
+    """Longest wait for the end of a stream whose answer is whole."""
     connect_timeout_ms: int = 15_000
     include_thoughts: bool = True
     """Ask thinking models to send summaries of their thoughts with a turn's answer."""

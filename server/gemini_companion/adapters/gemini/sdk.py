@@ -6,6 +6,7 @@ sending a local endpoint through a proxy, warning about unknown enumeration valu
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import warnings
@@ -101,16 +102,23 @@ class Connection:
     async def stream(self, model: str, body: Json, emit: Callable[[types.GenerateContentResponse], None]) -> None:
         """Run one `streamGenerateContent`; `emit`, which must not raise, gets each piece.
 
-        Cancelling it closes the connection.
+        Cancelling it closes the connection. With a finish reason the answer is whole: what follows it (usage) is waited
+        for only briefly.
         """
         fault: ModelFault | None = None
+        patience = self._options.timeout_ms
         _keep_quiet()
         try:
-            pieces = await self._models.generate_content_stream(
-                model=model, contents=_PLACEHOLDER, config=_config(body)
-            )
-            async for piece in pieces:
-                emit(piece)
+            # Bytes alone are no life sign: a proxy's comments may go on for ever.
+            async with _time_limit(patience) as limit:
+                pieces = await self._models.generate_content_stream(
+                    model=model, contents=_PLACEHOLDER, config=_config(body)
+                )
+                async for piece in pieces:
+                    emit(piece)
+                    if _has_finish_reason(piece):
+                        patience = self._options.after_finish_ms
+                    _restart(limit, patience)
         except Exception as exc:
             fault = self._fault(exc, model)
         if fault is not None:
@@ -120,7 +128,8 @@ class Connection:
         """Run one `generateContent`."""
         _keep_quiet()
         try:
-            return await self._models.generate_content(model=model, contents=_PLACEHOLDER, config=_config(body))
+            async with _time_limit(self._options.timeout_ms):
+                return await self._models.generate_content(model=model, contents=_PLACEHOLDER, config=_config(body))
         except Exception as exc:
             fault = self._fault(exc, model)
         raise fault
@@ -129,9 +138,10 @@ class Connection:
         """Run one `countTokens`; `None` if the answer has no number."""
         _keep_quiet()
         try:
-            return (
-                await self._models.count_tokens(model=model, contents=_PLACEHOLDER, config=_count_config(body))
-            ).total_tokens
+            async with _time_limit(self._options.idle_timeout_ms):
+                return (
+                    await self._models.count_tokens(model=model, contents=_PLACEHOLDER, config=_count_config(body))
+                ).total_tokens
         except Exception as exc:
             fault = self._fault(exc, model)
         raise fault
@@ -151,6 +161,8 @@ class Connection:
                 return ModelUnavailable(
                     f"The model's service was silent for too long ({type(exc).__name__}).", hint=LATER_HINT
                 )
+            case TimeoutError():
+                return ModelUnavailable("The model's service took too long to answer.", hint=LATER_HINT)
             case httpx2.UnsupportedProtocol() | httpx2.InvalidURL():
                 return ModelUnavailable(
                     "The address of the model's service cannot be used.", hint=ENDPOINT_HINT, retryable=False
@@ -203,6 +215,20 @@ def _config(body: Json) -> Json:
 
 def _count_config(body: Json) -> Json:
     return {"http_options": {"extra_body": body}}
+
+
+def _time_limit(milliseconds: int) -> asyncio.Timeout:
+    return asyncio.timeout(milliseconds / 1000)
+
+
+def _restart(limit: asyncio.Timeout, milliseconds: int) -> None:
+    if not limit.expired():
+        limit.reschedule(asyncio.get_running_loop().time() + milliseconds / 1000)
+
+
+def _has_finish_reason(piece: types.GenerateContentResponse) -> bool:
+    candidate = piece.candidates[0] if piece.candidates else None
+    return bool(candidate and candidate.finish_reason and candidate.finish_reason.value != "FINISH_REASON_UNSPECIFIED")
 
 
 def _keep_quiet() -> None:

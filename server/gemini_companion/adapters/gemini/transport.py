@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import ipaddress
 import ssl
@@ -11,10 +12,14 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from gemini_companion.adapters.gemini.event_stream import EventLines
 from gemini_companion.adapters.gemini.options import GeminiOptions
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
-"""The largest answer that is read; as much as one message to an editor may have."""
+"""The largest answer that is read, packed or unpacked; as much as one message to an editor may have."""
+
+_BREATH_BYTES: Final = 1024 * 1024
+"""After so many unpacked bytes the event loop gets a turn: a packed kilobyte may become as many."""
 
 
 class AnswerTooLarge(Exception):
@@ -41,19 +46,34 @@ def http_client(options: GeminiOptions) -> httpx2.AsyncClient:
         connect = options.connect_timeout_ms / 1000
         request.extensions["timeout"] = {"connect": connect, "pool": connect, "read": silence, "write": silence}
 
-    async def bound_answer(response: httpx2.Response) -> None:
-        if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _BoundedStream(response.stream)
+    async def unpack(response: httpx2.Response) -> None:
+        """Unpack the answer here, where each piece can be counted before the next one is made."""
+        if not isinstance(response.stream, httpx2.AsyncByteStream):
+            return
+        packed = httpx2.Response(
+            200,
+            headers=[("content-encoding", value) for value in response.headers.get_list("content-encoding")],
+            stream=_Bounded(response.stream),
+            request=response.request,
+        )
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        lines = EventLines() if kind == "text/event-stream" else None
+        response.stream = _Unpacked(packed, lines)
+        for name in ("content-encoding", "content-length"):
+            if name in response.headers:
+                del response.headers[name]
 
     return httpx2.AsyncClient(
         verify=tls_context(),
         trust_env=not (options.base_url and is_loopback(options.base_url)),
         follow_redirects=False,
-        event_hooks={"request": [set_patience], "response": [bound_answer]},
+        event_hooks={"request": [set_patience], "response": [unpack]},
     )
 
 
-class _BoundedStream(httpx2.AsyncByteStream):
+class _Bounded(httpx2.AsyncByteStream):
+    """The bytes as they came, up to the bound: packing can also make much of nothing."""
+
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
 
@@ -67,6 +87,37 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+
+class _Unpacked(httpx2.AsyncByteStream):
+    """The unpacked bytes, up to the bound; of a stream of events (`lines`), what the SDK can read of it."""
+
+    def __init__(self, packed: httpx2.Response, lines: EventLines | None) -> None:
+        self._packed = packed
+        self._lines = lines
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = breath = 0
+        lines = self._lines
+        async for data in self._packed.aiter_bytes():
+            size += len(data)
+            if size > MAX_ANSWER_BYTES:
+                raise AnswerTooLarge
+            if size - breath > _BREATH_BYTES:
+                breath = size
+                await asyncio.sleep(0)
+            if lines is None:
+                yield data
+                continue
+            if readable := lines.feed(data):
+                yield readable
+            if lines.is_done:
+                return
+        if lines is not None and (readable := lines.rest()):
+            yield readable
+
+    async def aclose(self) -> None:
+        await self._packed.aclose()
 
 
 def is_loopback(url: str) -> bool:

@@ -103,6 +103,7 @@ class ModelProvider(Protocol):
     def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
         """Answer piece by piece. Raises `ModelFault`s, also after some chunks. Does not retry.
 
+        One that is raised after a chunk with a finish reason takes nothing back: the answer is whole.
         A refused prompt is a chunk with `block_reason`, not a fault. Closing the iterator ends the request.
         """
         ...

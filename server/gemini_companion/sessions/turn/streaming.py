@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from gemini_companion.engine.history.part import is_thought, is_truthy, text_of
 from gemini_companion.sessions.events import Event, MessageDelta, MessageDiscarded, ThoughtDelta
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelProvider, ModelRequest
 from gemini_companion.sessions.retry import RetryBudget
+
+logger = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 120.0
 """Seconds of waiting that the retries of one answer may add up to; a longer delay that a service asks for fails."""
@@ -116,8 +119,18 @@ async def stream_answer(
 async def _receive(
     chunks: AsyncIterator[ModelChunk], draft: _Draft, emit: Callable[[Event], None], attempt: int
 ) -> None:
+    """Read the answer to its end. A fault after the finish reason is none: the answer is whole, and paid for."""
     async with aclosing(cast("AsyncGenerator[ModelChunk]", chunks)) as pieces:
-        async for chunk in pieces:
+        while True:
+            try:
+                chunk = await anext(pieces)
+            except StopAsyncIteration:
+                return
+            except ModelFault as fault:
+                if draft.finish_reason is None:
+                    raise
+                logger.debug("After the end of an answer: %s", fault.message)
+                return
             if chunk.block_reason:
                 raise Blocked(
                     f"The model's safety filter refused the prompt ({chunk.block_reason}).",
