@@ -282,7 +282,7 @@ async def test_an_automatic_run_that_does_not_try_again_says_so_and_leaves_the_s
     studio: Studio,
 ) -> None:
     session = await studio.load(dialogue())
-    studio.model.default_answer = SNAPSHOT.replace("none", "much " * 20_000)
+    studio.model.default_answer = SNAPSHOT.replace("none", " ".join(f"much {n}" for n in range(20_000)))
     studio.set(compression_token_cap=500)
     first = await studio.chat("go on")
     assert first.compression is not None

@@ -26,7 +26,7 @@ from tests.support.sessions import Studio
 
 async def test_inflated_is_refused_and_sets_the_flag_only_for_automatic_runs(studio: Studio) -> None:
     session = await studio.load(dialogue(words=60))
-    studio.model.default_answer = f"<state_snapshot>{'long ' * 30_000}</state_snapshot>"
+    studio.model.default_answer = SNAPSHOT.replace("none", " ".join(f"long {n}" for n in range(6_000)))
     before = session.history.contents()
     result = await studio.compress()
     assert result.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"

@@ -9,13 +9,20 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gemini_companion.engine.compression.prompt import FIRST_REQUEST, MERGE_REQUEST, REPAIR_REQUEST, VERIFY_REQUEST
+from gemini_companion.engine.compression.instructions import (
+    FIRST_REQUEST,
+    MERGE_REQUEST,
+    REPAIR_REQUEST,
+    SYSTEM_INSTRUCTION,
+    VERIFY_REQUEST,
+)
 from gemini_companion.engine.compression.types import Plan
+from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.compression.summariser import ANSWER_TOKENS, Summariser
 from gemini_companion.sessions.models.port import ModelRequest
 from tests.support.logs import LEDGER, Book
-from tests.support.scripted_model import ScriptedModel
+from tests.support.scripted_model import ScriptedModel, snapshot_with
 from tests.support.sessions import ManualClock
 
 
@@ -85,14 +92,14 @@ async def test_fitting_counts_the_quoted_prompt_and_room_for_two_answers(window:
 async def test_where_even_the_cut_outputs_do_not_fit_the_oldest_are_summarised_in_blocks_and_merged() -> None:
     model = ScriptedModel()
     plan = planned(talk=60, words=400)
-    model.answers = [f"<state_snapshot>\nblock {number}\n</state_snapshot>" for number in range(20)]
+    model.answers = [snapshot_with(f"block {number}") for number in range(20)]
     summary, told = await summarised(plan, model, window=16_000)
     blocks = [request for request in model.requests if "-block-" in request.prompt_id]
     assert len(blocks) >= 2
     assert summary.calls == len(blocks) + 2
     for number, request in enumerate(blocks[1:], start=1):
-        assert f"‹state_snapshot>\nblock {number - 1}\n‹/state_snapshot>" in asked(request)
-        assert asked(request).endswith(MERGE_REQUEST)
+        assert neutralise(snapshot_with(f"block {number - 1}")) in asked(request)
+        assert MERGE_REQUEST in asked(request)
     data = "".join(asked(request) for request in model.requests[: len(blocks) + 1])
     indexes = [int(index) for index in re.findall(r"^<<<content (\d+) \w+ n0nce$", data, re.MULTILINE)]
     assert indexes == list(range(len(plan.hidden)))
@@ -113,7 +120,7 @@ async def test_a_block_without_a_snapshot_gets_one_repair_call_and_then_ends_it_
     model.default_answer = "no snapshot"
     summary, _ = await summarised(planned(talk=60, words=400), model, window=16_000)
     assert summary == (None, 2)
-    assert visible_text(model.requests[1].contents[-1]) == REPAIR_REQUEST
+    assert "no complete <state_snapshot>" in visible_text(model.requests[1].contents[-1])
 
 
 async def test_two_calls_in_sequence_write_and_verify_and_the_second_repeats_the_first() -> None:
@@ -134,11 +141,14 @@ async def test_two_calls_in_sequence_write_and_verify_and_the_second_repeats_the
 @pytest.mark.parametrize(
     ("answers", "snapshot", "calls"),
     [
-        (["<state_snapshot>one</state_snapshot>", "<state_snapshot>two</state_snapshot>"], "two", 2),
-        (["<state_snapshot>one</state_snapshot>", ""], "one", 2),
-        (["<state_snapshot>one</state_snapshot>", "looks complete"], "one", 2),
-        (["", "<state_snapshot>two</state_snapshot>"], "two", 2),
-        (["none", "none", "<state_snapshot>three</state_snapshot>"], "three", 3),
+        ([snapshot_with("one"), snapshot_with("two")], "two", 2),
+        ([snapshot_with("one"), ""], "one", 2),
+        ([snapshot_with("one"), "looks complete"], "one", 2),
+        ([snapshot_with("one"), SYSTEM_INSTRUCTION], "one", 2),
+        (["", snapshot_with("two")], "two", 2),
+        (["none", "none", snapshot_with("three")], "three", 3),
+        ([SYSTEM_INSTRUCTION, SYSTEM_INSTRUCTION, snapshot_with("three")], "three", 3),
+        ([SYSTEM_INSTRUCTION] * 3, None, 3),
         (["none", "none", "none"], None, 3),
         (["<state_snapshot>cut off", "<scratchpad><state_snapshot>draft</state_snapshot></scratchpad>", ""], None, 3),
     ],
@@ -147,7 +157,15 @@ async def test_which_answer_counts(answers: list[str], snapshot: str | None, cal
     model = ScriptedModel()
     model.answers = list(answers)
     summary, _ = await summarised(planned(talk=4), model)
-    assert summary == (None if snapshot is None else f"<state_snapshot>\n{snapshot}\n</state_snapshot>", calls)
+    assert summary == (None if snapshot is None else snapshot_with(snapshot), calls)
+
+
+async def test_a_repair_says_what_is_missing() -> None:
+    model = ScriptedModel()
+    model.answers = ["<state_snapshot>a</state_snapshot>", ""]
+    await summarised(planned(talk=4), model)
+    asked_for = visible_text(model.requests[2].contents[-1])
+    assert asked_for == REPAIR_REQUEST.format(lack=f"These sections are missing: {', '.join(SECTIONS)}.")
 
 
 async def test_the_offline_model_reads_the_contents_themselves_and_no_window_limits_it() -> None:

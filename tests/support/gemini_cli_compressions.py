@@ -17,6 +17,7 @@ from gemini_companion.engine.errors import (
     StorageFault,
     TokenCountFailed,
 )
+from gemini_companion.engine.facts.neutralise import SECTIONS
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.decode import decode_contents
 from gemini_companion.engine.history.item import Item
@@ -37,6 +38,12 @@ ENVIRONMENT_TOKENS: Final = 69.5
 
 """What Gemini CLI's environment message cost when the vectors were made."""
 
+
+_FRAME: Final = (
+    "<overall_goal>",
+    "</overall_goal>" + "".join(f"<{name}>none</{name}>" for name in SECTIONS if name != "overall_goal"),
+)
+"""What makes a snapshot of the bare word that the vectors' model answers with: ours must have its sections."""
 
 ALIASES: Final = {
     "chat-compression-default": "gemini-3-pro-preview",
@@ -86,7 +93,9 @@ def _without_invented_id(part: dict[str, Any], given_ids: set[str]) -> dict[str,
 def _part_estimate(part: dict[str, Any]) -> float:
     if (text := text_of(part)) is not None:
         return GeminiCliCounter().count_text(
-            text.replace("<state_snapshot>\n", "<state_snapshot>").replace("\n</state_snapshot>", "</state_snapshot>")
+            _bare(text)
+            .replace("<state_snapshot>\n", "<state_snapshot>")
+            .replace("\n</state_snapshot>", "</state_snapshot>")
         )
     if (response := response_of(part)) is not None:
         body = response.get("response")
@@ -202,7 +211,7 @@ async def ours(case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyP
         contents_now = session.history.contents()
         head = 2 if contents_now[1] == Content(role="model", parts=({"text": ACKNOWLEDGEMENT},)) else 1
         assert result is not None
-        outcome.snapshot = (result.snapshot or "").replace("\n", "")
+        outcome.snapshot = _bare(result.snapshot or "").replace("\n", "")
         outcome.history = _plain(contents_now[head:], given_ids)
     elif outcome.status == "CONTENT_TRUNCATED":
         outcome.history = _plain(session.history.contents(), given_ids)
@@ -229,7 +238,8 @@ def _script(studio: Studio, given: dict[str, Any], before: int, given_ids: set[s
             model.answers.append(ModelUnavailable(reply["error"], retryable=False))
         else:
             parts = reply.get("parts") or ([{"text": reply["text"]}] if "text" in reply else [])
-            model.answers.append(ModelChunk(parts=tuple(parts), finish_reason="STOP"))
+            whole = [{**part, "text": _framed(part["text"])} if "text" in part else part for part in parts]
+            model.answers.append(ModelChunk(parts=tuple(whole), finish_reason="STOP"))
     counted: list[int] = []
 
     def count(request: ModelRequest) -> int:
@@ -246,6 +256,16 @@ def _script(studio: Studio, given: dict[str, Any], before: int, given_ids: set[s
         return gemini_cli_estimate(request.contents, given_ids)
 
     model.count = count
+
+
+def _framed(text: str) -> str:
+    return text.replace("<state_snapshot>", f"<state_snapshot>{_FRAME[0]}").replace(
+        "</state_snapshot>", f"{_FRAME[1]}</state_snapshot>"
+    )
+
+
+def _bare(text: str) -> str:
+    return text.replace(_FRAME[0], "").replace(_FRAME[1], "")
 
 
 def _with_requests(outcome: Outcome, studio: Studio, session: Session, items: list[Item]) -> Outcome:

@@ -23,6 +23,12 @@ SNAPSHOT = """<state_snapshot>
 <task_state>none</task_state>
 </state_snapshot>"""
 
+
+def snapshot_with(goal: str) -> str:
+    """A snapshot that can be told from others by its goal."""
+    return SNAPSHOT.replace("Mend the parser.", goal)
+
+
 Answer = str | ModelFault | ModelChunk | list[ModelChunk]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gemini_companion.engine.compression import find_split_point
 from gemini_companion.engine.compression.types import Plan
@@ -181,11 +183,42 @@ def test_after_small_talk_a_long_run_is_split_inside_and_not_before_its_prompt()
 
 def test_a_talk_worth_hiding_is_hidden_before_a_run_is_cut() -> None:
     book = Book()
-    talk(book, 10)
+    talk(book, 10, words=120)
     agent_run(book, 40)
     plan = planned(book)
     assert plan.split_at == 20
     assert plan.kept_prompt is None
+
+
+@pytest.mark.parametrize("turns", [1, 3, 6])
+def test_where_a_third_cannot_be_hidden_before_a_run_the_run_is_split_inside(turns: int) -> None:
+    book = Book()
+    talk(book, turns)
+    prompt = agent_run(book, 26)
+    plan = planned(book)
+    weights = [item.weight for item in plan.trim.items]
+    before_the_prompt = sum(weights[: 2 * turns])
+    assert before_the_prompt < sum(weights) / 3
+    assert sum(item.weight for item in plan.hidden) >= sum(weights) / 3
+    assert plan.kept_prompt is not None
+    assert plan.kept_prompt.seq == prompt.seq
+
+
+@given(st.integers(0, 8), st.integers(0, 60), st.integers(1, 200))
+@settings(max_examples=60, deadline=None)
+def test_a_compression_hides_a_third_or_there_is_no_better_place(turns: int, rounds: int, words: int) -> None:
+    book = Book()
+    talk(book, turns, words=words)
+    agent_run(book, rounds)
+    plan = book.plan()
+    if plan is None:
+        assert turns == 0
+        assert rounds < 3
+        return
+    total = sum(item.weight for item in plan.trim.items)
+    hidden = sum(item.weight for item in plan.hidden)
+    ends = [index for index, item in enumerate(plan.trim.items) if item.content.role == "model"]
+    assert hidden >= total / 3 or plan.split_at >= ends[-1] - 2
 
 
 def test_a_run_whose_last_call_is_open_is_split_before_an_answered_one() -> None:

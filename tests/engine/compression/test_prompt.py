@@ -8,19 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.engine.compression.prompt import (
+from gemini_companion.engine.compression.instructions import (
     FIRST_REQUEST,
     MERGE_REQUEST,
     NO_ANSWER,
     REPAIR_REQUEST,
     SYSTEM_INSTRUCTION,
     VERIFY_REQUEST,
+)
+from gemini_companion.engine.compression.prompt import (
     describe_media,
     editor_paths,
     follow_up,
     quote,
     summary_contents,
 )
+from gemini_companion.engine.compression.substance import sections_of
 from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
 from gemini_companion.engine.history.content import Content, Part, user_text
 from gemini_companion.engine.history.part import visible_text
@@ -220,6 +223,24 @@ def test_a_second_request_has_the_firsts_contents_as_its_prefix(request_text: st
     assert [content.role for content in second] == ["user", "model", "user"]
     assert [visible_text(content) for content in second[1:]] == ["the answer", request_text]
     assert visible_text(follow_up(first, "", request_text)[1]) == NO_ANSWER
+
+
+def test_no_description_stands_inside_a_tag_and_the_example_is_whole() -> None:
+    described, _, example = SYSTEM_INSTRUCTION.partition("<state_snapshot>")
+    assert all(f"- {name}: " in described and f"<{name}>" not in described for name in SECTIONS)
+    sections = sections_of(example.partition("</state_snapshot>")[0])
+    assert tuple(sections) == SECTIONS
+    for mark in ("[DONE]", "[IN PROGRESS]", "[TODO]", "Next:"):
+        assert mark in sections["task_state"]
+    for mark in ("CWD:", "CREATED", "CHANGED", "READ"):
+        assert mark in sections["file_system_state"]
+    assert "[found]" in sections["active_constraints"]
+
+
+def test_the_length_to_aim_at_is_asked_for() -> None:
+    (content,) = summary_contents([], previous_snapshot=None, guidance="ports", nonce=NONCE, words=1_200)
+    assert "about 1,200 words" in content.parts[-1]["text"]
+    assert content.parts[-1]["text"].endswith("ports")
 
 
 def test_the_instruction_names_the_seven_sections_in_order_and_the_private_scratchpad() -> None:

@@ -79,6 +79,12 @@ def test_contents_that_need_no_change_come_back_as_the_same_objects() -> None:
     assert all(before is after for before, after in zip(items, curate(items, LEDGER.measure, close=True), strict=True))
 
 
+def test_a_round_that_was_fine_is_read_anew_when_a_further_answer_joins_it() -> None:
+    items = [item_of(content, seq) for seq, content in enumerate([HELLO, ANSWER, model({"text": ""})], start=1)]
+    curate(items[:2], LEDGER.measure, close=True)
+    assert [item.content for item in curate(items, LEDGER.measure, close=True)] == [HELLO]
+
+
 # --- thoughts
 
 

@@ -81,7 +81,8 @@ class Summariser:
                 return "Sure! Here is a summary of our conversation: we talked."
             case "inflated":
                 return snapshot.replace(
-                    "</task_state>", f"{'And much more was said. ' * (request.characters // 12 + 100)}</task_state>"
+                    "</task_state>",
+                    f"{' '.join(f'And more was said: {n}.' for n in range(request.characters // 12 + 100))}</task_state>",
                 )
             case "no_tag":
                 return "\n".join(snapshot.splitlines()[1:-1])

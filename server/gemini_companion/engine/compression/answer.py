@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, Final, NamedTuple, cast
 
+import msgspec
+
+from gemini_companion.engine.compression.substance import LEAST_SECTIONS, lack_of
 from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
 
 _ATTRIBUTES: Final = r"(?:\s[^<>]{0,200})?>"
@@ -13,6 +18,36 @@ _CLOSE: Final = re.compile(r"</state_snapshot\s{0,20}>", re.IGNORECASE)
 _SCRATCHPAD_TAG: Final = re.compile(rf"<(/?)scratchpad{_ATTRIBUTES}", re.IGNORECASE)
 _SECTION_TAG: Final = re.compile(rf"</?(?:{'|'.join(SECTIONS)})\s{{0,20}}>", re.IGNORECASE)
 _SECTION_BEGINS: Final = re.compile(rf"\s{{0,200}}<(?:{'|'.join(SECTIONS)})\s{{0,20}}>", re.IGNORECASE)
+_CODE_FENCE: Final = re.compile(r"\A\s{0,200}```[a-z]{0,10}\n|\n?```\s{0,200}\Z", re.IGNORECASE)
+
+
+class Answer(NamedTuple):
+    """What an answer holds: a snapshot that can be used, or what it lacks, as a sentence for the model."""
+
+    snapshot: str | None
+    lack: str = ""
+
+
+def read_answer(answer: str, *, nonce: str = "") -> Answer:
+    """The last snapshot of an answer that says something of the conversation (`substance.lack_of`).
+
+    A JSON object with the sections as its fields is taken too: some models write that whatever they are told. `nonce`
+    is the secret marker of the quoted data.
+    """
+    text = _without_scratchpads(answer)
+    lack = ""
+    for body in _bodies(text):
+        snapshot = wrap(body.strip("\n"))
+        this_lack = lack_of(snapshot, nonce=nonce)
+        if not this_lack:
+            return Answer(snapshot)
+        lack = lack or this_lack
+    converted = None if lack else _from_json(text)
+    if converted is not None:
+        lack = lack_of(converted, nonce=nonce)
+        if not lack:
+            return Answer(converted)
+    return Answer(None, lack or "It holds no complete <state_snapshot>, closed by </state_snapshot>.")
 
 
 def read_snapshot(answer: str) -> str | None:
@@ -21,24 +56,52 @@ def read_snapshot(answer: str) -> str | None:
     Scratchpads are dropped first, so that a draft in one is never taken. Where a section follows a tag at once, only
     such tags open a snapshot: a snapshot may mention the tag. A snapshot without text counts as none.
     """
-    text = _without_scratchpads(answer)
-    openings = [match.span() for match in _OPEN.finditer(text)]
-    with_section = [span for span in openings if _SECTION_BEGINS.match(text, span[1])]
-    body = _last_complete(text, with_section)
-    if body is None:
-        body = _last_complete(text, openings)
+    body = next(_bodies(_without_scratchpads(answer)), None)
     return None if body is None else wrap(body.strip("\n"))
 
 
-def _last_complete(text: str, openings: list[tuple[int, int]]) -> str | None:
-    """The body of the last of these openings that is closed before the next one and holds text besides section tags."""
+def _bodies(text: str) -> Iterator[str]:
+    """What complete snapshots hold, the last first; those that open with a section before all others."""
+    openings = [match.span() for match in _OPEN.finditer(text)]
+    with_section = [span for span in openings if _SECTION_BEGINS.match(text, span[1])]
+    return chain(_complete(text, with_section), _complete(text, openings))
+
+
+def _complete(text: str, openings: list[tuple[int, int]]) -> Iterator[str]:
+    """The body of each of these openings that is closed before the next one and holds text besides section tags."""
     end = len(text)
     for start, begin in reversed(openings):
         body = _body(text, begin, end)
         if body is not None and _SECTION_TAG.sub("", body).strip():
-            return body
+            yield body
         end = start
-    return None
+
+
+def _from_json(text: str) -> str | None:
+    """The snapshot in a JSON object that has the sections as fields, `None` if the text is no such object."""
+    try:
+        document = msgspec.json.decode(_CODE_FENCE.sub("", text).strip())
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+    if not isinstance(document, dict):
+        return None
+    raw = cast("dict[str, object]", document)
+    inner = raw.get("state_snapshot")
+    if isinstance(inner, dict):
+        raw = cast("dict[str, object]", inner)
+    fields = {key.lower(): value for key, value in raw.items()}
+    if sum(name in fields for name in SECTIONS) < LEAST_SECTIONS:
+        return None
+    return wrap("\n".join(f"<{name}>\n{neutralise(_as_lines(fields.get(name)))}\n</{name}>" for name in SECTIONS))
+
+
+def _as_lines(value: Any) -> str:
+    """A field's text: a string as it is, a list line by line, anything else in it as JSON."""
+    if value is None or isinstance(value, str):
+        return value or "none"
+    entries = cast("list[object]", value) if isinstance(value, list) else [cast("object", value)]
+    texts = (entry if isinstance(entry, str) else msgspec.json.encode(entry).decode() for entry in entries)
+    return "\n".join(f"- {text}" for text in texts) or "none"
 
 
 def _body(text: str, begin: int, end: int) -> str | None:

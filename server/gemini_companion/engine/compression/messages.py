@@ -32,7 +32,7 @@ def message_for(status: CompressionStatus, before: int, after: int) -> str:
         case "COMPRESSION_FAILED_TOKEN_COUNT_ERROR":
             return "The tokens could not be counted, so the full history stays."
         case "COMPRESSION_FAILED_EMPTY_SUMMARY":
-            return "The summary came back empty, so the full history stays."
+            return "The model wrote no usable snapshot, so the full history stays. Trying again may help."
         case "UNDONE":
             return f"Undone: the chat is back at {after:,} tokens, with everything that came later."
         case "NOOP":

@@ -12,9 +12,9 @@ from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, Shape
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.part import has_call, is_truthy, visible_text
 
-TOO_LITTLE: Final = 0.05
-"""An agent's run is split inside if no plain user content lies far enough, and less than this share of the weight
-stands before the last one.
+TOO_LITTLE: Final = 1 / 3
+"""An agent's run is split inside if no plain user content lies far enough, and less than this share of the weight would
+be hidden: so small a gain is used up after a few rounds.
 """
 
 FIRST_SEQ: Final = 1

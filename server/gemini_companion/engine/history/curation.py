@@ -37,7 +37,9 @@ def round_end(items: Sequence[Item], start: int) -> int:
     known = items[start].clean_round if start < len(items) else None
     if known is not None:
         end = start + len(known)
-        if tuple(items[start:end]) == known and (end == len(items) or items[end].content.role == "model"):
+        if tuple(items[start:end]) == known and (
+            end == len(items) or (known[-1].content.role == "user" and items[end].content.role == "model")
+        ):
             return end
     end = start
     while end < len(items) and items[end].content.role == "model":

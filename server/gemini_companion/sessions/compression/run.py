@@ -8,7 +8,7 @@
  6. Where to split (`Strategy.plan`).
  7. What the summariser gets: the originals if they fit, else cut, else in blocks (`Summariser`).
  8. Summarise, then verify (`Summariser`).
- 9. Read the answer strictly (`engine.compression.answer.read_snapshot`), one repair (`Summariser`).
+ 9. Read the answer strictly (`engine.compression.answer.read_answer`), one repair (`Summariser`).
 10. Assemble (`Strategy.conclude`), and measure what survived (`RetentionCheck`).
 11. Count old and new alike (`install.count_both`), and judge (`engine.compression.types.judge`).
 12. Install in one append (`install.install`), or keep as a preview (`_keep_preview`).

@@ -7,15 +7,9 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeVar
 
-from gemini_companion.engine.compression.answer import read_snapshot
-from gemini_companion.engine.compression.prompt import (
-    REPAIR_REQUEST,
-    SYSTEM_INSTRUCTION,
-    VERIFY_REQUEST,
-    follow_up,
-    quoted_texts,
-    summary_contents,
-)
+from gemini_companion.engine.compression.answer import read_answer, read_snapshot
+from gemini_companion.engine.compression.instructions import REPAIR_REQUEST, SYSTEM_INSTRUCTION, VERIFY_REQUEST
+from gemini_companion.engine.compression.prompt import follow_up, quoted_texts, summary_contents
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, visible_text_of
@@ -38,6 +32,10 @@ ANSWER_TOKENS: Final = 8_192
 
 FENCE_TOKENS: Final = 30
 """Approximate tokens of the two lines of a fence."""
+
+LEAST_WORDS: Final = 150
+TOKENS_A_WORD: Final = 7
+"""A snapshot is to have a word for so many tokens that it hides, in all at most a third of an answer's tokens."""
 
 FACTS_BUDGET_SHARE: Final = 5
 """A snapshot written from the facts may have a fifth of the tokens that it hides."""
@@ -99,7 +97,7 @@ class Summariser:
             self._report("summarising", number, len(blocks))
             contents = await self._quoted(block, snapshot, guidance)
             answer = await self._ask(contents, f"-block-{number}")
-            snapshot = read_snapshot(answer) or await self._repair(contents, answer)
+            snapshot = await self._usable(contents, answer)
             if snapshot is None:
                 return None
         last = len(blocks) if len(blocks) > 1 else None
@@ -110,7 +108,11 @@ class Summariser:
 
         def contents() -> tuple[Content, ...]:
             quoted = quoted_texts(block.items, nonce=self._nonce, first_index=block.first_index, limit=block.limit)
-            return summary_contents(quoted, previous_snapshot=snapshot, guidance=guidance, nonce=self._nonce)
+            hidden = sum(item.measure.tokens for item in block.items)
+            words = min(max(LEAST_WORDS, hidden // TOKENS_A_WORD), max(LEAST_WORDS, self._answer_tokens // 3))
+            return summary_contents(
+                quoted, previous_snapshot=snapshot, guidance=guidance, nonce=self._nonce, words=words
+            )
 
         return await off_loop(len(block.items), contents)
 
@@ -119,11 +121,18 @@ class Summariser:
         first = await self._ask(contents, "")
         self._report("verifying", None, None)
         second = await self._ask(follow_up(contents, first, VERIFY_REQUEST), "-verify")
-        return read_snapshot(second) or read_snapshot(first) or await self._repair(contents, second or first)
+        return await self._usable(contents, second or first, first)
 
-    async def _repair(self, contents: tuple[Content, ...], answer: str) -> str | None:
+    async def _usable(self, contents: tuple[Content, ...], *answers: str) -> str | None:
+        """The first snapshot among these answers that can be used, else that of one repair of the first answer."""
+        read = [read_answer(answer, nonce=self._nonce) for answer in answers]
+        for answer in read:
+            if answer.snapshot is not None:
+                return answer.snapshot
         self._report("repairing", None, None)
-        return read_snapshot(await self._ask(follow_up(contents, answer, REPAIR_REQUEST), "-repair"))
+        request = REPAIR_REQUEST.format(lack=read[0].lack)
+        repaired = await self._ask(follow_up(contents, answers[0], request), "-repair")
+        return read_answer(repaired, nonce=self._nonce).snapshot
 
     async def _extract(self, by_facts: FactSummariser, plan: Plan, guidance: str) -> str | None:
         """The snapshot of a provider that reads the contents themselves: no prompt to parse, no window to keep to."""
