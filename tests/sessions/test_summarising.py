@@ -14,6 +14,7 @@ from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.compression.summariser import ANSWER_TOKENS, Summariser
 from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.sessions.retry import RetryBudget
 from tests.support.logs import LEDGER, Book
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import ManualClock
@@ -49,7 +50,7 @@ async def summarised(
         model="gemini-2.5-pro",
         window=window,
         ledger=LEDGER,
-        clock=ManualClock(),
+        retries=RetryBudget(ManualClock(), 20.0),
         prompt_id="c1",
         nonce="n0nce",
         report=lambda phase, block, blocks: told.append((phase, block, blocks)),
