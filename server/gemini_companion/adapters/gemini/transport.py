@@ -8,7 +8,7 @@ import ipaddress
 import ssl
 import zlib
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 import httpx2
@@ -137,7 +137,16 @@ class _Unpacked(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _unpacker(encoding: str) -> zlib._Decompress | None:
+class _Unpacker(Protocol):
+    """What is used of zlib's decompressor, whose type has no public name."""
+
+    @property
+    def unconsumed_tail(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+def _unpacker(encoding: str) -> _Unpacker | None:
     match encoding:
         case "identity" | "":
             return None

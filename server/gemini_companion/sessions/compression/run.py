@@ -38,7 +38,7 @@ from gemini_companion.engine.history.log import (
     PreviewEntry,
 )
 from gemini_companion.engine.tokens.ledger import TokenCount
-from gemini_companion.sessions.compression.install import count_both, install
+from gemini_companion.sessions.compression.install import count_both, install, observe_before
 from gemini_companion.sessions.compression.retention import RetentionCheck
 from gemini_companion.sessions.compression.summariser import Summariser
 from gemini_companion.sessions.compression_state import Compression
@@ -151,6 +151,8 @@ class CompressionRun:
             counts = await self._count(trim.items, change)
         except ModelFault:
             return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR", plan=plan))
+        if history.version == log.version:  # a prompt may have come while a preview was made
+            observe_before(session, self.choice, trim.items, counts)
         status = judge(counts)
         if status != "COMPRESSED":
             return await self._failed(self.result(status, counts, plan=plan))

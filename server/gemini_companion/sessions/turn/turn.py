@@ -130,12 +130,12 @@ class Turn:
         await self._compress()
         await refresh_environment(session)
         due = await prepare_context(session, self.client)
-        overflow = overflow_of(session, self.choice, self._content(), due)
+        overflow = await overflow_of(session, self.choice, self._content(), due)
         if overflow is not None and session.trigger_at(self.choice) is not None:
             await self._compress(rescue=True)
             await refresh_environment(session)
             due = await prepare_context(session, self.client)
-            overflow = overflow_of(session, self.choice, self._content(), due)
+            overflow = await overflow_of(session, self.choice, self._content(), due)
         if overflow is not None:
             self.emit(overflow)
             return self._stop("contextWindowWillOverflow")
@@ -225,7 +225,7 @@ class Turn:
             retries=self.retries,
         )
         if answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
-            session.ledger.observe(self.choice.name, session.history.epoch, parts, answer.usage.prompt_tokens)
+            session.observe(self.choice, answer.usage.prompt_tokens, parts)
         return answer
 
     def _local_context(self) -> LocalContext | None:
