@@ -128,6 +128,16 @@ async def test_retries_of_one_compression_wait_at_most_twenty_seconds(studio: St
     assert sum(studio.clock.slept) == 18.0
 
 
+async def test_counting_has_no_budget_of_its_own_beside_summarising(studio: Studio) -> None:
+    await studio.load(dialogue())
+    busy = ModelUnavailable("busy", retry_after_ms=6_000)
+    studio.model.answers = [busy, busy, SNAPSHOT, busy, SNAPSHOT]
+    studio.model.counts = [TokenCountFailed("busy", retryable=True, retry_after_ms=6_000)] * 4
+    result = await studio.compress()
+    assert result.status == "COMPRESSION_FAILED_TOKEN_COUNT_ERROR"
+    assert sum(studio.clock.slept) == 18.0
+
+
 async def test_a_model_fault_in_an_automatic_run_never_loses_the_turn(studio: Studio) -> None:
     await studio.load(dialogue())
     studio.set(compression_token_cap=500)

@@ -21,6 +21,7 @@ from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.compression.summariser import ANSWER_TOKENS, Summariser
 from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.sessions.retry import RetryBudget
 from tests.support.logs import LEDGER, Book
 from tests.support.scripted_model import ScriptedModel, snapshot_with
 from tests.support.sessions import ManualClock
@@ -56,7 +57,7 @@ async def summarised(
         model="gemini-2.5-pro",
         window=window,
         ledger=LEDGER,
-        clock=ManualClock(),
+        retries=RetryBudget(ManualClock(), 20.0),
         prompt_id="c1",
         nonce="n0nce",
         report=lambda phase, block, blocks: told.append((phase, block, blocks)),

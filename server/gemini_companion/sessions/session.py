@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -39,6 +40,8 @@ from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import CompressionStatusReport
 from gemini_companion.sessions.services import Services
+
+logger = logging.getLogger(__name__)
 
 Draft: TypeAlias = Callable[[int], Entry]
 """Makes an entry of its sequence number."""
@@ -230,6 +233,15 @@ class Session:
     def token_count(self, choice: ModelChoice) -> TokenCount:
         """The session's one token number: what the next request would have without its prompt."""
         return self.ledger.read(choice.name, self.history.epoch, self.parts())
+
+    def observe(self, choice: ModelChoice, measured: int, parts: RequestParts | None = None) -> None:
+        """Learn from the provider's count of a request of `parts`, by default of the next one without its prompt.
+
+        An absurd count is not believed.
+        """
+        counted = parts or self.parts()
+        if not self.ledger.observe(choice.name, self.history.epoch, counted, measured, limit=self.limit(choice)):
+            logger.warning("Not believed: %d tokens counted where %d were estimated", measured, counted.total)
 
     def trigger_at(self, choice: ModelChoice) -> int | None:
         """The count at which automatic compression starts, `None` while it is off."""

@@ -198,15 +198,13 @@ async def test_a_packed_answer_is_read(emulator: Emulator, gemini: GeminiProvide
 
 
 @pytest.mark.parametrize("method", ["stream", "generate"])
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "gzip, gzip"])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 async def test_the_bound_counts_what_is_unpacked_and_memory_stays_flat(
     emulator: Emulator, gemini: GeminiProvider, monkeypatch: pytest.MonkeyPatch, encoding: str, method: str
 ):
     await gemini.warm_up()
     monkeypatch.setattr("gemini_companion.adapters.gemini.transport.MAX_ANSWER_BYTES", 4 * 1024**2)
-    body = bomb(encoding.partition(",")[0], 128)
-    if "," in encoding:
-        body = gzip.compress(body)
+    body = bomb(encoding, 128)
     emulator.script(Reply(body=body, headers={"content-encoding": encoding, "content-type": "text/event-stream"}))
     tracemalloc.start()
     try:
@@ -236,7 +234,7 @@ async def test_bytes_that_unpack_to_nothing_are_bounded_too(
 
 
 async def test_an_encoding_that_was_not_asked_for_is_a_fault_and_no_answer(emulator: Emulator, gemini: GeminiProvider):
-    for encoding in ("gzip", "gzip, " * 9 + "gzip"):
+    for encoding in ("gzip", "br", "zstd", "gzip, gzip"):
         headers = {"content-encoding": encoding, "content-type": "text/event-stream"}
         emulator.script(Reply(body=b"not packed at all", headers=headers))
         with pytest.raises(ModelUnavailable):

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.totals import Totals
-from gemini_companion.engine.tokens.ledger import FACTOR_RANGE, LEARNING_TOKENS, RequestParts, TokenLedger, totals_of
+from gemini_companion.engine.tokens.ledger import (
+    FACTOR_RANGE,
+    LEARNING_TOKENS,
+    UNKNOWN_TOKENS,
+    RequestParts,
+    TokenLedger,
+    agree,
+    totals_of,
+)
 from tests.support.logs import QuarterCounter, call, item_of, model, result, user
 
 MODEL = "gemini-2.5-pro"
@@ -133,6 +141,49 @@ def test_no_counts_make_an_estimate_absurd(observations: list[tuple[int, int]], 
     estimate = book.estimate(MODEL, parts(text, surroundings))
     assert estimate >= round(text * FACTOR_RANGE[0])
     assert book.estimate(MODEL, parts(text + 1_000, surroundings)) >= estimate
+
+
+# --- counts that cannot be right
+
+
+@pytest.mark.parametrize("measured", [0, -3, 1, 2_000, 60_000, 10**7, 2**53])
+def test_a_count_far_from_the_estimate_teaches_nothing(measured: int) -> None:
+    book = taught((15_000, measured), (15_000, measured))
+    assert book.read(MODEL, 1, parts(15_000)) == (16_000, "estimate")
+
+
+def test_a_count_beyond_the_window_teaches_nothing() -> None:
+    book = ledger()
+    assert not book.observe(MODEL, 1, parts(90_000), 110_000, limit=100_000)
+    assert book.observe(MODEL, 1, parts(90_000), 95_000, limit=100_000)
+    assert book.read(MODEL, 1, parts(90_000)) == (95_000, "api")
+
+
+def test_an_absurd_count_takes_nothing_from_what_was_learned_before() -> None:
+    book = taught((10_000, 12_000), (10_500, 10**9))
+    assert book.read(MODEL, 1, parts(10_500)).tokens == pytest.approx(12_500, rel=0.02)
+    assert book.read(MODEL, 1, parts(10_500)).source == "api"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(-(10**20), 10**20) | st.integers(0, 2_000_000))),
+    st.integers(0, 1_000_000),
+    st.integers(0, 3),
+)
+@settings(deadline=None)
+def test_no_sequence_of_counts_moves_a_reading_far_from_the_estimate(
+    observations: list[tuple[int, int]], text: int, epoch: int
+) -> None:
+    book = taught(*observations)
+    now = book.read(MODEL, epoch, parts(text)).tokens
+    largest = max((known for known, _ in observations), default=0)
+    assert now <= 2 * (text + largest) + 1_000 + UNKNOWN_TOKENS + 2_000
+
+
+@given(st.integers(0, 10**7), st.integers(0, 10**7), st.integers(0, 10**7))
+def test_a_saving_that_the_estimate_sees_is_not_denied_by_a_count(old: int, new: int, estimated: int) -> None:
+    if agree(old - new, estimated, 10 * 1_000) and estimated > 2_100:
+        assert new < old
 
 
 # --- reading

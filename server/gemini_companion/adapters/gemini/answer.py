@@ -24,6 +24,8 @@ Json: TypeAlias = dict[str, Any]
 MAX_DEPTH: Final = 100
 """Levels of JSON that a part may nest; the API itself stops at about as many."""
 _LARGEST_INTEGER: Final = 2**63 - 1
+_LARGEST_COUNT: Final = 2**53 - 1
+"""The largest integer that every reader of JSON takes exactly."""
 _TO_STANDARD_BASE64: Final = str.maketrans("-_", "+/")
 
 
@@ -113,4 +115,4 @@ def _usage_of(usage: types.GenerateContentResponseUsageMetadata | None) -> Usage
 
 
 def _count(value: int | None) -> int:
-    return min(max(value or 0, 0), _LARGEST_INTEGER)
+    return min(max(value or 0, 0), _LARGEST_COUNT)

@@ -6,8 +6,9 @@ import asyncio
 import functools
 import ipaddress
 import ssl
+import zlib
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 import httpx2
@@ -17,6 +18,12 @@ from gemini_companion.adapters.gemini.options import GeminiOptions
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """The largest answer that is read, packed or unpacked; as much as one message to an editor may have."""
+
+_PIECE_BYTES: Final = 256 * 1024
+"""The most that is unpacked at once."""
+
+_GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
+"""zlib's way to say: whichever of the two the header names."""
 
 _BREATH_BYTES: Final = 1024 * 1024
 """After so many unpacked bytes the event loop gets a turn: a packed kilobyte may become as many."""
@@ -47,77 +54,106 @@ def http_client(options: GeminiOptions) -> httpx2.AsyncClient:
         request.extensions["timeout"] = {"connect": connect, "pool": connect, "read": silence, "write": silence}
 
     async def unpack(response: httpx2.Response) -> None:
-        """Unpack the answer here, where each piece can be counted before the next one is made."""
+        """Unpack the answer here, where each piece is counted before the next one is made."""
         if not isinstance(response.stream, httpx2.AsyncByteStream):
             return
-        packed = httpx2.Response(
-            200,
-            headers=[("content-encoding", value) for value in response.headers.get_list("content-encoding")],
-            stream=_Bounded(response.stream),
-            request=response.request,
-        )
+        encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+        response.headers.pop("content-length", None)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         lines = EventLines() if kind == "text/event-stream" else None
-        response.stream = _Unpacked(packed, lines)
-        for name in ("content-encoding", "content-length"):
-            if name in response.headers:
-                del response.headers[name]
+        response.stream = _Unpacked(response.stream, encoding, lines)
 
     return httpx2.AsyncClient(
         verify=tls_context(),
         trust_env=not (options.base_url and is_loopback(options.base_url)),
         follow_redirects=False,
+        headers={"accept-encoding": "gzip"},
         event_hooks={"request": [set_patience], "response": [unpack]},
     )
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    """The bytes as they came, up to the bound: packing can also make much of nothing."""
+class _Unpacked(httpx2.AsyncByteStream):
+    """The unpacked bytes, up to the bound; of a stream of events (`lines`), what the SDK can read of it.
 
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+    It is its own iterator and no generator: the SDK leaves streams half read, and nested generators would then be
+    closed by the garbage collector, in whatever order.
+    """
+
+    def __init__(self, stream: httpx2.AsyncByteStream, encoding: str, lines: EventLines | None) -> None:
         self._stream = stream
+        self._source = aiter(stream)
+        self._encoding = encoding
+        self._unpacker = _unpacker(encoding)
+        self._lines = lines
+        self._packed = b""
+        """What came and is not unpacked yet."""
+        self._packed_size = self._size = self._breath = 0
+        self._has_ended = False
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for data in self._stream:
-            size += len(data)
-            if size > MAX_ANSWER_BYTES:
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not self._has_ended:
+            data = await self._unpack()
+            if not data:
+                self._has_ended = True
+            self._size += len(data)
+            if self._size > MAX_ANSWER_BYTES:
                 raise AnswerTooLarge
-            yield data
+            if self._size - self._breath > _BREATH_BYTES:
+                self._breath = self._size
+                await asyncio.sleep(0)
+            if self._lines is not None:
+                data = self._lines.feed(data) if data else self._lines.rest()
+                self._has_ended = self._has_ended or self._lines.is_done
+            if data:
+                return data
+        raise StopAsyncIteration
+
+    async def _unpack(self) -> bytes:
+        """The next piece, of at most `_PIECE_BYTES` if it was packed; empty at the end."""
+        while True:
+            if not self._packed:
+                try:
+                    self._packed = await anext(self._source)
+                except StopAsyncIteration:
+                    return b""
+                self._packed_size += len(self._packed)
+                if self._packed_size > MAX_ANSWER_BYTES:
+                    raise AnswerTooLarge
+            if self._unpacker is None:
+                data, self._packed = self._packed, b""
+            else:
+                try:
+                    data = self._unpacker.decompress(self._packed, _PIECE_BYTES)
+                except zlib.error as fault:
+                    raise httpx2.DecodingError(f"not {self._encoding}: {fault}") from None
+                self._packed = self._unpacker.unconsumed_tail
+            if data:
+                return data
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-class _Unpacked(httpx2.AsyncByteStream):
-    """The unpacked bytes, up to the bound; of a stream of events (`lines`), what the SDK can read of it."""
+class _Unpacker(Protocol):
+    """What is used of zlib's decompressor, whose type has no public name."""
 
-    def __init__(self, packed: httpx2.Response, lines: EventLines | None) -> None:
-        self._packed = packed
-        self._lines = lines
+    @property
+    def unconsumed_tail(self) -> bytes: ...
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = breath = 0
-        lines = self._lines
-        async for data in self._packed.aiter_bytes():
-            size += len(data)
-            if size > MAX_ANSWER_BYTES:
-                raise AnswerTooLarge
-            if size - breath > _BREATH_BYTES:
-                breath = size
-                await asyncio.sleep(0)
-            if lines is None:
-                yield data
-                continue
-            if readable := lines.feed(data):
-                yield readable
-            if lines.is_done:
-                return
-        if lines is not None and (readable := lines.rest()):
-            yield readable
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
-    async def aclose(self) -> None:
-        await self._packed.aclose()
+
+def _unpacker(encoding: str) -> _Unpacker | None:
+    match encoding:
+        case "identity" | "":
+            return None
+        case "gzip" | "x-gzip" | "deflate":
+            return zlib.decompressobj(_GZIP_OR_ZLIB)
+        case _:
+            raise httpx2.DecodingError("The answer is packed in a way that was not asked for.")
 
 
 def is_loopback(url: str) -> bool:

@@ -27,6 +27,36 @@ LEARNING_TOKENS: Final = 2_000
 """Estimated text tokens below which an API count is not used to learn the factor."""
 
 
+UNKNOWN_TOKENS: Final = 20_000
+"""The most that a request may have beyond what is estimated of it: what a proxy adds, tools, wrapping."""
+
+BELIEVABLE_TIMES: Final = 2.0
+"""A count of more than this multiple of the estimate, or less than its inverse, is not believed; see `is_plausible`."""
+
+_LOW_SLACK: Final = 2_000
+
+
+def is_plausible(estimated: int, counted: int) -> bool:
+    """Whether a count from outside can be one of a request of `estimated` tokens (uncalibrated).
+
+    The estimate was at most 6 % off on conversations that it had never seen, and no tokenizer that we know is twice as
+    fine or coarse, so a count beyond that is wrong, and wrong again when it is repeated: two counts by one service are
+    no two witnesses. Media may be estimated far too low; then the estimate stays in force, and at worst the provider
+    refuses a request for its size, which leads to a compression. Believing a wrong count would cost more: automatic
+    compressions that nothing calls for, and prompts that are refused although they fit.
+    """
+    low, high = estimated / BELIEVABLE_TIMES - _LOW_SLACK, estimated * BELIEVABLE_TIMES + UNKNOWN_TOKENS
+    return counted > 0 and low <= counted <= high
+
+
+def agree(counted: int, estimated: int, whole: int) -> bool:
+    """Whether two numbers for the same difference, what a compression saves for instance, support each other.
+
+    `whole` is the estimate of the larger request.
+    """
+    return abs(counted - estimated) <= abs(estimated) / 2 + whole / 20 + 500
+
+
 class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Estimated or counted tokens of a request, part by part. `messages` includes the prompt."""
 
@@ -81,7 +111,7 @@ class _Calibration:
         if text >= LEARNING_TOKENS:
             self.factor = _within(self._slope(text, beyond), FACTOR_RANGE)
         # The constant takes what the factor does not explain (tools and wrapping), down to minus the surroundings.
-        self.offset = beyond - self.factor * text
+        self.offset = min(beyond - self.factor * text, UNKNOWN_TOKENS)
         if self.offset < -parts.surroundings:
             self.offset = -float(parts.surroundings)
             if text >= LEARNING_TOKENS:
@@ -149,13 +179,18 @@ class TokenLedger:
             tools += measure.tool_tokens
         return Totals(messages=messages, tool_outputs=tools)
 
-    def observe(self, model: str, epoch: int, parts: RequestParts, measured: int) -> None:
-        """Learn from the API's count: a request of these parts has `measured` tokens; 0 or less is ignored."""
-        if measured <= 0:
-            return
+    def observe(self, model: str, epoch: int, parts: RequestParts, measured: int, *, limit: int | None = None) -> bool:
+        """Learn from the API's count: a request of these parts has `measured` tokens.
+
+        False, and nothing is learned, for a count that cannot be right: far from the estimate (`is_plausible`), or over
+        `limit`, the window of a model that took the request.
+        """
+        if not is_plausible(parts.total, measured) or (limit is not None and measured > limit):
+            return False
         calibration = self._calibrations.setdefault(model, _Calibration())
         calibration.learn(parts, measured)
         self._anchor = (model, epoch, measured, round(calibration.apply(parts)))
+        return True
 
     def estimate(self, model: str, parts: RequestParts) -> int:
         """The calibrated estimate of a request."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -13,12 +14,14 @@ from gemini_companion.engine.errors import ContextOverflow, StaleVersion, Storag
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Cut
 from gemini_companion.engine.history.part import response_of
-from gemini_companion.engine.tokens.ledger import totals_of
+from gemini_companion.engine.tokens.ledger import agree, is_plausible, totals_of
 from gemini_companion.sessions.events import ChatCompressed
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
+
+logger = logging.getLogger(__name__)
 
 
 async def count_both(
@@ -27,8 +30,8 @@ async def count_both(
     """Count the request with either view in the same way, by the provider or else by the ledger.
 
     IDE entries of the old view count in both: the next turn sends the editor's state again. Raises `TokenCountFailed`
-    or another `ModelFault` if the provider does not count; if it refuses the old request for its size, the ledger
-    estimates both.
+    or another `ModelFault` if the provider does not count; if it refuses the old request for its size, or if its counts
+    are absurd, the ledger estimates both.
     """
     ide = [item for item in before if item.kind == "ide"]
     after_with_ide = [*after, *ide]
@@ -42,12 +45,24 @@ async def count_both(
         new = await _count(session, choice, after_with_ide, retries)
     except ContextOverflow as overflow:
         raise TokenCountFailed(overflow.message) from overflow
-    return Counts(old, new, "api")
+    counted, estimated = Counts(old, new, "api"), _estimates(session, choice, before, after_with_ide)
+    if not _is_supported(counted, estimated):
+        logger.warning("Not believed: counted %d and %d tokens, estimated %d and %d", *counted[:2], *estimated[:2])
+        return estimated
+    return counted
+
+
+def _is_supported(counted: Counts, estimated: Counts) -> bool:
+    """Whether the estimates support the provider's counts, so that no count can keep a chat from being compressed."""
+    return (
+        is_plausible(estimated.before, counted.before)
+        and is_plausible(estimated.after, counted.after)
+        and agree(counted.before - counted.after, estimated.before - estimated.after, estimated.before)
+    )
 
 
 def _estimates(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
-    parts = session.parts()
-    due = parts.ide_context - sum(item.measure.tokens for item in before if item.kind == "ide")
+    parts, due = session.parts(), _due_ide_tokens(session, before)
 
     def estimate(items: Sequence[Item]) -> int:
         totals = totals_of(items)
@@ -56,6 +71,17 @@ def _estimates(session: Session, choice: ModelChoice, before: Sequence[Item], af
         )
 
     return Counts(estimate(before), estimate(after), "estimate")
+
+
+def observe_before(session: Session, choice: ModelChoice, before: Sequence[Item], counts: Counts) -> None:
+    """Learn from the count of the present view, whatever becomes of the compression that it was made for."""
+    if counts.source == "api":
+        session.observe(choice, counts.before + _due_ide_tokens(session, before))
+
+
+def _due_ide_tokens(session: Session, before: Sequence[Item]) -> int:
+    """Tokens of the IDE context that the next request sends again, and that is not in the view."""
+    return session.parts().ide_context - sum(item.measure.tokens for item in before if item.kind == "ide")
 
 
 async def _count(session: Session, choice: ModelChoice, items: Sequence[Item], retries: RetryBudget) -> int:
@@ -96,7 +122,7 @@ async def install(
         return msgspec.structs.replace(result, status="COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
     await session.commit(lambda seq: msgspec.structs.replace(entry, seq=seq))
     if result.token_count_source == "api":
-        session.ledger.observe(choice.name, session.history.epoch, session.parts(), result.new_token_count)
+        session.observe(choice, result.new_token_count)
     on_commit(result)
     session.emit(
         ChatCompressed(

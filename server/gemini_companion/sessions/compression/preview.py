@@ -14,12 +14,10 @@ from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, Mo
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry, Retention
-from gemini_companion.sessions.compression.install import count_both
+from gemini_companion.sessions.compression.install import count_both, observe_before
 from gemini_companion.sessions.compression.retention import measure_once
 from gemini_companion.sessions.compression.run import CompressionRun
 from gemini_companion.sessions.compression.service import new_compression, wait_and_list
-from gemini_companion.sessions.compression.summariser import RETRY_SECONDS
-from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
 
 
@@ -70,11 +68,11 @@ class _ApplyRun(CompressionRun):
             )
         self.compression.enter("counting")
         before = session.history.curated()
-        retries = RetryBudget(session.services.clock, RETRY_SECONDS)
         try:
-            counts = await count_both(session, self.choice, before, session.history.view_with(entry), retries)
+            counts = await count_both(session, self.choice, before, session.history.view_with(entry), self.retries)
         except ModelFault:
             return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR"))
+        observe_before(session, self.choice, before, counts)
         status = judge(counts)
         if status != "COMPRESSED":
             message = (

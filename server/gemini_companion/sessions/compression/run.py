@@ -38,15 +38,18 @@ from gemini_companion.engine.history.log import (
     PreviewEntry,
 )
 from gemini_companion.engine.tokens.ledger import TokenCount
-from gemini_companion.sessions.compression.install import count_both, install
+from gemini_companion.sessions.compression.install import count_both, install, observe_before
 from gemini_companion.sessions.compression.retention import RetentionCheck
-from gemini_companion.sessions.compression.summariser import RETRY_SECONDS, Summariser
+from gemini_companion.sessions.compression.summariser import Summariser
 from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
+
+RETRY_SECONDS: Final = 20.0
+"""Seconds of waiting that all retries of one compression may add up to."""
 
 NEVER: Final = 2**62
 """Longer than any output: the settings turned shortening off."""
@@ -68,6 +71,8 @@ class CompressionRun:
     """What the user wants kept, `""` for no wish."""
     strategy: Strategy = field(default_factory=SplitStrategy)
     choice: ModelChoice = field(init=False)
+    retries: RetryBudget = field(init=False)
+    """Shared by every call of the run: summarising, verifying, repairing, counting."""
     tokens: TokenCount = field(init=False)
     """The session's token count when it began."""
     calls: int = 0
@@ -97,6 +102,7 @@ class CompressionRun:
         """Begin, run `steps`, and see to an end however they end. `failed` begins the sentence for a fault."""
         session, compression = self.session, self.compression
         self.choice = choice or session.choice()
+        self.retries = RetryBudget(session.services.clock, RETRY_SECONDS)
         self.tokens = session.token_count(self.choice)
         compression.begin()
         try:
@@ -145,6 +151,8 @@ class CompressionRun:
             counts = await self._count(trim.items, change)
         except ModelFault:
             return await self._failed(self.result("COMPRESSION_FAILED_TOKEN_COUNT_ERROR", plan=plan))
+        if history.version == log.version:  # a prompt may have come while a preview was made
+            observe_before(session, self.choice, trim.items, counts)
         status = judge(counts)
         if status != "COMPRESSED":
             return await self._failed(self.result(status, counts, plan=plan))
@@ -181,7 +189,7 @@ class CompressionRun:
             model=model,
             window=min(session.limit(self.choice), services.models.limit(settings, model)),
             ledger=session.ledger,
-            clock=services.clock,
+            retries=self.retries,
             prompt_id=self.compression.compression_id,
             nonce=services.new_nonce(),
             report=self.compression.enter,
@@ -193,9 +201,7 @@ class CompressionRun:
 
     async def _count(self, before: list[Item], change: ViewChange) -> Counts:
         after = self.session.history.view_with(self._entry(change, self.result("COMPRESSED")))
-        return await count_both(
-            self.session, self.choice, before, after, RetryBudget(self.session.services.clock, RETRY_SECONDS)
-        )
+        return await count_both(self.session, self.choice, before, after, self.retries)
 
     def _entry(self, change: ViewChange, result: CompressionResult) -> CompressionEntry:
         return change.entry(**self.session.stamp(), compression_id=self.compression.compression_id, result=result)

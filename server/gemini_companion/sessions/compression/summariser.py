@@ -18,14 +18,10 @@ from gemini_companion.engine.prompts.attachments import as_read
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.events import Phase
 from gemini_companion.sessions.models.port import FactSummariser, ModelProvider, ModelRequest, fact_summariser
-from gemini_companion.sessions.ports import Clock
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.threads import off_loop
 
 T = TypeVar("T")
-
-RETRY_SECONDS: Final = 20.0
-"""Seconds of waiting that all retries of one compression may add up to."""
 
 ANSWER_TOKENS: Final = 8_192
 """Tokens reserved for one answer; two are reserved. In a window under 64k, an eighth of it."""
@@ -64,7 +60,7 @@ class Summariser:
         model: str,
         window: int,
         ledger: TokenLedger,
-        clock: Clock,
+        retries: RetryBudget,
         prompt_id: str,
         nonce: str,
         report: ReportPhase,
@@ -75,7 +71,7 @@ class Summariser:
         self._prompt_id = prompt_id
         self._nonce = nonce
         self._report = report
-        self._retries = RetryBudget(clock, RETRY_SECONDS)
+        self._retries = retries
         self.calls = 0
         """Generate calls that were answered so far."""
         answer = min(ANSWER_TOKENS, window // 8)

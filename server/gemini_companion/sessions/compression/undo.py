@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gemini_companion.engine.compression.messages import message_for
 from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.history.log import CompressionResult, UndoEntry
+from gemini_companion.engine.tokens.ledger import agree
 from gemini_companion.sessions.compression.service import wait_and_list
 from gemini_companion.sessions.events import CompressionUndone
 from gemini_companion.sessions.lane import Job
@@ -35,9 +36,10 @@ async def _undo(session: Session, compression_id: str | None) -> CompressionResu
     choice = session.choice()
     before, source = session.token_count(choice)
     measured = _measured_tokens(session, undone) if source == "api" else None
-    if measured is None:
-        source = "estimate"
-        after = before + session.ledger.estimate_text(choice.name, _restored_tokens(session, undone))
+    restored = session.ledger.estimate_text(choice.name, _restored_tokens(session, undone))
+    if measured is None or not agree(measured, restored, before + restored):  # the log may be an imported one
+        measured, source = None, "estimate"
+        after = before + restored
     else:
         after = before + measured
     stamp = session.stamp()
@@ -55,7 +57,7 @@ async def _undo(session: Session, compression_id: str | None) -> CompressionResu
     )
     await session.commit(lambda seq: UndoEntry(**stamp, seq=seq, undone=undone, result=result))
     if measured is not None:
-        session.ledger.observe(choice.name, session.history.epoch, session.parts(), after)
+        session.observe(choice, after)
     session.emit(CompressionUndone(undone=undone))
     session.notify_usage()
     return result

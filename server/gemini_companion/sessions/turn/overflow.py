@@ -4,23 +4,57 @@ from __future__ import annotations
 
 from typing import Final
 
-from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.errors import ContextOverflow, ModelFault
+from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.sessions.context.ide import DueContext
 from gemini_companion.sessions.events import ContextWindowWillOverflow
+from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
 
 OVERFLOW_SHARE: Final = 0.95
 """Share of what is left of the window that a prompt with its IDE context may take (Gemini CLI's 95 % rule)."""
 
+CERTAIN_TIMES: Final = 2.0
+"""At this multiple of the window the estimate alone is enough; no request of that size is sent to be counted."""
 
-def overflow_of(
+
+async def overflow_of(
     session: Session, choice: ModelChoice, content: Content, due: DueContext
 ) -> ContextWindowWillOverflow | None:
-    """The event to emit if prompt, attached files and IDE context exceed 95 % of what is left of the window."""
+    """The event to emit if prompt, attached files and IDE context exceed 95 % of what is left of the window.
+
+    No prompt is refused for one number that nothing supports: the session's count, which may rest on one that came from
+    outside, and the bare estimate must both say so, and a provider that counts must not contradict them. Where it does
+    not answer, the request is sent, and the provider decides.
+    """
     tokens = session.ledger.measure(content).tokens + due.tokens(session)
     estimated = session.ledger.estimate_text(choice.name, tokens)
-    remaining = session.limit(choice) - session.token_count(choice).tokens
-    if estimated <= OVERFLOW_SHARE * remaining:
+    limit, known = session.limit(choice), session.parts().total
+    remaining = limit - session.token_count(choice).tokens
+    if estimated <= OVERFLOW_SHARE * remaining or tokens <= OVERFLOW_SHARE * (limit - known):
+        return None
+    if known + tokens < CERTAIN_TIMES * limit and await _is_contradicted(session, choice, content, due, limit):
         return None
     return ContextWindowWillOverflow(estimated_request_token_count=estimated, remaining_token_count=max(0, remaining))
+
+
+async def _is_contradicted(
+    session: Session, choice: ModelChoice, content: Content, due: DueContext, limit: int
+) -> bool:
+    """True if the provider, asked to count the request, does not say that it is too large."""
+    if not choice.provider.capabilities.counts_remotely:
+        return False
+    more = (content,) if due.text is None else (user_text(due.text), content)
+    request = ModelRequest(
+        model=choice.name,
+        contents=session.request_contents(session.history.curated(), *more),
+        system_instruction=session.system_instruction,
+    )
+    try:
+        count = await choice.provider.count_tokens(request)
+    except ContextOverflow:
+        return False
+    except ModelFault:
+        return True
+    return count.total + (0 if count.covers_system else session.parts().system_instruction) <= limit

@@ -76,6 +76,8 @@ class Turn:
     has_excluded: bool = False
     """The turn that it replaces is excluded from the view."""
     choice: ModelChoice = field(init=False)
+    retries: RetryBudget = field(init=False)
+    """Shared by the answer and by the one after a rescue."""
     job: Job[ChatResult] = field(init=False)
 
     def emit(self, event: Event) -> None:
@@ -87,6 +89,7 @@ class Turn:
         session = self.session
         self.job = job
         self.started = session.services.clock.monotonic()
+        self.retries = RetryBudget(session.services.clock, RETRY_SECONDS)
         session.asked_model = self.asked_model
         self.choice = session.choice()
         self.emit(TurnStarted(prompt=self.prompt, model=self.choice.name))
@@ -127,12 +130,12 @@ class Turn:
         await self._compress()
         await refresh_environment(session)
         due = await prepare_context(session, self.client)
-        overflow = overflow_of(session, self.choice, self._content(), due)
+        overflow = await overflow_of(session, self.choice, self._content(), due)
         if overflow is not None and session.trigger_at(self.choice) is not None:
             await self._compress(rescue=True)
             await refresh_environment(session)
             due = await prepare_context(session, self.client)
-            overflow = overflow_of(session, self.choice, self._content(), due)
+            overflow = await overflow_of(session, self.choice, self._content(), due)
         if overflow is not None:
             self.emit(overflow)
             return self._stop("contextWindowWillOverflow")
@@ -219,10 +222,10 @@ class Turn:
             request,
             self._local_context(),
             emit=self.emit,
-            retries=RetryBudget(session.services.clock, RETRY_SECONDS),
+            retries=self.retries,
         )
         if answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
-            session.ledger.observe(self.choice.name, session.history.epoch, parts, answer.usage.prompt_tokens)
+            session.observe(self.choice, answer.usage.prompt_tokens, parts)
         return answer
 
     def _local_context(self) -> LocalContext | None:
