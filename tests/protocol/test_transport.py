@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import threading
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -13,7 +14,15 @@ import pytest
 
 from gemini_companion.protocol import transport as transport_module
 from gemini_companion.protocol.frames import FrameFault, FrameParser, frame
-from gemini_companion.protocol.transport import CHUNK, READ_AHEAD, PipeReader, PipeWriter, serve_connection, serve_stdio
+from gemini_companion.protocol.transport import (
+    CHUNK,
+    READ_AHEAD,
+    READ_NOTHING,
+    PipeReader,
+    PipeWriter,
+    serve_connection,
+    serve_stdio,
+)
 from tests.support.sample_server import SampleApp, create_sample_server
 from tests.support.wire import PATIENCE
 
@@ -161,10 +170,22 @@ def write_some(fd: int) -> int:
         return 0
 
 
+class Stopwatch:
+    """Seconds that pass when the test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
 @asynccontextmanager
-async def writing(fd: int, max_backlog: int = 10_000) -> AsyncGenerator[tuple[PipeWriter, asyncio.Event]]:
+async def writing(
+    fd: int, max_backlog: int = 10_000, watch: Stopwatch | None = None
+) -> AsyncGenerator[tuple[PipeWriter, asyncio.Event]]:
     broken = asyncio.Event()
-    writer = PipeWriter(fd, on_broken=broken.set, max_backlog=max_backlog)
+    writer = PipeWriter(fd, on_broken=broken.set, max_backlog=max_backlog, monotonic=watch or Stopwatch())
     yield writer, broken
     writer.close()
 
@@ -178,19 +199,62 @@ async def test_a_writer_writes_in_order_and_all_of_it_before_it_closes(pipe: tup
     assert os.read(pipe[0], CHUNK).split() == [b"%d" % number for number in range(100)]
 
 
-async def test_a_client_that_does_not_read_stops_nobody_and_is_given_up(
+async def full(fd: int) -> None:
+    """Wait until the pipe takes nothing more: what has been read of it since is all that moves."""
+    async with asyncio.timeout(PATIENCE):
+        while select.select([], [fd], [], 0)[1]:
+            await asyncio.sleep(0)
+
+
+async def test_a_client_that_reads_nothing_stops_nobody_and_is_given_up_after_a_time(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(transport_module, "FLUSH_TIMEOUT", 0.01)
-    async with writing(pipe[1], max_backlog=2**20) as (writer, broken):
+    watch = Stopwatch()
+    async with writing(pipe[1], 2**20, watch) as (writer, broken):
         writer.write(b"x" * 2**22)  # a single message may be larger than the backlog
-        assert not broken.is_set()
-        assert writer.backlog > 2**20
+        await full(pipe[1])
         writer.write(b"one more")
+        assert not broken.is_set(), "it may just be busy"
+        watch.seconds += READ_NOTHING + 1
+        writer.write(b"too much")
         assert broken.is_set()
         await writer.flush_and_close()
-        left = 2**22
+        left = 2**22 + len(b"one more")
         while left:  # let its thread go
+            left -= len(await asyncio.to_thread(os.read, pipe[0], 2**20))
+
+
+async def test_a_client_that_reads_slowly_gets_an_answer_larger_than_the_backlog_and_all_that_follows(
+    pipe: tuple[int, int],
+):
+    watch = Stopwatch()
+    async with writing(pipe[1], 2**20, watch) as (writer, broken):
+        writer.write(b"x" * 2**22)
+        received = 0
+        async with asyncio.timeout(PATIENCE):
+            for _ in range(10):
+                await full(pipe[1])
+                watch.seconds += READ_NOTHING + 1
+                before = writer.backlog
+                while writer.backlog == before:  # the thread comes to its next write with what was read
+                    received += len(os.read(pipe[0], CHUNK))
+                    await asyncio.sleep(0)
+                writer.write(b"a delta")
+                assert not broken.is_set()
+            while received < 2**22 + 10 * len(b"a delta"):
+                received += len(await asyncio.to_thread(os.read, pipe[0], 2**20))
+
+
+async def test_a_client_that_was_idle_for_long_is_not_given_up_for_that(pipe: tuple[int, int]):
+    watch = Stopwatch()
+    async with writing(pipe[1], 2**20, watch) as (writer, broken):
+        watch.seconds += READ_NOTHING + 1
+        writer.write(b"x" * 2**21)
+        writer.write(b"one more")
+        assert not broken.is_set()
+        left = 2**21 + len(b"one more")
+        while left:
             left -= len(await asyncio.to_thread(os.read, pipe[0], 2**20))
 
 
@@ -207,6 +271,7 @@ async def test_a_server_whose_client_does_not_read_closes_in_order(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(transport_module, "MAX_BACKLOG", 100_000)
+    monkeypatch.setattr(transport_module, "READ_NOTHING", 0.0)
     monkeypatch.setattr(transport_module, "FLUSH_TIMEOUT", 0.01)
     app = SampleApp()
     from_client, to_server = os.pipe()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from pathlib import Path
 from typing import Final
@@ -53,11 +55,18 @@ def check_writable(name: str) -> None:
 
 
 def write_whole(name: str, data: bytes) -> None:
-    """Write a file completely or not at all. Raises `CompanionError`."""
+    """Write a file completely or not at all. Raises `CompanionError`.
+
+    A new one is readable by its owner only, for it holds a conversation; one that is replaced keeps its mode.
+    """
     path = Path(name)
     partial = path.with_name(f".{path.name}.partial")
     try:
-        partial.write_bytes(data)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.is_file() else 0o600
+        partial.unlink(missing_ok=True)
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+        partial.chmod(mode)
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)

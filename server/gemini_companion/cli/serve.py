@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
+import stat
 import sys
 from collections.abc import Mapping
+from typing import TextIO
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.wiring import serve_stdio
@@ -18,10 +21,20 @@ def serve(env: Mapping[str, str], *, log_file: str | None, log_level: str) -> in
     level = getattr(logging, log_level.upper())
     layout = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     try:
-        if log_file:
-            logging.basicConfig(level=level, filename=log_file, encoding="utf-8", format=layout)
-        else:
-            logging.basicConfig(level=level, stream=sys.stderr, format=layout)
+        stream = _private_log(log_file) if log_file else sys.stderr
+        logging.basicConfig(level=level, stream=stream, format=layout)
     except OSError as error:
         raise InvalidInput(f"The log file {log_file} cannot be written: {error.strerror or error}.") from None
     return serve_stdio(env)
+
+
+def _private_log(path: str) -> TextIO:
+    """The file, opened to append, and closed to others as far as it is a plain file. Raises `OSError`."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and hasattr(os, "fchmod"):
+            os.fchmod(descriptor, 0o600)
+        return open(descriptor, "a", encoding="utf-8", errors="backslashreplace")
+    except BaseException:
+        os.close(descriptor)
+        raise

@@ -14,6 +14,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator
 from typing import Final, Protocol
 
@@ -26,7 +27,9 @@ CHUNK: Final = 64 * 2**10
 READ_AHEAD: Final = 16
 """Chunks that may wait for the event loop before reading pauses."""
 MAX_BACKLOG: Final = 64 * 2**20
-"""Bytes that may wait for a client that does not read; with more it is given up."""
+"""Bytes that may wait for a client that reads nothing."""
+READ_NOTHING: Final = 30.0
+"""Seconds after which a client that has read nothing is given up, if more than `MAX_BACKLOG` waits for it."""
 FLUSH_TIMEOUT: Final = 2.0
 """Seconds for the last bytes to leave."""
 EXIT_GRACE: Final = 2.0
@@ -194,10 +197,19 @@ class PipeReader:
 class PipeWriter:
     """Writes to a descriptor in a daemon thread, so that a client that does not read stops nobody but itself."""
 
-    def __init__(self, fd: int, *, on_broken: Callable[[], None], max_backlog: int) -> None:
+    def __init__(
+        self,
+        fd: int,
+        *,
+        on_broken: Callable[[], None],
+        max_backlog: int,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._fd = fd
         self._on_broken = on_broken
         self._max_backlog = max_backlog
+        self._monotonic = monotonic
+        self._last_read = monotonic()
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._queued = self._written = 0  # each has one writer: the event loop, and the thread
@@ -211,10 +223,15 @@ class PipeWriter:
         return self._queued - self._written
 
     def write(self, data: bytes) -> None:
-        """Queue bytes; never waits. After `close`, or once the client is gone or given up, they go nowhere."""
+        """Queue bytes; never waits. After `close`, or once the client is gone or given up, they go nowhere.
+
+        A client that reads, however slowly, is not given up: one answer alone may be larger than any bound.
+        """
         if self._closed:
             return
-        if self.backlog > self._max_backlog:
+        if self.backlog == 0:
+            self._last_read = self._monotonic()
+        elif self.backlog > self._max_backlog and self._monotonic() - self._last_read > READ_NOTHING:
             logger.error("The client does not read: gave it up with %d bytes waiting", self.backlog)
             self._break()
             return
@@ -246,8 +263,11 @@ class PipeWriter:
                 while (data := self._waiting.get()) is not None:
                     view = memoryview(data)
                     while view:
-                        view = view[os.write(self._fd, view) :]
-                    self._written += len(data)
+                        # A larger piece would be one write, which ends only when the client has read all of it.
+                        written = os.write(self._fd, view[:CHUNK])
+                        view = view[written:]
+                        self._written += written
+                        self._last_read = self._monotonic()
             except OSError:
                 self._loop.call_soon_threadsafe(self._break)
             self._loop.call_soon_threadsafe(self._done.set)

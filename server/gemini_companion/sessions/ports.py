@@ -128,11 +128,18 @@ class SessionStore(Protocol):
         ...
 
     async def save_text(self, session_id: str, name: str, text: str) -> str:
-        """Write a private file (mode 0600) and return its absolute path; a taken name gets a number."""
+        """Write a private file (mode 0600) and return its absolute path.
+
+        A file of this name and content is taken as it is; if the content differs, the new one's name gets a number.
+        """
+        ...
+
+    async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
+        """Delete private files by the names given to `save_text`. What cannot be deleted is logged and stays."""
         ...
 
     def text_path(self, session_id: str, name: str) -> str:
-        """The absolute path that `save_text` uses for `name` in this session, if the name is not taken."""
+        """The absolute path that `save_text` uses for `name` in this session, if no other text has the name."""
         ...
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gemini_companion.adapters.storage import SqliteStore, private_files
 from gemini_companion.adapters.storage.private_files import safe_name
 from gemini_companion.engine.errors import StorageFault
-from tests.adapters.storage.stores import meta, read
+from tests.adapters.storage.stores import meta, mode, read
 from tests.support.patience import PATIENCE
 
 _HOSTILE = ["..", ".", "", "../../etc/passwd", "a/b", "a\\b", "CON", "nul.txt", "a.", ".hidden", "x" * 300 + ".json"]
@@ -86,3 +86,31 @@ async def test_a_full_disk_is_said_and_leaves_no_half_file(store: SqliteStore, m
         assert caught.value.retryable
         assert os.listdir(os.path.dirname(store.text_path("s1", "a.txt"))) == []
         await store.save_text("s1", "a.txt", "x")
+
+
+async def test_a_text_that_is_there_already_is_taken_as_it_is_and_closed_to_others(store: SqliteStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta())
+        first = await store.save_text("s1", "out.txt", "whole\n")
+        Path(first).chmod(0o644)
+        assert await store.save_text("s1", "out.txt", "whole\n") == first
+        assert mode(Path(first)) == 0o600
+        assert os.listdir(os.path.dirname(first)) == ["out.txt"]
+
+
+async def test_texts_that_nothing_names_are_removed_and_what_is_not_there_does_no_harm(store: SqliteStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta())
+        kept, gone = [await store.save_text("s1", name, "x") for name in ("kept.txt", "gone.txt")]
+        await store.remove_texts("s1", ["gone.txt", "never.txt"])
+        assert [os.path.exists(path) for path in (kept, gone)] == [True, False]
+
+
+async def test_folders_that_were_open_to_others_are_closed(store: SqliteStore, tmp_path: Path) -> None:
+    folders = [tmp_path / "projects", tmp_path / "projects" / "default"]
+    for folder in folders:
+        folder.mkdir(mode=0o755)
+        folder.chmod(0o755)
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta())
+    assert [mode(folder) for folder in folders] == [0o700, 0o700]

@@ -102,6 +102,8 @@ class Database:
 
         make_private_directory(self.directory)
         close_to_others(self.directory)
+        with suppress(OSError):  # it may be somebody else's; what is ours is closed either way
+            close_to_others(os.path.dirname(self.directory))
         with self._alone():
             if not os.path.exists(self.path) and os.path.exists(self._fresh):
                 os.rename(self._fresh, self.path)  # the process ended between the two renames of `_renewed`

@@ -9,7 +9,12 @@ from collections.abc import Sequence
 import msgspec
 
 from gemini_companion.adapters.storage.faults import storage_fault
-from gemini_companion.adapters.storage.private_files import make_private_directory, safe_name, write_private_text
+from gemini_companion.adapters.storage.private_files import (
+    make_private_directory,
+    remove_file,
+    safe_name,
+    write_private_text,
+)
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.ports import SessionMeta, SessionPage, StoredEvent, StoredEvents
@@ -86,8 +91,13 @@ class MemoryStore:
         return StoredEvents(events=tuple(kept[:limit]), truncated=len(kept) > limit)
 
     async def save_text(self, session_id: str, name: str, text: str) -> str:
-        """Write a private file (mode 0600) and return its path."""
+        """Write a private file (mode 0600), unless it is there, and return its path."""
         return await asyncio.to_thread(self._write, session_id, name, text)
+
+    async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
+        """Delete private files, if they exist."""
+        for name in names:
+            await asyncio.to_thread(remove_file, self.text_path(session_id, name))
 
     def text_path(self, session_id: str, name: str) -> str:
         """The path that `save_text` uses, if the name is not taken."""

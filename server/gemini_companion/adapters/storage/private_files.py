@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 from collections.abc import Collection
 from itertools import count
 from typing import Final
@@ -75,14 +76,17 @@ def create_private_file(path: str) -> None:
 def write_private_text(directory: str, name: str, text: str) -> str:
     """Write a new file of that name, or of that name with a number if it is taken, and return its path.
 
-    The file is complete and on disk when this returns; if it raises `OSError` or `StorageFault`, there is no file.
+    A file of the same content is taken as it is. The file is complete and on disk when this returns; if it raises `OSError` or `StorageFault`, there is no file.
     """
     stem, suffix = os.path.splitext(name)
+    data = text.encode(errors="replace")
     for number in count(1):
         path = os.path.join(directory, name if number == 1 else f"{stem}-{number}{suffix}")
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), _FILE_MODE)
         except FileExistsError:
+            if _is_private_copy(path, data):
+                return path
             if number < _MAX_TRIES:
                 continue
             raise StorageFault(
@@ -91,7 +95,7 @@ def write_private_text(directory: str, name: str, text: str) -> str:
         try:
             with open(descriptor, "wb") as file:
                 _restrict(descriptor)
-                file.write(text.encode(errors="replace"))
+                file.write(data)
                 file.flush()
                 os.fsync(descriptor)
         except BaseException:
@@ -99,6 +103,16 @@ def write_private_text(directory: str, name: str, text: str) -> str:
             raise
         return path
     raise AssertionError
+
+
+def remove_file(path: str) -> None:
+    """Delete a file, if it exists. What cannot be deleted is logged and stays."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as fault:
+        _log.warning("A private file could not be deleted: %s", fault)
 
 
 def remove_directory(path: str) -> None:
@@ -129,6 +143,21 @@ def remove_old_directories(path: str, kept: Collection[str], deadline: int) -> N
             and entry.stat(follow_symlinks=False).st_mtime * 1000 < deadline
         ):
             remove_directory(entry.path)
+
+
+def _is_private_copy(path: str, data: bytes) -> bool:
+    """Whether a plain file with exactly these bytes stands there; it is then closed to others."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return False
+    with open(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != len(data) or file.read(len(data) + 1) != data:
+            return False
+        _restrict(descriptor)
+        os.fsync(descriptor)  # whoever wrote it may have ended before it was on disk
+    return True
 
 
 def _restrict(descriptor: int) -> None:

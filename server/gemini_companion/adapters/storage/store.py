@@ -17,6 +17,7 @@ from gemini_companion.adapters.storage.private_files import (
     close_to_others,
     make_private_directory,
     remove_directory,
+    remove_file,
     remove_old_directories,
     safe_name,
     write_private_text,
@@ -261,7 +262,9 @@ class SqliteStore:
         return msgspec.structs.replace(kept, truncated=True) if after < self._lost_events.get(session_id, 0) else kept
 
     async def save_text(self, session_id: str, name: str, text: str) -> str:
-        """Write a private file and return its absolute path; a taken name gets a number."""
+        """Write a private file and return its absolute path, unless it is there; a name taken by another text gets a
+        number.
+        """
         await self.worker.run("read", lambda connection: records.require_session(connection, session_id))
         directory = self._files_of(session_id)
 
@@ -271,6 +274,15 @@ class SqliteStore:
             return write_private_text(directory, safe_name(name), text)
 
         return await self.worker.run_file(work)
+
+    async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
+        """Delete private files, if they exist."""
+
+        def work() -> None:
+            for name in names:
+                remove_file(self.text_path(session_id, name))
+
+        await self.worker.run_file(work)
 
     def text_path(self, session_id: str, name: str) -> str:
         """The path that `save_text` uses for `name`, if that is not taken."""

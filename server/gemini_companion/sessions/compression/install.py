@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 
 from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.truncate import whole_text
 from gemini_companion.engine.compression.types import Counts
-from gemini_companion.engine.errors import ContextOverflow, StaleVersion, StorageFault, TokenCountFailed
+from gemini_companion.engine.errors import (
+    CompanionError,
+    ContextOverflow,
+    StaleVersion,
+    StorageFault,
+    TokenCountFailed,
+)
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Cut
 from gemini_companion.engine.history.part import response_of
@@ -116,11 +124,17 @@ async def install(
             "The history was changed while it was being compressed, so nothing was installed.",
             hint="Read the history again, then compress again.",
         )
-    entry = await _write_cuts(session, entry)
-    result = entry.result
-    if result.new_token_count >= result.original_token_count:
-        return msgspec.structs.replace(result, status="COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
-    await session.commit(lambda seq: msgspec.structs.replace(entry, seq=seq))
+    planned = entry
+    try:
+        entry = await _write_cuts(session, planned)
+        result = entry.result
+        if result.new_token_count >= result.original_token_count:
+            await _remove_cuts(session, planned)
+            return msgspec.structs.replace(result, status="COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
+        await session.commit(lambda seq: msgspec.structs.replace(entry, seq=seq))
+    except BaseException:
+        await asyncio.shield(_remove_cuts(session, planned))  # no entry names them: nobody would ever delete them
+        raise
     if result.token_count_source == "api":
         session.observe(choice, result.new_token_count)
     on_commit(result)
@@ -133,6 +147,18 @@ async def install(
     return result
 
 
+def _name_of(cut: Cut) -> str:
+    return cut.path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+async def _remove_cuts(session: Session, entry: CompressionEntry) -> None:
+    """Delete the files of cuts that were not installed; their names are this compression's alone."""
+    if not entry.cuts or entry.compression_id in session.history.compressions:
+        return
+    with suppress(CompanionError):
+        await session.services.store.remove_texts(session.session_id, [_name_of(cut) for cut in entry.cuts])
+
+
 async def _write_cuts(session: Session, entry: CompressionEntry) -> CompressionEntry:
     """The entry without the cuts whose whole outputs could not be written to their files."""
     sources = {item.seq: item for item in session.history.sources}
@@ -143,8 +169,7 @@ async def _write_cuts(session: Session, entry: CompressionEntry) -> CompressionE
             continue
         response = response_of(sources[cut.seq].content.parts[cut.part])
         try:
-            name = cut.path.replace("\\", "/").rsplit("/", 1)[-1]
-            path = await session.services.store.save_text(session.session_id, name, whole_text(response or {}))
+            path = await session.services.store.save_text(session.session_id, _name_of(cut), whole_text(response or {}))
         except StorageFault:
             failed.add(cut)
             continue
