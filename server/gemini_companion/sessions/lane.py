@@ -47,10 +47,16 @@ class Job(Generic[T]):
         self._waiters = 0
         self._task: asyncio.Task[None] | None = None
         self._has_begun = False
+        self._on_withdrawn: Callable[[], None] | None = None
         self.future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    def enqueue(self, on_withdrawn: Callable[[], None]) -> None:
+        """Note that it waits for its turn; `on_withdrawn` is called at once if it is cancelled before that comes."""
+        self._on_withdrawn = on_withdrawn
 
     def start(self) -> None:
         """Run it now, in a task of its own."""
+        self._on_withdrawn = None
         self._task = asyncio.create_task(self._settle(), name=f"{self.kind}:{self.job_id}")
 
     def cancel(self, by: str) -> None:
@@ -59,6 +65,8 @@ class Job(Generic[T]):
             return
         self.cancelled_by = by
         if self._task is None:
+            if self._on_withdrawn is not None:
+                self._on_withdrawn()
             self._task = asyncio.create_task(self._settle(), name=f"abandon:{self.job_id}")
         elif self._has_begun:
             # A task cancelled before its first step never takes one, and its future would stay pending.
@@ -119,6 +127,8 @@ class Lane:
         """What runs: the job that was begun, and those admitted within it. The lane is free when all have ended."""
         self._turns: deque[Job[Any]] = deque()
         self._compressions: deque[Job[Any]] = deque()
+        self._withdrawn: list[Job[Any]] = []
+        """What was cancelled while it waited, until its end is written."""
 
     @property
     def current(self) -> Job[Any] | None:
@@ -127,8 +137,8 @@ class Lane:
 
     @property
     def is_idle(self) -> bool:
-        """True if nothing runs or waits."""
-        return not self._holders
+        """True if nothing runs or waits, and no end of what was cancelled is still being written."""
+        return not self._holders and not self._withdrawn
 
     def submit(self, job: Job[Any]) -> int:
         """Start the job, or queue it. Returns its position in the queue from 1, or 0 if it runs.
@@ -145,10 +155,8 @@ class Lane:
                     f"{QUEUE_LIMIT} prompts are waiting already.",
                     hint="Wait for an answer, or cancel one of them, and send it again.",
                 )
-            self._turns.append(job)
-            return len(self._turns)
-        self._compressions.append(job)
-        return len(self._compressions)
+            return self._wait_in(self._turns, job)
+        return self._wait_in(self._compressions, job)
 
     def admit(self, job: Job[Any]) -> None:
         """Run a job within the one that holds the lane. If that one ends first, this one holds the lane."""
@@ -167,7 +175,7 @@ class Lane:
 
         A turn takes the compression within it along, unless another waiter needs that.
         """
-        jobs = (*reversed(self._holders), *self._turns, *self._compressions)
+        jobs = (*reversed(self._holders), *self._turns, *self._compressions, *self._withdrawn)
         candidates = [job for job in jobs if not job.future.done()]
         if job_id is not None:
             candidates = [job for job in candidates if job.job_id == job_id]
@@ -180,11 +188,26 @@ class Lane:
 
     async def drain(self, by: str) -> None:
         """Cancel every job and wait until all have ended."""
-        jobs = [*self._holders, *self._turns, *self._compressions]
+        jobs = [*self._holders, *self._turns, *self._compressions, *self._withdrawn]
         for job in jobs:
             job.cancel(by)
         for job in jobs:
             await job.settled()
+
+    def _wait_in(self, queue: deque[Job[Any]], job: Job[Any]) -> int:
+        """Queue a job; returns its position from 1. One that is cancelled makes room at once, before its end is
+        written.
+        """
+        queue.append(job)
+        job.enqueue(lambda: self._withdraw(queue, job))
+        return len(queue)
+
+    def _withdraw(self, queue: deque[Job[Any]], job: Job[Any]) -> None:
+        if job not in queue:
+            return  # its turn has come
+        queue.remove(job)
+        self._withdrawn.append(job)
+        job.future.add_done_callback(lambda _: self._withdrawn.remove(job))
 
     def _hold(self, job: Job[Any]) -> None:
         self._holders.append(job)
