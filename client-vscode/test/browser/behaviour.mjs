@@ -1,7 +1,7 @@
 // What only a real layout shows: following, the reader's place, keys, selection, find. `node test/browser/behaviour.mjs [words of a name]`.
-/* global document, requestAnimationFrame, setTimeout */
+/* global document, Event */
 import assert from "node:assert/strict";
-import { openPage } from "./page.mjs";
+import { play } from "./scenes.mjs";
 
 const scenes = {
   "opens at the end": async ({ at }) => {
@@ -49,6 +49,87 @@ const scenes = {
     await at("stream", "And on.\n\n");
     await frames(3);
     assert.ok((await at("fromEnd")) < 1, "at the end it follows again");
+  },
+
+  "goes on following whatever changes the layout: what is around it, its width, the size of the text": async ({
+    at,
+    page,
+    frames,
+  }) => {
+    const follows = async (when) => {
+      assert.ok((await at("fromEnd")) < 1, `${when}: ${await at("fromEnd")} px from the end`);
+      await at("stream", `A paragraph after ${when}.\n\n`);
+      await frames(3);
+      assert.ok((await at("fromEnd")) < 1, `${when}, then text: ${await at("fromEnd")} px from the end`);
+    };
+    await at("stream", "The answer begins.\n\n");
+    await frames(3);
+    for (const height of [780, 800, 640, 800, 780]) {
+      await page.setViewportSize({ width: 400, height });
+      await frames(3);
+      await follows(`a height of ${height} px`);
+    }
+    for (const width of [300, 400, 500]) {
+      await page.setViewportSize({ width, height: 780 });
+      await frames(3);
+      await follows(`a width of ${width} px`);
+    }
+    for (const size of ["16px", "11px", "13px"]) {
+      await page.evaluate((value) => (document.body.style.fontSize = value), size);
+      await frames(4);
+      await follows(`text of ${size}`);
+    }
+    // As when a letter is typed while an answer streams: the browser moves the window to the new end, and its event may come first.
+    for (const height of [760, 781, 760, 781]) {
+      await page.evaluate((value) => {
+        const [root, feed] = [document.querySelector("#root"), document.querySelector("[role=feed]")];
+        root.style.height = `${value}px`;
+        root.getBoundingClientRect();
+        feed.dispatchEvent(new Event("scroll"));
+        window.tests.stream("A little more.\n\n");
+      }, height);
+      await frames(3);
+    }
+    await follows("a letter");
+  },
+
+  "keeps the place of a reader close to the end when the window grows and shrinks again": async ({
+    at,
+    page,
+    frames,
+  }) => {
+    await page.mouse.move(200, 300);
+    await page.mouse.wheel(0, -60);
+    await frames(4);
+    const before = await at("inSight");
+    await page.setViewportSize({ width: 400, height: 900 });
+    await frames(3);
+    await page.setViewportSize({ width: 400, height: 800 });
+    await frames(3);
+    assert.deepEqual(await at("inSight"), before);
+  },
+
+  "stops following when the scrollbar is dragged while text streams in": async ({ at, page, frames }) => {
+    await at("stream", "The answer begins.\n\n");
+    await frames(3);
+    const handle = await page.evaluate(() => {
+      const { right, bottom } = document.querySelector("[role=feed]").getBoundingClientRect();
+      return { x: right - 7, y: bottom - 24 };
+    });
+    await page.mouse.move(handle.x, handle.y);
+    await page.mouse.down();
+    for (let step = 1; step <= 5; step++) {
+      await at("stream", `More, number ${step}.\n\n`);
+      await page.mouse.move(handle.x, handle.y - 30 * step);
+      await frames(2);
+    }
+    await page.mouse.up();
+    await frames(2);
+    assert.ok((await at("fromEnd")) > 1_000, `it is ${await at("fromEnd")} px from the end`);
+    const before = await at("inSight");
+    await at("stream", "And on.\n\n");
+    await frames(3);
+    assert.deepEqual(await at("inSight"), before);
   },
 
   "says how many messages are new": async ({ at, page, frames }) => {
@@ -170,26 +251,4 @@ const scenes = {
   },
 };
 
-const wanted = process.argv.slice(2).join(" ");
-let failed = 0;
-for (const [name, scene] of Object.entries(scenes)) {
-  if (!name.includes(wanted)) continue;
-  const { page, seen, close } = await openPage("behaviourPage.ts");
-  const at = (what, ...args) => page.evaluate(([one, given]) => window.tests[one](...given), [what, args]);
-  const frames = (count) =>
-    page.evaluate(async (left) => {
-      for (; left > 0; left--) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-    }, count);
-  try {
-    await frames(2);
-    await scene({ page, at, frames });
-    assert.deepEqual(seen.errors, []);
-    console.log(`ok    ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL  ${name}\n      ${error.message}`);
-  } finally {
-    await close();
-  }
-}
-if (failed > 0) process.exitCode = 1;
+await play(scenes, "behaviourPage.ts");

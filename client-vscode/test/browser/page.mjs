@@ -21,18 +21,20 @@ const ARGUMENTS = [
   "--no-first-run",
 ];
 
-/** Builds `entry` (TypeScript beside this file) and opens it. `close` ends everything that was started. */
-export async function openPage(entry, { width = 400, height = 800 } = {}) {
+/** Builds `entry` (TypeScript beside this file) with `styles`, and opens it. `close` ends everything that was started. */
+export async function openPage(entry, { width = 400, height = 800, styles = "transcript/transcript.css" } = {}) {
   const outdir = await mkdtemp(join(tmpdir(), "transcript-page-"));
   const folder = import.meta.dirname;
   await build({
-    entryPoints: { page: join(folder, entry), styles: join(folder, "../../webview/transcript/transcript.css") },
+    entryPoints: { page: join(folder, entry), styles: join(folder, "../../webview", styles) },
     bundle: true,
     minify: true,
     format: "esm",
     splitting: true,
     platform: "browser",
     target: "chrome138",
+    jsx: "automatic",
+    jsxImportSource: "preact",
     outdir,
     logLevel: "error",
   });
@@ -42,6 +44,7 @@ export async function openPage(entry, { width = 400, height = 800 } = {}) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ARGUMENTS,
+    ignoreDefaultArgs: ["--hide-scrollbars"], // people have them, and drag them
   });
   const page = await browser.newPage({ viewport: { width, height } });
   const seen = { requests: [], errors: [] };

@@ -1,0 +1,83 @@
+/** What `panel.mjs` drives: the whole panel, with a host that does nothing by itself. */
+import type { FromPage, PanelState, Row, ToPage, Unnumbered } from "../../src/panel/contract.js";
+import { answerRow, conversation, panelState } from "./rows.js";
+
+const sent: FromPage[] = [];
+let rows: Row[] = [];
+let state = panelState();
+let rev = 0;
+let version = 1;
+
+function post(message: Unnumbered): void {
+  const numbered: ToPage = { ...message, rev: (rev += 1) };
+  window.postMessage(numbered, location.origin);
+}
+
+function receive(message: FromPage): void {
+  sent.push(message);
+  if (message.type === "ready") sync();
+  else if (message.type === "call") post({ type: "result", call: message.call, ok: true, value: answerTo(message) });
+}
+
+function answerTo({ request }: Extract<FromPage, { readonly type: "call" }>): unknown {
+  if (request.do === "rows") return { from: request.from, rows: rows.slice(request.from, request.to + 1) };
+  return request.do === "find" ? { matches: matchesOf(request.query) } : {};
+}
+
+function matchesOf(query: string): unknown[] {
+  return rows.flatMap((row, index) => {
+    const start = row.kind === "divider" ? -1 : row.text.indexOf(query);
+    return start === -1 ? [] : [{ row: index, rowId: row.id, start, length: query.length }];
+  });
+}
+
+function sync(): void {
+  post({ type: "sync", state, total: rows.length, from: 0, rows, strings: {} });
+}
+
+function show(shown: readonly Row[], change: Partial<PanelState> = {}): void {
+  rows = [...shown];
+  state = panelState(change);
+  sync();
+}
+
+function change(changed: Partial<PanelState>): void {
+  state = { ...state, ...changed };
+  post({ type: "state", state });
+}
+
+function add(...added: readonly Row[]): void {
+  const from = rows.length;
+  rows.push(...added);
+  post({ type: "rows", total: rows.length, from, rows: added });
+}
+
+/** Appends text to the newest answer, which is made if it does not stream yet. */
+function stream(text: string): void {
+  let row = rows.at(-1);
+  if (row?.kind !== "answer" || row.state !== "streaming") {
+    row = answerRow(rows.length, "", "streaming");
+    add(row);
+    change({ job: { kind: "turn", id: row.turnId } });
+  }
+  const at = row.text.length;
+  rows[rows.length - 1] = { ...row, text: row.text + text };
+  post({ type: "delta", rowId: row.id, version: (version += 1), field: "text", at, text });
+}
+
+const feed = (): Element => document.querySelector("[role=feed]") ?? document.body;
+
+Object.assign(window, {
+  acquireVsCodeApi: () => ({ postMessage: receive, getState: () => undefined, setState: () => undefined }),
+  tests: {
+    sent,
+    show,
+    change,
+    add,
+    stream,
+    conversation,
+    command: (command: Extract<ToPage, { readonly type: "command" }>["command"]) => post({ type: "command", command }),
+    fromEnd: () => feed().scrollHeight - feed().clientHeight - feed().scrollTop,
+  },
+});
+void import("../../webview/main.js");
