@@ -357,6 +357,14 @@ export interface IdeContextSent {
   readonly files: readonly string[];
   readonly selectionChars: number;
   readonly withheld: readonly Withheld[];
+  /** Those of `files` that the model was told are open no more. */
+  readonly closed?: readonly string[];
+  /** How much was sent of the files whose text it is about; of the other files only the path. */
+  readonly texts?: readonly TextExtent[];
+  /** Which lines were sent of a selection that is too long. */
+  readonly selectionCut?: SelectionCut;
+  /** Open files that were left out because only so many go along. */
+  readonly moreOpenFiles?: number;
 }
 
 /** A file that may not be shown to a model. For the client, never for a model. */
@@ -365,6 +373,30 @@ export interface Withheld {
   readonly name: string;
   /** Why, in a few words. */
   readonly reason: string;
+}
+
+/** How much of an open file's text an IDE context message gives. */
+export interface TextExtent {
+  /** Absolute. */
+  readonly path: string;
+  /** All of it; whole lines of it; a part of which not every line is whole; only the path. */
+  readonly extent: "lines" | "part" | "path" | "whole";
+  /** The first and last line that are given, from 1, if it is not whole. */
+  readonly lines?: readonly [number, number];
+  /** How many lines the file has, if it is not whole. */
+  readonly lineCount?: number;
+  /** It is the text of the editor, which is not on disk. */
+  readonly unsaved?: boolean;
+  /** The message has only the differences from what it gave earlier. */
+  readonly asChanges?: boolean;
+  /** Why it is only the path. */
+  readonly reason?: string;
+}
+
+/** A selection that was too long: first and last line, from 1, of what was sent and of what is selected. */
+export interface SelectionCut {
+  readonly sent: readonly [number, number];
+  readonly selected: readonly [number, number];
 }
 
 /** The files and folders that the prompt mentions: what of them went to the model, what was withheld and why. */
@@ -660,6 +692,13 @@ export interface ContextReceipt {
   readonly files: readonly string[];
   readonly selectionChars: number;
   readonly withheld: readonly Withheld[];
+  /** Those of `files` that the model was told are open no more. */
+  readonly closed?: readonly string[];
+  /** How much was sent of the files whose text it is about; of the other files only the path. */
+  readonly texts?: readonly TextExtent[];
+  readonly selectionCut?: SelectionCut;
+  /** Open files that were left out because only so many go along. */
+  readonly moreOpenFiles?: number;
 }
 
 /** The end of a turn. */
@@ -748,6 +787,35 @@ export interface ContextPreview {
   readonly withheld: readonly Withheld[];
   readonly selectionChars: number;
   readonly text?: string;
+  /** Those of `files` that the model is told are open no more. */
+  readonly closed?: readonly string[];
+  /** How much the message gives of the files whose text it is about. */
+  readonly texts?: readonly TextExtent[];
+  readonly selectionCut?: SelectionCut;
+  /** Open files that are left out because only so many go along. */
+  readonly moreOpenFiles?: number;
+  /** Every open file of the client's report, the last focused first. */
+  readonly openFiles?: readonly ContextFile[];
+}
+
+/** An open file, and how much of it the model knows once the next prompt is sent. */
+export interface ContextFile {
+  /** As the client named it. */
+  readonly uri: string;
+  /** Its base name. */
+  readonly name: string;
+  /** All of its text; whole lines of it; a part of which not every line is whole; only its path; nothing. */
+  readonly extent: "lines" | "none" | "part" | "path" | "whole";
+  readonly isActive?: boolean;
+  /** The first and last line, from 1, if it is not whole. */
+  readonly lines?: readonly [number, number];
+  /** How many lines it has, if it is not whole. */
+  readonly lineCount?: number;
+  readonly unsaved?: boolean;
+  /** Which lines go along of a selection that is too long. */
+  readonly selectionCut?: SelectionCut;
+  /** Why nothing or only the path goes along, in a few words; empty for a path if that is all that is meant to. */
+  readonly reason?: string;
 }
 
 /** The matches, best first; `truncated` if there are more, or the workspace was too large to be searched whole. */

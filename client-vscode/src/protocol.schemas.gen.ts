@@ -118,12 +118,31 @@ export const withheld = v.object({
   reason: v.string(),
 });
 
+export const textExtent = v.object({
+  path: v.string(),
+  extent: v.picklist(["lines", "part", "path", "whole"]),
+  lines: v.exactOptional(v.tuple([integer, integer])),
+  lineCount: v.exactOptional(integer),
+  unsaved: v.exactOptional(v.boolean()),
+  asChanges: v.exactOptional(v.boolean()),
+  reason: v.exactOptional(v.string()),
+});
+
+export const selectionCut = v.object({
+  sent: v.tuple([integer, integer]),
+  selected: v.tuple([integer, integer]),
+});
+
 export const ideContextSent = v.object({
   type: v.literal("ideContextSent"),
   kind: v.picklist(["delta", "full"]),
   files: v.array(v.string()),
   selectionChars: integer,
   withheld: v.array(withheld),
+  closed: v.exactOptional(v.array(v.string())),
+  texts: v.exactOptional(v.array(textExtent)),
+  selectionCut: v.exactOptional(selectionCut),
+  moreOpenFiles: v.exactOptional(integer),
 });
 
 export const attachment = v.object({
@@ -325,6 +344,10 @@ export const contextReceipt = v.object({
   files: v.array(v.string()),
   selectionChars: integer,
   withheld: v.array(withheld),
+  closed: v.exactOptional(v.array(v.string())),
+  texts: v.exactOptional(v.array(textExtent)),
+  selectionCut: v.exactOptional(selectionCut),
+  moreOpenFiles: v.exactOptional(integer),
 });
 
 export const historyItem = v.object({
@@ -417,12 +440,29 @@ export const contextReport = v.object({
   tokensUntilCompression: v.nullable(integer),
 });
 
+export const contextFile = v.object({
+  uri: v.string(),
+  name: v.string(),
+  extent: v.picklist(["lines", "none", "part", "path", "whole"]),
+  isActive: v.exactOptional(v.boolean()),
+  lines: v.exactOptional(v.tuple([integer, integer])),
+  lineCount: v.exactOptional(integer),
+  unsaved: v.exactOptional(v.boolean()),
+  selectionCut: v.exactOptional(selectionCut),
+  reason: v.exactOptional(v.string()),
+});
+
 export const contextPreview = v.object({
   kind: v.picklist(["delta", "full", "none"]),
   files: v.array(v.string()),
   withheld: v.array(withheld),
   selectionChars: integer,
   text: v.exactOptional(v.string()),
+  closed: v.exactOptional(v.array(v.string())),
+  texts: v.exactOptional(v.array(textExtent)),
+  selectionCut: v.exactOptional(selectionCut),
+  moreOpenFiles: v.exactOptional(integer),
+  openFiles: v.exactOptional(v.array(contextFile)),
 });
 
 export const workspaceFile = v.object({

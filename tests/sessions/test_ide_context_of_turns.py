@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.message import read_message
-from gemini_companion.engine.ide_context.normalise import normalise
 from gemini_companion.engine.ide_context.replay import replay
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.context.ide import prepare_context
+from gemini_companion.sessions.context.ide import preview_context
+from gemini_companion.sessions.context.open_files import look
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import IdeContextSent
 from gemini_companion.sessions.models.port import ModelRequest, OpenDocument
@@ -68,8 +68,14 @@ def show(client: Client, *files: tuple[str, int | None, str], excluded: Sequence
     )
 
 
-def truth(client: Client) -> KnownState:
-    return KnownState.of(normalise(client.editor.files()))
+async def truth(studio: Studio, client: Client) -> KnownState:
+    """What the model must know of a client's editor."""
+    return KnownState.of((await look(studio.services, client, client.folders)).state)
+
+
+def replayed(texts: list[str]) -> KnownState:
+    """What a model knows after these messages of the editor as it is now."""
+    return (replay(texts) or KnownState()).without_memory()
 
 
 async def test_the_first_turn_sends_everything_and_the_next_one_only_what_changed(studio: Studio) -> None:
@@ -80,7 +86,7 @@ async def test_the_first_turn_sends_everything_and_the_next_one_only_what_change
     await studio.chat("three")
     texts = ide_texts(studio.model.main()[-1])
     assert [is_full(text) for text in texts] == [True, False]
-    assert replay(texts) == truth(studio.client)
+    assert replayed(texts) == await truth(studio, studio.client)
     receipts = studio.heard.of(IdeContextSent)
     assert [receipt.kind for receipt in receipts] == ["full", "delta"]
     assert receipts[0].selection_chars == 5
@@ -109,7 +115,7 @@ async def test_a_cancelled_turn_takes_its_ide_context_back(studio: Studio) -> No
     studio.model.gate.set()
     await studio.chat("three")
     texts = ide_texts(studio.model.main()[-1])
-    assert replay(texts) == truth(studio.client)
+    assert replayed(texts) == await truth(studio, studio.client)
     assert [is_full(text) for text in texts] == [True, False]
 
 
@@ -124,7 +130,7 @@ async def test_another_clients_turn_makes_the_next_one_full(studio: Studio) -> N
     await studio.chat("three")
     texts = ide_texts(studio.model.main()[-1])
     assert [is_full(text) for text in texts] == [True, True, True]
-    assert replay(texts) == truth(studio.client)
+    assert replayed(texts) == await truth(studio, studio.client)
 
 
 @pytest.mark.parametrize("change", ["compress", "truncate", "undo", "apply", "resume"])
@@ -214,9 +220,7 @@ async def _play(folder: Path, steps: list[tuple[str, int, Any]]) -> None:
             await studio.chat(f"{number} " + "word " * 120, client)
             request = studio.model.main()[-1]
             texts = ide_texts(request)
-            expected = truth(client)
-            known = replay(texts) if texts else KnownState()
-            assert known == expected
+            assert replayed(texts) == await truth(studio, client)
             if session.history.epoch != epoch:
                 assert sum(map(is_full, texts)) <= 1
                 epoch = session.history.epoch
@@ -274,7 +278,7 @@ async def test_a_turn_that_only_withholds_something_says_so(studio: Studio) -> N
 async def test_a_file_that_was_taken_out_is_withheld_like_an_ignored_one(studio: Studio) -> None:
     show(studio.client, (PATHS[0], 3, "x = 1"), (PATHS[1], None, ""), excluded=[PATHS[0]])
     session = await studio.session()
-    preview = (await prepare_context(session, studio.client)).preview()
+    preview = await preview_context(studio.services, studio.client, session)
     await studio.chat("one")
     receipt = studio.heard.of(IdeContextSent)[0]
     assert (receipt.files, receipt.selection_chars) == ((PATHS[1],), 0)
@@ -310,7 +314,7 @@ async def test_a_file_that_was_sent_before_is_told_to_be_closed_when_it_is_taken
     assert known.open == {PATHS[1]}
     show(studio.client, *files)
     await studio.chat("three")
-    assert replay(ide_texts(studio.model.main()[-1])) == truth(studio.client)
+    assert replayed(ide_texts(studio.model.main()[-1])) == await truth(studio, studio.client)
 
 
 async def test_a_file_taken_out_that_is_no_more_open_is_in_the_receipt_only_when_that_is_news(studio: Studio) -> None:

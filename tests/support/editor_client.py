@@ -50,9 +50,7 @@ class Editor:
     async def ask(self, method: str, params: dict[str, Any] | None = None, *, request_id: str | None = None) -> Any:
         """The result, or a raised `JsonRpcException`."""
         converter = default_converter()
-        typed: Any = params or {}
-        if method in lsp.METHOD_TO_TYPES:  # pygls sends LSP's own methods only with LSP's own types
-            typed = converter.structure(typed, cast("Any", lsp.METHOD_TO_TYPES[method][2]))
+        typed = _typed(method, params or {})
         async with asyncio.timeout(PATIENCE):
             answer = await self.client.protocol.send_request_async(method, typed, msg_id=request_id)
         return converter.unstructure(answer) if method == "textDocument/codeAction" else plain(answer)
@@ -73,7 +71,7 @@ class Editor:
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """A notification."""
-        self.client.protocol.notify(method, params)
+        self.client.protocol.notify(method, _typed(method, params))
 
     def open(self, path: Path, text: str | None = None) -> None:
         """Open a document."""
@@ -117,6 +115,13 @@ class Editor:
         else:
             self.messages.append(value["message"])
         self._changed.set()
+
+
+def _typed(method: str, params: dict[str, Any]) -> Any:
+    """The params as pygls sends them: those of LSP's own methods only as LSP's own types."""
+    if method not in lsp.METHOD_TO_TYPES:
+        return params
+    return default_converter().structure(params, cast("Any", lsp.METHOD_TO_TYPES[method][2]))
 
 
 def plain(value: Any) -> Any:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Final
+from urllib.parse import unquote
 
 import msgspec
 
 from gemini_companion.engine.ide_context.positions import cursor_at
+from gemini_companion.engine.ide_context.receipt import base_name
 from gemini_companion.engine.ide_context.state import SEVERITIES, Diagnostic
 from gemini_companion.protocol.lsp import Position, Range
 from gemini_companion.protocol.paths import path_of
 from gemini_companion.protocol.types import IdeContextParams, SentDiagnostic
-from gemini_companion.sessions.editor import Editor, ReportedFile, TextPosition
+from gemini_companion.sessions.editor import Editor, PlacelessFile, ReportedFile, TextPosition
 
 _MAX_DIAGNOSTICS: Final = 200
 _MAX_MESSAGE: Final = 2_000
@@ -34,6 +36,7 @@ def reported_files(params: IdeContextParams) -> list[ReportedFile]:
     return [
         ReportedFile(
             path=path,
+            uri=file.uri,
             last_focused_at=file.last_focused_at,
             is_active=file.is_active,
             cursor=position_of(file.cursor) if file.cursor else None,
@@ -43,6 +46,19 @@ def reported_files(params: IdeContextParams) -> list[ReportedFile]:
         )
         for file in params.open_files
         if (path := path_of(file.uri)) is not None
+    ]
+
+
+def placeless_files(params: IdeContextParams) -> list[PlacelessFile]:
+    """What a notice names that is no file on disk."""
+    return [
+        PlacelessFile(
+            uri=file.uri,
+            name=base_name(unquote(file.uri.partition(":")[2])) or file.uri,
+            reason="not saved yet" if file.uri.startswith("untitled:") else "not a file on disk",
+        )
+        for file in params.open_files
+        if path_of(file.uri) is None
     ]
 
 

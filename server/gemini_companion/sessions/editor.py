@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from gemini_companion.engine.history.view import History
-from gemini_companion.engine.ide_context.policy import baseline_of, is_full_due
 from gemini_companion.engine.ide_context.positions import PositionEncoding, count_line_breaks, cursor_at, text_between
 from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, LineRange, OpenFile
 from gemini_companion.sessions.models.port import OpenDocument
@@ -28,6 +27,8 @@ class ReportedFile(msgspec.Struct, frozen=True, kw_only=True):
     """An open file as a client reports it; `path` is absolute, positions are LSP's."""
 
     path: str
+    uri: str = ""
+    """As the client named it; empty for the URI of the path."""
     last_focused_at: float = 0
     """When it last had the focus; any unit, larger is newer."""
     is_active: bool = False
@@ -35,6 +36,14 @@ class ReportedFile(msgspec.Struct, frozen=True, kw_only=True):
     selection: tuple[TextPosition, TextPosition] | None = None
     selected_text: str | None = None
     visible: tuple[TextPosition, TextPosition] | None = None
+
+
+class PlacelessFile(msgspec.Struct, frozen=True, kw_only=True):
+    """Something open that is no file on disk, and why it does not go along."""
+
+    uri: str
+    name: str
+    reason: str
 
 
 class Buffer(msgspec.Struct, kw_only=True):
@@ -63,15 +72,20 @@ class Editor:
         self.client_id = client_id
         self.encoding: PositionEncoding = "utf-16"
         self._reported: tuple[ReportedFile, ...] | None = None
+        self.placeless: tuple[PlacelessFile, ...] = ()
+        """What is open and is no file on disk."""
         self.excluded: frozenset[str] = frozenset()
         """Files that the user excluded: nothing of them is sent."""
         self._buffers: dict[str, Buffer] = {}
         self._focus = itertools.count(1)
         self._documents: tuple[OpenDocument, ...] = ()
 
-    def report(self, files: Sequence[ReportedFile], excluded: Iterable[str] = ()) -> None:
+    def report(
+        self, files: Sequence[ReportedFile], excluded: Iterable[str] = (), placeless: Sequence[PlacelessFile] = ()
+    ) -> None:
         """Take the client's report of what is open; from then on it counts instead of the open documents."""
         self._reported = tuple(files[:MAX_REPORTED])
+        self.placeless = tuple(placeless[:MAX_REPORTED])
         self.excluded = frozenset(excluded)
 
     def open(self, path: str, read: Callable[[], str]) -> None:
@@ -119,18 +133,19 @@ class Editor:
         return text_between(buffer.text, *selection, self.encoding) if buffer else ""
 
     def files(self) -> list[OpenFile]:
-        """The open files, not yet checked for whether they may be shown."""
+        """The open files, not yet checked for whether they may be shown, and without their texts.
+
+        A file that is said to be unsaved may equal the disk.
+        """
         if self._reported is not None:
             return [self._from_report(file) for file in self._reported]
         newest = max((buffer.focused for buffer in self._buffers.values()), default=0)
         return [self._from_buffer(buffer, is_active=buffer.focused == newest) for buffer in self._buffers.values()]
 
-    def is_full_due(self, history: History) -> bool:
-        """True if the next prompt from this client sends the full IDE context."""
-        baseline = baseline_of(history.ide_entries)
-        return is_full_due(
-            baseline, client=self.client_id, epoch=history.epoch, previous_turn_client=history.previous_client
-        )
+    def uri(self, path: str) -> str:
+        """What the client calls an open file."""
+        reported = next((file.uri for file in self._reported or () if file.path == path), "")
+        return reported or Path(path).as_uri()
 
     def show_documents(self, documents: Sequence[OpenDocument]) -> None:
         """Set what a model provider on this machine may read."""
@@ -144,8 +159,10 @@ class Editor:
         buffer = self._buffers.get(file.path)
         text = buffer.text if buffer else None
         selected = file.selected_text
-        if selected is None and file.selection is not None and text is not None:
-            selected = text_between(text, *file.selection, self.encoding)
+        if file.selection is not None and text is not None:
+            whole = text_between(text, *file.selection, self.encoding)
+            if whole.startswith(selected or ""):  # a client may have cut it; a text that differs is newer than ours
+                selected = whole
         position = file.cursor or (file.selection[1] if file.selection else None)
         return OpenFile(
             path=file.path,
@@ -153,8 +170,9 @@ class Editor:
             is_active=file.is_active,
             cursor=cursor_at(text, *position, self.encoding) if position else None,
             selected_text=selected,
+            selected_lines=_selected_lines(file.selection) if file.selection else None,
             visible_range=_lines(file.visible) if file.visible else None,
-            unsaved_text=text if buffer and buffer.maybe_dirty else None,
+            is_unsaved=buffer is not None and buffer.maybe_dirty,
             diagnostics=buffer.diagnostics if buffer else (),
         )
 
@@ -170,7 +188,8 @@ class Editor:
             is_active=is_active,
             cursor=cursor,
             selected_text=selected,
-            unsaved_text=buffer.text if buffer.maybe_dirty else None,
+            selected_lines=_selected_lines(buffer.selection) if selected and buffer.selection else None,
+            is_unsaved=buffer.maybe_dirty,
             diagnostics=buffer.diagnostics,
         )
 
@@ -189,3 +208,9 @@ class Editor:
 def _lines(visible: tuple[TextPosition, TextPosition]) -> LineRange:
     first, last = sorted((visible[0][0], visible[1][0]))
     return LineRange(start_line=max(0, first) + 1, end_line=max(0, last) + 1)
+
+
+def _selected_lines(selection: tuple[TextPosition, TextPosition]) -> LineRange:
+    """The lines that hold something selected, from 1: an end at the beginning of a line leaves that line out."""
+    (first, _), (last, character) = sorted(selection)
+    return LineRange(start_line=first + 1, end_line=max(first, last - (character == 0)) + 1)

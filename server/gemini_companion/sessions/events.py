@@ -14,6 +14,8 @@ from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import (
     Attachment,
     CompressionResult,
+    SelectionCut,
+    TextExtent,
     TokenCountSource,
     Trigger,
     Usage,
@@ -145,6 +147,14 @@ class IdeContextSent(_Event, tag="ideContextSent", frozen=True, kw_only=True):
     files: tuple[str, ...]
     selection_chars: int
     withheld: tuple[Withheld, ...]
+    closed: tuple[str, ...] = ()
+    """Those of `files` that the model was told are open no more."""
+    texts: tuple[TextExtent, ...] = ()
+    """How much was sent of the files whose text it is about; of the other files only the path."""
+    selection_cut: SelectionCut | None = None
+    """Which lines were sent of a selection that is too long."""
+    more_open_files: int = 0
+    """Open files that were left out because only so many go along."""
 
 
 class FilesAttached(_Event, tag="filesAttached", frozen=True, kw_only=True):

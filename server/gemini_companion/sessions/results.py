@@ -14,6 +14,8 @@ from gemini_companion.engine.history.log import (
     Attachment,
     CompressionResult,
     CompressionStatus,
+    SelectionCut,
+    TextExtent,
     TokenCountSource,
     Trigger,
     Usage,
@@ -68,13 +70,20 @@ class ChatResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     """The prompt, if nothing was sent."""
 
 
-class ContextReceipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ContextReceipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What of the editor went to the model with a turn, and what was withheld and why."""
 
     kind: Literal["full", "delta"]
     files: tuple[str, ...]
     selection_chars: int
     withheld: tuple[Withheld, ...]
+    closed: tuple[str, ...] = ()
+    """Those of `files` that the model was told are open no more."""
+    texts: tuple[TextExtent, ...] = ()
+    """How much was sent of the files whose text it is about; of the other files only the path."""
+    selection_cut: SelectionCut | None = None
+    more_open_files: int = 0
+    """Open files that were left out because only so many go along."""
 
 
 class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -195,6 +204,27 @@ class ContextReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """`None` while automatic compression is off."""
 
 
+class ContextFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """An open file, and how much of it the model knows once the next prompt is sent."""
+
+    uri: str
+    """As the client named it."""
+    name: str
+    """Its base name."""
+    extent: Literal["whole", "lines", "part", "path", "none"]
+    """All of its text; whole lines of it; a part of which not every line is whole; only its path; nothing."""
+    is_active: bool = False
+    lines: tuple[int, int] | None = None
+    """The first and last line, from 1, if it is not whole."""
+    line_count: int = 0
+    """How many lines it has, if it is not whole."""
+    unsaved: bool = False
+    selection_cut: SelectionCut | None = None
+    """Which lines go along of a selection that is too long."""
+    reason: str = ""
+    """Why nothing or only the path goes along, in a few words; empty for a path if that is all that is meant to."""
+
+
 class ContextPreview(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The IDE context as the next turn would send it. `text` is absent when nothing would be sent."""
 
@@ -203,6 +233,15 @@ class ContextPreview(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     withheld: tuple[Withheld, ...]
     selection_chars: int
     text: str | None = None
+    closed: tuple[str, ...] = ()
+    """Those of `files` that the model is told are open no more."""
+    texts: tuple[TextExtent, ...] = ()
+    """How much the message gives of the files whose text it is about."""
+    selection_cut: SelectionCut | None = None
+    more_open_files: int = 0
+    """Open files that are left out because only so many go along."""
+    open_files: tuple[ContextFile, ...] = ()
+    """Every open file of the client's report, the last focused first."""
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -30,6 +30,7 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.part import is_truthy
 from gemini_companion.engine.history.view import History
+from gemini_companion.engine.ide_context.policy import Baseline, baseline_of, is_full_due
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
@@ -75,6 +76,8 @@ class Session:
         """Turns that have not ended, oldest first."""
         self._due_ide_tokens = 0
         """Tokens of the IDE context when it last left the view: the next request sends it again, so it is counted."""
+        self._ide_read: tuple[tuple[int, ...], Baseline | None] = ((), None)
+        """The sequence numbers of IDE entries, and the baseline that they leave."""
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
         self._system_tokens: tuple[str | None, int] = (None, 0)
@@ -86,6 +89,29 @@ class Session:
     def session_id(self) -> str:
         """The session's id."""
         return self.meta.session_id
+
+    # --- the IDE context
+
+    def ide_baseline(self) -> Baseline | None:
+        """What the model knows of an editor by the IDE entries in the view. Each is read once."""
+        entries = self.history.ide_entries
+        seqs = tuple(entry.seq for entry in entries)
+        read, baseline = self._ide_read
+        if seqs[: len(read)] != read:
+            read, baseline = (), None
+        baseline = baseline_of(entries[len(read) :], baseline)
+        self._ide_read = (seqs, baseline)
+        return baseline
+
+    def is_full_ide_due(self, client: Client) -> bool:
+        """True if the next prompt from this client sends the full IDE context."""
+        history = self.history
+        return is_full_due(
+            self.ide_baseline(),
+            client=client.client_id,
+            epoch=history.epoch,
+            previous_turn_client=history.previous_client,
+        )
 
     # --- the log
 
@@ -266,7 +292,7 @@ class Session:
             elapsed_ms=under_way.elapsed_ms if under_way else msgspec.UNSET,
             last=self.last_result or msgspec.UNSET,
             has_failed_compression_attempt=self.breaker.has_failed(count.tokens),
-            force_full_ide_context=client is None or client.editor.is_full_due(self.history),
+            force_full_ide_context=client is None or self.is_full_ide_due(client),
             token_count=count.tokens,
             token_count_source=count.source,
             token_limit=self.limit(choice),

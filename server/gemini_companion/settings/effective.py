@@ -42,6 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     hooks: Mapping[str, Any]
     telemetry: TelemetrySettings
     ide_max_open_files: int
+    ide_active_file_characters: int
     compression_model: str | None
     """The model that writes snapshots; `None` for one of the chat's model's family."""
     session_retention_days: int | None
@@ -83,6 +84,7 @@ def settle(
         hooks=merged.hooks,
         telemetry=merged.telemetry,
         ide_max_open_files=merged.companion.ide.max_open_files,
+        ide_active_file_characters=merged.companion.ide.active_file_characters,
         compression_model=merged.companion.compression.model,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),

@@ -98,6 +98,8 @@ class IdeSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     max_open_files: Annotated[int, Meta(ge=0, le=100)] = 10
     """How many open files are sent to the model, the last focused first. 0: none."""
+    active_file_characters: Annotated[int, Meta(ge=0, le=400_000)] = 16_384
+    """How many characters of the active file's text are sent; of a longer one the lines around the cursor. 0: none."""
 
 
 class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

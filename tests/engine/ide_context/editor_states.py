@@ -39,7 +39,10 @@ open_files = st.builds(
     cursor=st.none() | cursors,
     selected_text=st.none() | texts,
     visible_range=st.none() | ranges,
-    unsaved_text=st.none() | texts,
+    text=st.none() | texts,
+    is_unsaved=st.booleans(),
+    path_only=st.sampled_from(("", "not a text file")),
+    selected_lines=st.none() | ranges,
     diagnostics=st.lists(diagnostics, max_size=3).map(tuple),
 )
 """Files as an editor tells them, duplicates and all."""

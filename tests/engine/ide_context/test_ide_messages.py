@@ -30,6 +30,10 @@ def active(path: str = "/w/a.py", **fields: object) -> OpenFile:
     return msgspec.structs.replace(OpenFile(path=path, last_focused_at=9, is_active=True), **fields)
 
 
+def unsaved(path: str, text: str) -> OpenFile:
+    return OpenFile(path=path, text=text, is_unsaved=True)
+
+
 def state(*files: OpenFile) -> EditorState:
     return normalise(files)
 
@@ -54,9 +58,10 @@ def test_a_full_message_has_gemini_clis_keys_in_order_and_ours_after_them():
         selected_text="sel",
         visible_range=LineRange(start_line=1, end_line=9),
         diagnostics=(Diagnostic(line=1, character=2, severity="error", message="no", source="ruff"),),
-        unsaved_text="text",
+        text="text",
+        is_unsaved=True,
     )
-    said = body(render_full(state(file, OpenFile(path="/w/b", unsaved_text="b"), OpenFile(path="/w/c"))))
+    said = body(render_full(state(file, unsaved("/w/b", "b"), OpenFile(path="/w/c"))))
     assert json.dumps(said) == json.dumps(
         {
             "activeFile": {
@@ -65,7 +70,7 @@ def test_a_full_message_has_gemini_clis_keys_in_order_and_ours_after_them():
                 "selectedText": "sel",
                 "visibleRange": {"startLine": 1, "endLine": 9},
                 "diagnostics": [{"line": 1, "character": 2, "severity": "error", "message": "no", "source": "ruff"}],
-                "unsavedText": "text",
+                "content": {"unsaved": True, "text": "text"},
             },
             "otherOpenFiles": ["/w/b", "/w/c"],
             "otherUnsavedFiles": [{"path": "/w/b", "unsavedText": "b"}],
@@ -141,36 +146,124 @@ def test_a_cursor_and_a_selection_that_disappear_are_told():
 def test_visible_range_diagnostics_and_unsaved_text_are_told_after_gemini_clis_keys():
     found = Diagnostic(line=1, character=1, severity="warning", message="hm")
     now = state(
-        active(
-            visible_range=LineRange(start_line=2, end_line=3), diagnostics=(found,), unsaved_text="x", selected_text="s"
-        )
+        active(visible_range=LineRange(start_line=2, end_line=3), diagnostics=(found,), text="x", selected_text="s"),
+        unsaved("/w/b", "b"),
     )
-    said = changes(state(active()), now)
-    assert list(said) == ["selectionChanged", "visibleRangeChanged", "diagnosticsChanged", "unsavedTextChanged"]
-    assert said["unsavedTextChanged"] == [{"path": "/w/a.py", "unsavedText": "x"}]
-    back = changes(now, state(active()))
+    said = changes(state(active(), OpenFile(path="/w/b")), now)
+    assert list(said) == [
+        "selectionChanged",
+        "visibleRangeChanged",
+        "diagnosticsChanged",
+        "contentChanged",
+        "unsavedTextChanged",
+    ]
+    assert said["contentChanged"] == {"path": "/w/a.py", "content": {"text": "x"}}
+    assert said["unsavedTextChanged"] == [{"path": "/w/b", "unsavedText": "b"}]
+    back = changes(now, state(active(), OpenFile(path="/w/b")))
     assert back["visibleRangeChanged"] == {"path": "/w/a.py", "visibleRange": None}
     assert back["diagnosticsChanged"] == {"path": "/w/a.py", "diagnostics": [], "omittedDiagnostics": 0}
-    assert back["unsavedTextChanged"] == [{"path": "/w/a.py", "saved": True}]
+    assert back["contentChanged"] == {"path": "/w/a.py", "content": None}
+    assert back["unsavedTextChanged"] == [{"path": "/w/b", "saved": True}]
 
 
-def test_unsaved_text_of_the_file_that_gets_the_focus_is_told_with_it():
-    before = state(active(), OpenFile(path="/w/b"))
-    now = state(active("/w/b", unsaved_text="new"), OpenFile(path="/w/a.py", unsaved_text="old"))
-    assert changes(before, now) == {
-        "activeFileChanged": {"path": "/w/b", "unsavedText": "new"},
+def after(*states: EditorState) -> KnownState:
+    """What is known after these states were told, each as a change of the one before."""
+    known = apply_text(None, render_full(states[0]) or render_nothing_open())
+    for now in states[1:]:
+        text = render_delta(known, now)
+        known = known if text is None else apply_text(known, text)
+    return known
+
+
+def delta(known: KnownState, now: EditorState) -> dict[str, object]:
+    return body(render_delta(known, now))["changes"]  # type: ignore[return-value]
+
+
+LINES = "".join(f"line {number}\n" for number in range(1, 101))
+
+
+def test_the_text_of_the_file_that_gets_the_focus_is_told_with_it():
+    known = after(state(active(), OpenFile(path="/w/b")))
+    now = state(active("/w/b", text="new", is_unsaved=True), unsaved("/w/a.py", "old"))
+    assert delta(known, now) == {
+        "activeFileChanged": {"path": "/w/b", "content": {"unsaved": True, "text": "new"}},
         "unsavedTextChanged": [{"path": "/w/a.py", "unsavedText": "old"}],
     }
 
 
-def test_unsaved_text_that_the_model_knows_is_not_told_again_when_the_focus_moves():
-    before = state(active(unsaved_text="aaa"), OpenFile(path="/w/b"))
-    assert changes(before, state(active("/w/b"), OpenFile(path="/w/a.py", unsaved_text="aaa"))) == {
-        "activeFileChanged": {"path": "/w/b"}
+def test_a_text_is_told_again_only_when_it_changed_and_then_as_a_diff():
+    known = after(state(active(text=LINES)))
+    assert render_delta(known, state(active(text=LINES))) is None
+    now = state(active(text=LINES.replace("line 50\n", "line fifty\n"), is_unsaved=True))
+    diff = "@@ -48,5 +48,5 @@\n line 48\n line 49\n-line 50\n+line fifty\n line 51\n line 52"
+    assert delta(known, now) == {
+        "contentChanged": {"path": "/w/a.py", "content": {"unsaved": True, "diff": diff}},
     }
-    before = state(active(), OpenFile(path="/w/b", unsaved_text="bbb"))
-    assert changes(before, state(active("/w/b", unsaved_text="bbb"), OpenFile(path="/w/a.py"))) == {
-        "activeFileChanged": {"path": "/w/b"}
+
+
+def test_a_text_that_changed_all_over_is_told_whole():
+    known = after(state(active(text=LINES)))
+    changed = LINES.replace("line", "row")
+    assert delta(known, state(active(text=changed))) == {
+        "contentChanged": {"path": "/w/a.py", "content": {"text": changed}}
+    }
+
+
+def test_saving_is_told_without_the_text():
+    known = after(state(active(text=LINES, is_unsaved=True)))
+    assert delta(known, state(active(text=LINES))) == {
+        "contentChanged": {"path": "/w/a.py", "content": {"unchanged": True}}
+    }
+
+
+def test_a_text_that_the_model_knows_is_not_told_again_when_the_focus_moves():
+    a_active = state(active(text=LINES, is_unsaved=True), OpenFile(path="/w/b"))
+    b_active = state(active("/w/b", text="b"), unsaved("/w/a.py", LINES))
+    known = after(a_active)
+    assert delta(known, b_active) == {"activeFileChanged": {"path": "/w/b", "content": {"text": "b"}}}
+    known = after(a_active, b_active)
+    assert delta(known, a_active) == {
+        "activeFileChanged": {"path": "/w/a.py", "content": {"unsaved": True, "unchanged": True}}
+    }
+
+
+def test_a_file_that_was_closed_and_comes_back_is_told_by_what_changed():
+    known = after(state(active(text=LINES)), state(active("/w/b", text="b")))
+    said = delta(known, state(active(text=LINES + "line 101\n"), OpenFile(path="/w/b")))
+    assert said["activeFileChanged"] == {
+        "path": "/w/a.py",
+        "content": {"diff": "@@ -99,3 +99,4 @@\n line 99\n line 100\n+line 101\n "},
+    }
+
+
+def test_an_excerpt_that_moved_is_told_by_its_lines():
+    lines = "".join(f"line {number}\n" for number in range(1, 1001))
+
+    def at(line: int) -> EditorState:
+        return normalise([active(text=lines, cursor=Cursor(line=line, character=1))], max_active_text=2000)
+
+    known = after(at(400))
+    content = delta(known, at(500))["contentChanged"]["content"]  # type: ignore[index]
+    assert apply_text(known, render_delta(known, at(500)) or "").text == at(500).files[0].shown
+    assert content["lineCount"] == 1000
+    assert content["lines"]["startLine"] > 300
+
+
+def test_why_only_the_path_goes_along_is_told():
+    assert body(render_full(state(active(path_only="not a text file")))) == {
+        "activeFile": {"path": "/w/a.py", "content": {"omitted": "not a text file"}}
+    }
+
+
+def test_which_lines_of_a_long_selection_are_told_stands_beside_them():
+    lines = LineRange(start_line=11, end_line=15)
+    now = normalise([active(selected_text="aaaa\nbbbb\ncccc\ndddd\neeee\n", selected_lines=lines)], max_selection=17)
+    assert body(render_full(now)) == {
+        "activeFile": {
+            "path": "/w/a.py",
+            "selectedText": "aaaa\nbbbb\ncccc\n… [truncated]",
+            "selectionCut": {"sent": [11, 13], "selected": [11, 15]},
+        }
     }
 
 
@@ -185,7 +278,7 @@ def test_order_times_and_trust_alone_are_no_change():
 HOSTILE = "```\n\n~~~\n```json\n{}\n```\r\n\u2028```\u2029```\x85```\x0b```\x0c```\x00 <|end|> \\n```"
 
 
-@pytest.mark.parametrize("field", ["path", "selected_text", "unsaved_text"])
+@pytest.mark.parametrize("field", ["path", "selected_text", "text"])
 def test_no_text_closes_the_fence(field: str):
     markdown_it = pytest.importorskip("markdown_it", reason="comes with rich")
     file = active(**{field: f"/w/{HOSTILE}"})
@@ -196,7 +289,7 @@ def test_no_text_closes_the_fence(field: str):
     assert text.endswith("\n```")
     assert json.loads(blocks[0].content)["activeFile"]["path"] == file.path
     assert sum(line.lstrip().startswith("```") for line in text.split("\n")) == 2
-    assert apply_text(None, text) == KnownState.of(state(file))
+    assert apply_text(None, text).without_memory() == KnownState.of(state(file))
 
 
 @settings(max_examples=100, deadline=None)
@@ -214,17 +307,19 @@ def test_any_text_comes_back_as_it_was(path: str, selection: str, message: str):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(editors, min_size=1, max_size=6), st.sampled_from((0, 20, 8192)))
-def test_a_full_message_and_its_deltas_rebuild_the_state_exactly(sequence: list[list[OpenFile]], max_extras: int):
-    states = [normalise(files, max_extras=max_extras) for files in sequence]
+@given(st.lists(editors, min_size=1, max_size=6), st.sampled_from((0, 20, 8192)), st.sampled_from((0, 3, 16_384)))
+def test_a_full_message_and_its_deltas_rebuild_the_state_exactly(
+    sequence: list[list[OpenFile]], max_extras: int, max_active_text: int
+):
+    states = [normalise(files, max_extras=max_extras, max_active_text=max_active_text) for files in sequence]
     first = render_full(states[0]) or render_nothing_open()
     known = apply_text(None, first)
-    assert known == KnownState.of(states[0])
+    assert known.without_memory() == KnownState.of(states[0])
     for now in states[1:]:
         text = render_delta(known, now)
-        assert (text is None) == (known == KnownState.of(now))
+        assert (text is None) == (known.without_memory() == KnownState.of(now))
         known = known if text is None else apply_text(known, text)
-        assert known == KnownState.of(now)
+        assert known.without_memory() == KnownState.of(now)
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,16 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.engine.ide_context import (
+    MAX_ACTIVE_TEXT,
     MAX_EXTRAS,
     MAX_SELECTION,
     TRUNCATED,
     Cursor,
     Diagnostic,
+    FileText,
     LineRange,
     OpenFile,
     normalise,
 )
-from gemini_companion.engine.ide_context.positions import count_line_breaks
 from tests.engine.ide_context.editor_states import editors
 
 
@@ -23,9 +24,18 @@ def active(**fields: object) -> OpenFile:
     return msgspec.structs.replace(OpenFile(path="/w/a.py", last_focused_at=9, is_active=True), **fields)
 
 
-def only(file: OpenFile, max_extras: int = MAX_EXTRAS) -> OpenFile:
-    (told,) = normalise([file], max_extras=max_extras).files
+def only(file: OpenFile, max_extras: int = MAX_EXTRAS, max_active_text: int = MAX_ACTIVE_TEXT) -> OpenFile:
+    (told,) = normalise([file], max_extras=max_extras, max_active_text=max_active_text).files
     return told
+
+
+def unsaved(path: str, text: str, at: int = 0) -> OpenFile:
+    return OpenFile(path=path, last_focused_at=at, text=text, is_unsaved=True)
+
+
+def shown(file: OpenFile) -> FileText:
+    assert file.shown is not None
+    return file.shown
 
 
 def paths(*files: OpenFile, max_files: int = 10) -> list[str]:
@@ -49,10 +59,10 @@ def test_at_most_ten_files_are_told():
 def test_a_path_is_told_once_and_its_newest_state_counts():
     files = [
         OpenFile(path="/a", last_focused_at=1, is_active=True),
-        OpenFile(path="/a", last_focused_at=5, unsaved_text="new"),
+        unsaved("/a", "new", at=5),
     ]
     (told,) = normalise(files).files
-    assert (told.last_focused_at, told.is_active, told.unsaved_text) == (5, False, "new")
+    assert (told.last_focused_at, told.is_active, shown(told).text) == (5, False, "new")
 
 
 def test_only_the_newest_file_can_be_active():
@@ -67,11 +77,12 @@ def test_files_without_the_focus_lose_cursor_selection_visible_range_and_diagnos
         selected_text="sel",
         visible_range=LineRange(start_line=1, end_line=2),
         diagnostics=(Diagnostic(line=1, character=1, severity="error", message="no"),),
-        unsaved_text="kept",
+        text="kept",
+        is_unsaved=True,
     )
     (first, other) = normalise([full, msgspec.structs.replace(full, path="/w/b.py", last_focused_at=1)]).files
     assert (first.cursor, first.selected_text, len(first.diagnostics)) == (Cursor(line=1, character=1), "sel", 1)
-    assert other == OpenFile(path="/w/b.py", last_focused_at=1, unsaved_text="kept")
+    assert other == OpenFile(path="/w/b.py", last_focused_at=1, is_unsaved=True, shown=FileText(text="kept"))
 
 
 def test_a_selection_of_the_limit_stays_whole_and_a_longer_one_is_cut_and_marked():
@@ -89,11 +100,11 @@ def test_a_secret_that_the_cut_runs_through_is_masked_whole():
 def test_secrets_are_masked_in_every_text_and_counted():
     secret = "password = 'hunter2345'"
     diagnostic = Diagnostic(line=1, character=1, severity="error", message=f"unused: {secret}")
-    told = only(active(selected_text=secret, unsaved_text=secret, diagnostics=(diagnostic,)))
-    other = normalise([active(), OpenFile(path="/w/b", unsaved_text=secret)]).files[1]
+    told = only(active(selected_text=secret, text=secret, diagnostics=(diagnostic,)))
+    other = normalise([active(), unsaved("/w/b", secret)]).files[1]
     assert told.masked == 3
     assert other.masked == 1
-    for text in (told.selected_text, told.unsaved_text, told.diagnostics[0].message, other.unsaved_text):
+    for text in (told.selected_text, shown(told).text, told.diagnostics[0].message, shown(other).text):
         assert text is not None
         assert "hunter" not in text
 
@@ -114,78 +125,108 @@ def test_the_worst_diagnostics_come_first_and_the_rest_is_counted():
 
 def test_diagnostics_take_at_most_half_of_the_budget():
     found = tuple(Diagnostic(line=line, character=1, severity="error", message="m" * 300) for line in range(1, 10))
-    told = only(active(diagnostics=found, unsaved_text="u" * 500), max_extras=1000)
+    files = [active(diagnostics=found), unsaved("/b", "u" * 600)]
+    told, other = normalise(files, max_extras=1000).files
     assert (len(told.diagnostics), told.omitted_diagnostics) == (1, 8)
-    assert told.unsaved_text == "u" * 500
+    assert shown(other).text == "u" * 600
 
 
-def test_a_short_unsaved_text_is_told_whole():
-    told = only(active(unsaved_text="a\nb\n"))
-    assert (told.unsaved_text, told.unsaved_lines, told.unsaved_omitted) == ("a\nb\n", None, False)
+@pytest.mark.parametrize("is_unsaved", [True, False])
+def test_a_small_active_file_is_told_whole_saved_or_not(is_unsaved: bool):
+    told = only(active(text="a\nb\n", is_unsaved=is_unsaved))
+    assert (told.shown, told.is_unsaved, told.path_only) == (FileText(text="a\nb\n"), is_unsaved, "")
 
 
-def test_an_unsaved_text_that_is_empty_is_still_told():
-    assert only(active(unsaved_text="")).unsaved_text == ""
+def test_an_empty_text_is_still_told():
+    assert shown(only(active(text=""))).text == ""
+    assert shown(normalise([active(), unsaved("/b", "")]).files[1]).text == ""
 
 
-def test_of_a_long_unsaved_text_whole_lines_around_the_cursor_are_told():
+def test_saved_texts_of_files_without_the_focus_are_not_told():
+    assert normalise([active(), OpenFile(path="/b", text="b")]).files[1].shown is None
+
+
+@pytest.mark.parametrize("lines_of", ["cursor", "selection", "visible range"])
+def test_of_a_long_text_whole_lines_around_selection_cursor_or_visible_range_are_told(lines_of: str):
     lines = [f"line {number}\n" for number in range(1, 5001)]
-    told = only(active(unsaved_text="".join(lines), cursor=Cursor(line=2500, character=1)))
-    shown = told.unsaved_lines
-    assert shown is not None
-    assert shown.start_line < 2500 < shown.end_line
-    assert told.unsaved_text == "".join(lines[shown.start_line - 1 : shown.end_line])
-    assert MAX_EXTRAS - 20 <= len(told.unsaved_text or "") <= MAX_EXTRAS
+    around = LineRange(start_line=2500, end_line=2510)
+    where = {
+        "cursor": active(cursor=Cursor(line=2500, character=1)),
+        "selection": active(selected_lines=around, cursor=Cursor(line=1, character=1)),
+        "visible range": active(visible_range=around),
+    }[lines_of]
+    told = shown(only(msgspec.structs.replace(where, text="".join(lines))))
+    assert told.lines is not None
+    assert told.lines.start_line < 2500 < 2510 < told.lines.end_line
+    assert told.text == "".join(lines[told.lines.start_line - 1 : told.lines.end_line])
+    assert (told.line_count, told.is_cut) == (5000, False)
+    assert MAX_ACTIVE_TEXT - 20 <= len(told.text) <= MAX_ACTIVE_TEXT
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
 def test_the_lines_of_an_excerpt_are_counted_whatever_ends_them(line_break: str):
-    lines = [f"line {number}{line_break}" for number in range(1, 2001)]
-    told = only(active(unsaved_text="".join(lines), cursor=Cursor(line=1000, character=1)), max_extras=400)
-    shown = told.unsaved_lines
-    assert shown is not None
-    assert f"line {shown.start_line + 1}{line_break}" in (told.unsaved_text or "")
-    assert shown.end_line - shown.start_line + 1 == len(
-        (told.unsaved_text or "").removesuffix(line_break).split(line_break)
-    )
+    text = "".join(f"line {number}{line_break}" for number in range(1, 2001))
+    told = shown(only(active(text=text, cursor=Cursor(line=1000, character=1)), max_active_text=400))
+    assert told.lines is not None
+    first, last = told.lines.start_line, told.lines.end_line
+    assert told.text == "".join(f"line {number}\n" for number in range(first, last + 1))
+    assert told.line_count == 2000
 
 
-def test_the_excerpt_of_an_unsaved_text_stays_while_the_cursor_moves_a_little():
+def test_an_excerpt_stays_while_the_cursor_moves_a_little():
     text = "".join(f"line {number}\n" for number in range(1, 5001))
-    first, second = (only(active(unsaved_text=text, cursor=Cursor(line=line, character=1))) for line in (2501, 2520))
-    assert first.unsaved_text == second.unsaved_text
+    first, second = (only(active(text=text, cursor=Cursor(line=line, character=1))) for line in (2501, 2520))
+    assert first.shown == second.shown
 
 
 def test_an_excerpt_does_not_show_the_inside_of_a_key_that_starts_before_it():
     body = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2 for _ in range(60))
     key = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n"
     text = "before\n" * 2000 + key + "after\n" * 2000
-    told = only(active(unsaved_text=text, cursor=Cursor(line=2030, character=1)), max_extras=2000)
+    told = only(active(text=text, cursor=Cursor(line=2030, character=1)), max_active_text=2000)
     assert told.masked == 1
-    assert "MIIE" not in (told.unsaved_text or "")
-    assert "[masked: private key]" in (told.unsaved_text or "")
+    assert "MIIE" not in shown(told).text
+    assert "[masked: private key]" in shown(told).text
+
+
+def test_masks_leave_the_lines_after_them_where_they_are():
+    body = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2 for _ in range(10))
+    text = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\nlast\n"
+    assert shown(only(active(text=text))).text.split("\n").index("last") == text.split("\n").index("last")
 
 
 def test_one_line_longer_than_the_budget_is_cut_within():
-    told = only(active(unsaved_text="ab" * 50_000))
-    assert told.unsaved_lines == LineRange(start_line=1, end_line=1)
-    assert len(told.unsaved_text or "") == MAX_EXTRAS
+    told = shown(only(active(text="ab" * 50_000)))
+    assert (told.lines, told.is_cut, told.line_count) == (LineRange(start_line=1, end_line=1), True, 1)
+    assert len(told.text) == MAX_ACTIVE_TEXT
 
 
 def test_unsaved_texts_of_other_files_come_whole_while_there_is_room_else_only_the_fact():
-    files = [
-        active(unsaved_text="a" * 5000),
-        OpenFile(path="/b", last_focused_at=3, unsaved_text="b" * 5000),
-        OpenFile(path="/c", last_focused_at=2, unsaved_text="c"),
-    ]
-    _, b, c = normalise(files).files
-    assert (b.unsaved_text, b.unsaved_omitted) == (None, True)
-    assert (c.unsaved_text, c.unsaved_omitted) == ("c", False)
+    files = [active(), unsaved("/b", "b" * 5000, at=3), unsaved("/c", "c" * 5000, at=2), unsaved("/d", "d", at=1)]
+    _, b, c, d = normalise(files).files
+    assert shown(b).text == "b" * 5000
+    assert (c.shown, c.is_unsaved) == (None, True)
+    assert shown(d).text == "d"
 
 
-def test_without_a_budget_the_fact_alone_is_told():
-    told = only(active(unsaved_text="a"), max_extras=0)
-    assert (told.unsaved_text, told.unsaved_omitted) == (None, True)
+def test_without_room_the_settings_are_named_as_the_reason():
+    told = only(active(text="a", is_unsaved=True), max_active_text=0)
+    assert (told.shown, told.is_unsaved, told.path_only) == (None, True, "turned off in the settings")
+    assert normalise([active(), unsaved("/b", "b")], max_extras=0).files[1].shown is None
+
+
+def test_a_reason_for_the_path_alone_is_kept():
+    assert only(active(path_only="not a text file")).path_only == "not a text file"
+
+
+def test_a_selection_that_is_too_long_ends_with_a_whole_line_and_says_which_lines_it_is():
+    lines = [f"line {number:04}\n" for number in range(101, 2101)]
+    told = only(active(selected_text="".join(lines), selected_lines=LineRange(start_line=101, end_line=2100)))
+    assert told.selection_cut is not None
+    first, last = told.selection_cut.sent
+    assert told.selected_text == "".join(lines[: last - 100]) + TRUNCATED
+    assert (first, told.selection_cut.selected) == (101, (101, 2100))
+    assert MAX_SELECTION - 10 <= len(told.selected_text) - len(TRUNCATED) <= MAX_SELECTION
 
 
 def test_hostile_numbers_and_texts_become_harmless():
@@ -207,36 +248,35 @@ def test_hostile_numbers_and_texts_become_harmless():
 @settings(max_examples=100, deadline=None)
 @given(editors, st.integers(0, 12), st.integers(0, 60))
 def test_every_state_is_bounded_ordered_and_has_distinct_paths(files: list[OpenFile], max_files: int, max_extras: int):
-    state = normalise(files, max_files=max_files, max_selection=10, max_extras=max_extras)
+    state = normalise(files, max_files=max_files, max_selection=10, max_active_text=10, max_extras=max_extras)
     told = [file.path for file in state.files]
     assert len(told) == len(set(told)) == min(max_files, len({file.path for file in files}))
     assert [file.last_focused_at for file in state.files] == sorted(
         (file.last_focused_at for file in state.files), reverse=True
     )
     assert all(not file.is_active for file in state.files[1:])
-    extras = sum(
-        len(file.unsaved_text or "") + sum(len(each.message) for each in file.diagnostics) for file in state.files
-    )
-    assert extras <= max_extras
+    texts = [len(file.shown.text) if file.shown else 0 for file in state.files if file is not state.active]
+    assert sum(texts) + sum(len(each.message) for file in state.files for each in file.diagnostics) <= max_extras
+    assert state.active is None or state.active.shown is None or len(state.active.shown.text) <= 10
     assert all(len(file.selected_text or "") <= 10 + len(TRUNCATED) for file in state.files)
-    for file in state.files:
-        said = [given for given in files if given.path == file.path and given.unsaved_text is not None]
-        assert not (file.unsaved_omitted or file.unsaved_text is not None) or said
+    assert all(file.shown is None or file.is_unsaved or file.is_active for file in state.files)
+    assert all(file.shown is None or not file.path_only for file in state.files)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="ab\n\r", max_size=300), st.integers(-3, 400), st.integers(1, 60))
 def test_an_excerpt_is_part_of_the_text_at_the_lines_that_it_names(text: str, line: int, budget: int):
-    told = only(active(unsaved_text=text, cursor=Cursor(line=line, character=1)), max_extras=budget)
-    shown = told.unsaved_text
-    assert shown is not None
-    assert shown in text
-    if told.unsaved_lines is None:
-        assert shown == text
+    told = shown(only(active(text=text, cursor=Cursor(line=line, character=1)), max_active_text=budget))
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.split("\n")
+    assert len(told.text) <= budget
+    if told.lines is None:
+        assert told.text == text
+        return
+    first, last = told.lines.start_line, told.lines.end_line
+    assert 1 <= first <= last <= told.line_count == len(lines) - text.endswith("\n")
+    whole_lines = "\n".join(lines[first - 1 : last])
+    if told.is_cut:
+        assert told.text.removesuffix("\n") in whole_lines
     else:
-        assert told.unsaved_lines.end_line - told.unsaved_lines.start_line == count_line_breaks(shown) - shown.endswith(
-            ("\n", "\r")
-        )
-        assert (
-            1 <= told.unsaved_lines.start_line <= told.unsaved_lines.end_line <= 1 + text.count("\n") + text.count("\r")
-        )
+        assert told.text.removesuffix("\n") == whole_lines

@@ -17,6 +17,7 @@ from gemini_companion.engine.ide_context import (
     OpenFile,
     Receipt,
     Send,
+    TextExtent,
     Withheld,
     baseline_of,
     decide,
@@ -110,7 +111,7 @@ def test_after_a_change_of_epoch_there_is_nothing_to_correct():
 def test_closing_the_last_file_is_a_change():
     send = tell(first(), EMPTY)
     assert send.kind == "delta"
-    assert send.receipt.files == ("/w/a.py", "/w/other")
+    assert send.receipt.files == send.receipt.closed == ("/w/a.py", "/w/other")
 
 
 def test_whether_everything_is_due_can_be_asked():
@@ -147,6 +148,35 @@ def test_the_receipt_of_a_delta_names_what_the_delta_names():
     )
     receipt = tell(first(), now).receipt
     assert (receipt.kind, receipt.files, receipt.selection_chars) == ("delta", ("/w/new", "/w/other", "/w/a.py"), 4)
+
+
+LINES = "".join(f"line {number}\n" for number in range(1, 101))
+
+
+def told_text(baseline: Baseline | None, text: str, *, is_unsaved: bool = False, room: int = 16_384) -> Send:
+    file = OpenFile(path="/w/a.py", is_active=True, last_focused_at=1, text=text, is_unsaved=is_unsaved)
+    return tell(baseline, normalise([file], max_active_text=room), previous="A" if baseline else None)
+
+
+def test_the_receipt_says_how_much_of_the_text_was_told():
+    assert told_text(None, LINES).receipt.texts == (TextExtent(path="/w/a.py", extent="whole"),)
+    assert told_text(None, LINES, room=80).receipt.texts == (
+        TextExtent(path="/w/a.py", extent="lines", lines=(1, 11), line_count=100),
+    )
+    assert told_text(None, "x" * 100, room=80).receipt.texts == (
+        TextExtent(path="/w/a.py", extent="part", lines=(1, 1), line_count=1),
+    )
+    assert told_text(None, LINES, room=0).receipt.texts == (
+        TextExtent(path="/w/a.py", extent="path", reason="turned off in the settings"),
+    )
+
+
+def test_the_receipt_says_that_only_changes_of_a_text_were_told():
+    first_told = told_text(None, LINES).baseline
+    receipt = told_text(first_told, LINES + "one more\n", is_unsaved=True).receipt
+    assert receipt.files == ("/w/a.py",)
+    assert receipt.texts == (TextExtent(path="/w/a.py", extent="whole", unsaved=True, as_changes=True),)
+    assert told_text(first_told, LINES).receipt.texts == ()
 
 
 def entry(send: Send, *, client: str, epoch: int, seq: int = 1) -> IdeContextEntry:
@@ -222,7 +252,7 @@ def test_whoever_speaks_the_model_knows_that_clients_editor_exactly(sequence: li
             assert send.kind == "none"
         else:
             known = replay(each.content.parts[0]["text"] for each in grown)
-            assert (known or KnownState()) == KnownState.of(now)
+            assert (known or KnownState()).without_memory() == KnownState.of(now)
             assert baseline_of(grown) == send.baseline
         if happening != "cancelled":  # a cancelled turn's entries leave the view
             view = grown

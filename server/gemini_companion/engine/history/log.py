@@ -120,6 +120,32 @@ class Withheld(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Why, in a few words."""
 
 
+class TextExtent(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """How much of an open file's text an IDE context message gives."""
+
+    path: str
+    """Absolute."""
+    extent: Literal["whole", "lines", "part", "path"]
+    """All of it; whole lines of it; a part of which not every line is whole; only the path."""
+    lines: tuple[int, int] | None = None
+    """The first and last line that are given, from 1, if it is not whole."""
+    line_count: int = 0
+    """How many lines the file has, if it is not whole."""
+    unsaved: bool = False
+    """It is the text of the editor, which is not on disk."""
+    as_changes: bool = False
+    """The message has only the differences from what it gave earlier."""
+    reason: str = ""
+    """Why it is only the path."""
+
+
+class SelectionCut(msgspec.Struct, frozen=True, kw_only=True):
+    """A selection that was too long: first and last line, from 1, of what was sent and of what is selected."""
+
+    sent: tuple[int, int]
+    selected: tuple[int, int]
+
+
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
     id: str
     seq: int
@@ -174,8 +200,15 @@ class IdeContextEntry(_Entry, tag="ideContext", frozen=True, kw_only=True):
     """The history's epoch when it was sent."""
     paths: tuple[str, ...] = ()
     """Files that it names."""
+    closed: tuple[str, ...] = ()
+    """Those of `paths` that it says are open no more."""
+    texts: tuple[TextExtent, ...] = ()
+    """How much it gives of the files whose text it is about."""
     selection_chars: int = 0
     """Characters of the selected text in it."""
+    selection_cut: SelectionCut | None = None
+    more_open_files: int = 0
+    """Open files that may be shown and are left out because only so many go along."""
     withheld: tuple[Withheld, ...] = ()
 
 

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, EditorState, LineRange, OpenFile
-
-
-class UnsavedText(msgspec.Struct, frozen=True, kw_only=True):
-    """A file differs from the disk: by this text, by these lines of it, or (no text) in a way that is not known."""
-
-    text: str | None = None
-    lines: LineRange | None = None
-    """Which lines `text` is an excerpt of, `None` if it is the whole file."""
-
-    @staticmethod
-    def of(file: OpenFile) -> UnsavedText | None:
-        """The file's unsaved text as it is sent; `None` if there are no unsaved edits."""
-        if file.unsaved_text is None and not file.unsaved_omitted:
-            return None
-        return UnsavedText(text=file.unsaved_text, lines=file.unsaved_lines)
+from gemini_companion.engine.history.log import SelectionCut
+from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, EditorState, FileText, LineRange
 
 
 class KnownState(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,21 +16,28 @@ class KnownState(msgspec.Struct, frozen=True, kw_only=True):
 
     open: frozenset[str] = frozenset()
     active: str | None = None
-    """One of `open`, `None` if no file has the focus; the next five are about it."""
+    """One of `open`, `None` if no file has the focus; the next nine are about it."""
     cursor: Cursor | None = None
     selected_text: str = ""
+    selection_cut: SelectionCut | None = None
     visible_range: LineRange | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     omitted_diagnostics: int = 0
-    unsaved: dict[str, UnsavedText] = {}
-    """By path, all in `open`."""
+    text: FileText | None = None
+    path_only: str = ""
+    """Why there is no `text`."""
+    is_unsaved: bool = False
+    unsaved: dict[str, FileText | None] = {}
+    """The texts of other open files that differ from the disk, by path; `None` for a text that was not sent."""
+    told: dict[str, FileText] = {}
+    """Every text as it was sent last, by path: also of files that have changed since, or are closed."""
 
     @staticmethod
     def of(state: EditorState) -> KnownState:
-        """The part of an editor's state that is sent."""
-        unsaved = {file.path: text for file in state.files if (text := UnsavedText.of(file)) is not None}
-        paths = frozenset(file.path for file in state.files)
+        """The part of an editor's state that is sent, with nothing in `told`."""
         active = state.active
+        paths = frozenset(file.path for file in state.files)
+        unsaved = {file.path: file.shown for file in state.files if file.is_unsaved and file is not active}
         if active is None:
             return KnownState(open=paths, unsaved=unsaved)
         return KnownState(
@@ -52,8 +45,23 @@ class KnownState(msgspec.Struct, frozen=True, kw_only=True):
             active=active.path,
             cursor=active.cursor,
             selected_text=active.selected_text or "",
+            selection_cut=active.selection_cut,
             visible_range=active.visible_range,
             diagnostics=active.diagnostics,
             omitted_diagnostics=active.omitted_diagnostics,
+            text=active.shown,
+            path_only=active.path_only,
+            is_unsaved=active.is_unsaved,
             unsaved=unsaved,
         )
+
+    def without_memory(self) -> KnownState:
+        """The same with nothing in `told`: what it knows of the editor as it is now."""
+        return msgspec.structs.replace(self, told={})
+
+    def before_focus_on(self, path: str | None) -> KnownState:
+        """What is known of the other files, once `path` has the focus."""
+        unsaved = {other: text for other, text in self.unsaved.items() if other != path}
+        if self.active is not None and self.active != path and self.is_unsaved and self.active in self.open:
+            unsaved[self.active] = self.text
+        return KnownState(open=self.open, unsaved=unsaved, told=self.told)

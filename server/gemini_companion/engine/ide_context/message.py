@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.log import SelectionCut
 from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, LineRange
 
 _FULL = "What the user's editor shows now, as JSON. It is background to the request, not part of it."
@@ -21,6 +22,25 @@ _OPENING = "\n```json\n"
 _CLOSING = "\n```"
 
 
+class ContentView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The text of the active file: one of `text`, `diff`, `unchanged` and `omitted`."""
+
+    lines: LineRange | None = None
+    """Which lines it is, if it is not whole; then `line_count` is how many the file has."""
+    line_count: int = 0
+    cut: bool = False
+    """The first or the last of these lines is not whole."""
+    unsaved: bool = False
+    """It is not on the disk yet."""
+    text: str | None = None
+    diff: str | None = None
+    """What has changed since the text of this file was last given, as a unified diff."""
+    unchanged: bool = False
+    """It is the text that was last given of this file."""
+    omitted: str = ""
+    """Why the text is not given."""
+
+
 class FileView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The active file. `path` is `None`, and `previous_path` set, when no file is active any more."""
 
@@ -28,23 +48,29 @@ class FileView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     previous_path: str | None = None
     cursor: Cursor | None = None
     selected_text: str = ""
+    selection_cut: SelectionCut | None = None
+    """Which lines are given of a selection that is too long."""
     visible_range: LineRange | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     omitted_diagnostics: int = 0
-    unsaved_text: str | None = None
-    unsaved_lines: LineRange | None = None
-    unsaved_text_omitted: bool = False
+    content: ContentView | None = None
+
+
+class ContentChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """The text of the file that stayed active; without `content` nothing is known of it any more."""
+
+    path: str
+    content: ContentView | None
 
 
 class UnsavedView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """How a file differs from the disk: by `unsaved_text` (an excerpt if `unsaved_lines` is set), or by a longer text.
+    """How a file without the focus differs from the disk: by `unsaved_text`, or by a text that is too long.
 
     If `saved`, it no longer differs.
     """
 
     path: str
     unsaved_text: str | None = None
-    unsaved_lines: LineRange | None = None
     unsaved_text_omitted: bool = False
     saved: bool = False
 
@@ -56,11 +82,12 @@ class CursorMoved(msgspec.Struct, frozen=True, kw_only=True):
     cursor: Cursor | None
 
 
-class SelectionChanged(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class SelectionChanged(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """`selected_text` is empty when nothing is selected any more."""
 
     path: str
     selected_text: str
+    selection_cut: SelectionCut | None = None
 
 
 class VisibleRangeChanged(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -79,7 +106,7 @@ class DiagnosticsChanged(msgspec.Struct, frozen=True, kw_only=True, rename="came
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What is different now; `cursor_moved` to `diagnostics_changed` apply to the file that stayed active."""
+    """What is different now; `cursor_moved` to `content_changed` apply to the file that stayed active."""
 
     files_opened: tuple[str, ...] = ()
     files_closed: tuple[str, ...] = ()
@@ -88,6 +115,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     selection_changed: SelectionChanged | None = None
     visible_range_changed: VisibleRangeChanged | None = None
     diagnostics_changed: DiagnosticsChanged | None = None
+    content_changed: ContentChanged | None = None
     unsaved_text_changed: tuple[UnsavedView, ...] = ()
 
 

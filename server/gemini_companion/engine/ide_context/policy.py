@@ -12,18 +12,18 @@ of open files, because another client described them in this epoch, it gets a me
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.engine.history.log import IdeContextEntry, Withheld
+from gemini_companion.engine.history.log import IdeContextEntry, SelectionCut, TextExtent, Withheld
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.message import FileView, Message, read_message
-from gemini_companion.engine.ide_context.receipt import Kind, Receipt, masked_secrets
+from gemini_companion.engine.ide_context.receipt import NO_ROOM, Kind, Receipt, extent_of, masked_secrets
 from gemini_companion.engine.ide_context.render import render_delta, render_full, render_nothing_open
-from gemini_companion.engine.ide_context.replay import apply_text
+from gemini_companion.engine.ide_context.replay import apply_message, apply_text
 from gemini_companion.engine.ide_context.state import EditorState
 
 
@@ -45,13 +45,12 @@ class Send(msgspec.Struct, frozen=True, kw_only=True):
     baseline: Baseline | None
 
 
-def baseline_of(entries: Iterable[IdeContextEntry]) -> Baseline | None:
-    """The baseline that the IDE entries of a view leave, in order.
+def baseline_of(entries: Iterable[IdeContextEntry], baseline: Baseline | None = None) -> Baseline | None:
+    """The baseline that the IDE entries of a view leave, in order, after those that left `baseline`.
 
     Entries of cancelled turns and of earlier epochs must not be among them: they left the view, and the model no longer
     knows them. `None` where there is none, or where one is no message of this package: then everything is due.
     """
-    baseline: Baseline | None = None
     for entry in entries:
         before = baseline.known if baseline is not None and baseline.epoch == entry.epoch else None
         try:
@@ -99,38 +98,71 @@ def decide(
     if text is None:
         return Send(kind="none", text=None, receipt=Receipt(kind="none", withheld=tuple(withheld)), baseline=baseline)
     kind: Kind = "full" if full else "delta"
+    message = read_message(text)
+    known = apply_message(None if full or baseline is None else baseline.known, message)
     return Send(
         kind=kind,
         text=text,
-        receipt=_receipt(kind, read_message(text), now, withheld),
-        baseline=Baseline(client=client, epoch=epoch, known=KnownState.of(now)),
+        receipt=_receipt(kind, message, known, now, withheld),
+        baseline=Baseline(client=client, epoch=epoch, known=known),
     )
 
 
-def _receipt(kind: Kind, message: Message, now: EditorState, withheld: Sequence[Withheld]) -> Receipt:
+def _receipt(
+    kind: Kind, message: Message, known: KnownState, now: EditorState, withheld: Sequence[Withheld]
+) -> Receipt:
     """Read the receipt off the message itself, so that the two cannot differ."""
-    files, selection = _contained(message)
+    files, selection, cut = _contained(message)
     masked = [masked_secrets(file.path, file.masked) for file in now.files if file.masked and file.path in files]
-    return Receipt(kind=kind, files=files, selection_chars=len(selection), withheld=(*withheld, *masked))
+    return Receipt(
+        kind=kind,
+        files=files,
+        closed=message.changes.files_closed if message.changes else (),
+        texts=tuple(_texts(message, known)),
+        selection_chars=len(selection),
+        selection_cut=cut,
+        withheld=(*withheld, *masked),
+    )
 
 
-def _contained(message: Message) -> tuple[tuple[str, ...], str]:
-    """The paths that a message names, each once, and the selected text in it."""
+def _texts(message: Message, known: KnownState) -> Iterator[TextExtent]:
+    """How much the model now knows of the texts that a message is about."""
+    changes = message.changes
+    if changes is None:
+        view, unsaved = message.active_file or None, message.other_unsaved_files
+    else:
+        view, unsaved = changes.active_file_changed or changes.content_changed, changes.unsaved_text_changed
+    if view is not None and view.path is not None and view.content is not None:
+        as_changes = view.content.diff is not None or view.content.unchanged
+        reason = known.path_only
+        yield extent_of(view.path, known.text, is_unsaved=known.is_unsaved, as_changes=as_changes, reason=reason)
+    for other in unsaved:
+        if not other.saved:
+            yield extent_of(other.path, known.unsaved.get(other.path), is_unsaved=True, reason=NO_ROOM)
+
+
+def _contained(message: Message) -> tuple[tuple[str, ...], str, SelectionCut | None]:
+    """The paths that a message names, each once, the selected text in it, and what of the selection that is."""
     changes = message.changes
     if changes is None:
         active = message.active_file or None
-        return _distinct(_path_of(active), *(message.other_open_files or ())), active.selected_text if active else ""
+        paths = _distinct(_path_of(active), *(message.other_open_files or ()))
+        return (paths, active.selected_text, active.selection_cut) if active else (paths, "", None)
     paths = [*changes.files_opened, *changes.files_closed, _path_of(changes.active_file_changed)]
     about = (
         changes.cursor_moved,
         changes.selection_changed,
         changes.visible_range_changed,
         changes.diagnostics_changed,
+        changes.content_changed,
     )
     paths += [change.path for change in (*about, *changes.unsaved_text_changed) if change is not None]
-    if changes.selection_changed is not None:
-        return _distinct(*paths), changes.selection_changed.selected_text
-    return _distinct(*paths), changes.active_file_changed.selected_text if changes.active_file_changed else ""
+    selected = changes.selection_changed or changes.active_file_changed
+    return (
+        (_distinct(*paths), selected.selected_text, selected.selection_cut)
+        if selected
+        else (_distinct(*paths), "", None)
+    )
 
 
 def _path_of(view: FileView | None) -> str:

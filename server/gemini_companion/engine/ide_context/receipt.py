@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from gemini_companion.engine.history.log import Withheld
+from gemini_companion.engine.history.log import SelectionCut, TextExtent, Withheld
+from gemini_companion.engine.ide_context.state import FileText
 
 Kind: TypeAlias = Literal["full", "delta", "none"]
+
+
+NO_ROOM: Final = "too long to go along"
+"""Why the unsaved text of a file without the focus does not go along."""
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -17,9 +22,33 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     kind: Kind
     files: tuple[str, ...] = ()
     """Absolute paths that the message names."""
+    closed: tuple[str, ...] = ()
+    """Those of `files` that it says are open no more."""
+    texts: tuple[TextExtent, ...] = ()
+    """How much it gives of the files whose text it is about."""
     selection_chars: int = 0
     """Characters of selected text in the message."""
+    selection_cut: SelectionCut | None = None
+    """Which lines these are of a selection that was too long."""
     withheld: tuple[Withheld, ...] = ()
+
+
+def extent_of(
+    path: str, text: FileText | None, *, is_unsaved: bool = False, as_changes: bool = False, reason: str = ""
+) -> TextExtent:
+    """How much of a file `text` is; `reason` is why there is none."""
+    if text is None:
+        return TextExtent(path=path, extent="path", unsaved=is_unsaved, reason=reason)
+    if text.lines is None:
+        return TextExtent(path=path, extent="whole", unsaved=is_unsaved, as_changes=as_changes)
+    return TextExtent(
+        path=path,
+        extent="part" if text.is_cut else "lines",
+        lines=(text.lines.start_line, text.lines.end_line),
+        line_count=text.line_count,
+        unsaved=is_unsaved,
+        as_changes=as_changes,
+    )
 
 
 def masked_secrets(path: str, count: int) -> Withheld:

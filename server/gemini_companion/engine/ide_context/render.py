@@ -5,9 +5,11 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from gemini_companion.engine.ide_context.known import KnownState, UnsavedText
+from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.message import (
     Changes,
+    ContentChanged,
+    ContentView,
     CursorMoved,
     DiagnosticsChanged,
     FileView,
@@ -17,7 +19,8 @@ from gemini_companion.engine.ide_context.message import (
     VisibleRangeChanged,
     write_message,
 )
-from gemini_companion.engine.ide_context.state import EditorState, OpenFile
+from gemini_companion.engine.ide_context.state import EditorState, FileText, OpenFile
+from gemini_companion.engine.ide_context.text_diff import unified_diff
 
 
 def render_full(state: EditorState) -> str | None:
@@ -28,11 +31,9 @@ def render_full(state: EditorState) -> str | None:
     others = [file for file in state.files if file is not active]
     return write_message(
         Message(
-            active_file=_view(active, UnsavedText.of(active)) if active else msgspec.UNSET,
+            active_file=_view(active, {}) if active else msgspec.UNSET,
             other_open_files=tuple(file.path for file in others) if others else msgspec.UNSET,
-            other_unsaved_files=tuple(
-                _unsaved(file.path, text) for file in others if (text := UnsavedText.of(file)) is not None
-            ),
+            other_unsaved_files=tuple(_unsaved(file.path, file.shown) for file in others if file.is_unsaved),
         )
     )
 
@@ -51,25 +52,26 @@ def render_delta(before: KnownState, state: EditorState) -> str | None:
 def _changes(before: KnownState, state: EditorState) -> Changes:
     now = KnownState.of(state)
     active, path = state.active, now.active
-    differing = [file.path for file in state.files if now.unsaved.get(file.path) != before.unsaved.get(file.path)]
-    # Unsaved text of a file that gets the focus is sent with it; such an entry cannot report a file as saved.
-    inline = now.unsaved.get(path) if path is not None and path != before.active and path in differing else None
+    others = before.before_focus_on(path).unsaved
     changes = Changes(
         files_opened=tuple(file.path for file in state.files if file.path not in before.open),
         files_closed=tuple(sorted(before.open - now.open)),
         unsaved_text_changed=tuple(
-            _unsaved(each, now.unsaved.get(each)) for each in differing if inline is None or each != path
+            _unsaved(file.path, file.shown) if file.is_unsaved else UnsavedView(path=file.path, saved=True)
+            for file in state.files
+            if file is not active and _differs(file, others)
         ),
     )
     if active is None or path is None:
         gone = None if before.active is None else FileView(path=None, previous_path=before.active)
         return replace(changes, active_file_changed=gone)
     if path != before.active:
-        return replace(changes, active_file_changed=_view(active, inline))
+        return replace(changes, active_file_changed=_view(active, before.told))
     if now.cursor != before.cursor:
         changes = replace(changes, cursor_moved=CursorMoved(path=path, cursor=now.cursor))
-    if now.selected_text != before.selected_text:
-        changes = replace(changes, selection_changed=SelectionChanged(path=path, selected_text=now.selected_text))
+    if (now.selected_text, now.selection_cut) != (before.selected_text, before.selection_cut):
+        selection = SelectionChanged(path=path, selected_text=now.selected_text, selection_cut=now.selection_cut)
+        changes = replace(changes, selection_changed=selection)
     if now.visible_range != before.visible_range:
         changes = replace(
             changes, visible_range_changed=VisibleRangeChanged(path=path, visible_range=now.visible_range)
@@ -77,26 +79,54 @@ def _changes(before: KnownState, state: EditorState) -> Changes:
     if (now.diagnostics, now.omitted_diagnostics) != (before.diagnostics, before.omitted_diagnostics):
         found = DiagnosticsChanged(path=path, diagnostics=now.diagnostics, omitted_diagnostics=now.omitted_diagnostics)
         changes = replace(changes, diagnostics_changed=found)
+    if (now.text, now.path_only, now.is_unsaved) != (before.text, before.path_only, before.is_unsaved):
+        content = ContentChanged(path=path, content=_content(active, before.told))
+        changes = replace(changes, content_changed=content)
     return changes
 
 
-def _view(file: OpenFile, unsaved: UnsavedText | None) -> FileView:
+def _differs(file: OpenFile, known: dict[str, FileText | None]) -> bool:
+    """True if the model does not know whether this file differs from the disk, or by what."""
+    if not file.is_unsaved:
+        return file.path in known
+    return file.path not in known or known[file.path] != file.shown
+
+
+def _view(file: OpenFile, told: dict[str, FileText]) -> FileView:
     return FileView(
         path=file.path,
         cursor=file.cursor,
         selected_text=file.selected_text or "",
+        selection_cut=file.selection_cut,
         visible_range=file.visible_range,
         diagnostics=file.diagnostics,
         omitted_diagnostics=file.omitted_diagnostics,
-        unsaved_text=unsaved.text if unsaved else None,
-        unsaved_lines=unsaved.lines if unsaved else None,
-        unsaved_text_omitted=unsaved is not None and unsaved.text is None,
+        content=_content(file, told),
     )
 
 
-def _unsaved(path: str, unsaved: UnsavedText | None) -> UnsavedView:
-    if unsaved is None:
-        return UnsavedView(path=path, saved=True)
-    return UnsavedView(
-        path=path, unsaved_text=unsaved.text, unsaved_lines=unsaved.lines, unsaved_text_omitted=unsaved.text is None
-    )
+def _content(file: OpenFile, told: dict[str, FileText]) -> ContentView | None:
+    """The active file's text, as changes of what was told where that is less than half as long."""
+    shown = file.shown
+    if shown is None:
+        return (
+            ContentView(omitted=file.path_only, unsaved=file.is_unsaved) if file.path_only or file.is_unsaved else None
+        )
+    before = told.get(file.path)
+    if before == shown:
+        return ContentView(unchanged=True, unsaved=file.is_unsaved)
+    view = ContentView(lines=shown.lines, line_count=shown.line_count, cut=shown.is_cut, unsaved=file.is_unsaved)
+    if before is not None:
+        diff = unified_diff(before.text, shown.text, before_line=first_line(before), now_line=first_line(shown))
+        if 2 * len(diff) < len(shown.text):
+            return replace(view, diff=diff)
+    return replace(view, text=shown.text)
+
+
+def first_line(text: FileText) -> int:
+    """The number of its first line, from 1."""
+    return text.lines.start_line if text.lines else 1
+
+
+def _unsaved(path: str, shown: FileText | None) -> UnsavedView:
+    return UnsavedView(path=path, unsaved_text=shown.text if shown else None, unsaved_text_omitted=shown is None)

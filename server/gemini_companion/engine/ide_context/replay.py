@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
+from msgspec.structs import replace
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.engine.ide_context.known import KnownState, UnsavedText
-from gemini_companion.engine.ide_context.message import Changes, FileView, Message, UnsavedView, read_message
+from gemini_companion.engine.ide_context.known import KnownState
+from gemini_companion.engine.ide_context.message import (
+    Changes,
+    ContentView,
+    FileView,
+    Message,
+    UnsavedView,
+    read_message,
+)
+from gemini_companion.engine.ide_context.render import first_line
+from gemini_companion.engine.ide_context.state import FileText
+from gemini_companion.engine.ide_context.text_diff import patched
 
 
 def replay(texts: Iterable[str]) -> KnownState | None:
@@ -24,7 +34,11 @@ def apply_text(known: KnownState | None, text: str) -> KnownState:
 
     Raises `InvalidInput` if the text is no IDE context message, or a delta with nothing before it.
     """
-    message = read_message(text)
+    return apply_message(known, read_message(text))
+
+
+def apply_message(known: KnownState | None, message: Message) -> KnownState:
+    """The same for a message that is read already."""
     if message.changes is None:
         return _full(message)
     if known is None:
@@ -34,53 +48,76 @@ def apply_text(known: KnownState | None, text: str) -> KnownState:
 
 def _full(message: Message) -> KnownState:
     others = message.other_open_files or ()
-    unsaved = {view.path: text for view in message.other_unsaved_files if (text := _unsaved(view)) is not None}
+    known = KnownState(open=frozenset(others))
+    for view in message.other_unsaved_files:
+        known = _with_unsaved(known, view)
     active = message.active_file or None
     if active is None or active.path is None:
-        return KnownState(open=frozenset(others), unsaved=unsaved)
-    return _focus(KnownState(open=frozenset(others), unsaved=unsaved), active, active.path)
+        return known
+    return _focus(known, active, active.path)
 
 
 def _changed(known: KnownState, changes: Changes) -> KnownState:
     opened = known.open.union(changes.files_opened).difference(changes.files_closed)
-    unsaved = {path: text for path, text in known.unsaved.items() if path in opened}
-    for view in changes.unsaved_text_changed:
-        text = _unsaved(view)
-        if text is None:
-            unsaved.pop(view.path, None)
-        else:
-            unsaved[view.path] = text
-    known = msgspec.structs.replace(known, open=opened, unsaved=unsaved)
+    known = replace(known, open=opened, unsaved={path: text for path, text in known.unsaved.items() if path in opened})
     if (view := changes.active_file_changed) is not None:
-        return KnownState(open=opened, unsaved=unsaved) if view.path is None else _focus(known, view, view.path)
+        known = known.before_focus_on(None) if view.path is None else _focus(known, view, view.path)
+    for unsaved in changes.unsaved_text_changed:
+        known = _with_unsaved(known, unsaved)
+    if view is not None:
+        return known
     if (moved := changes.cursor_moved) is not None:
-        known = msgspec.structs.replace(known, cursor=moved.cursor)
+        known = replace(known, cursor=moved.cursor)
     if (selection := changes.selection_changed) is not None:
-        known = msgspec.structs.replace(known, selected_text=selection.selected_text)
+        known = replace(known, selected_text=selection.selected_text, selection_cut=selection.selection_cut)
     if (visible := changes.visible_range_changed) is not None:
-        known = msgspec.structs.replace(known, visible_range=visible.visible_range)
+        known = replace(known, visible_range=visible.visible_range)
     if (found := changes.diagnostics_changed) is not None:
-        known = msgspec.structs.replace(
-            known, diagnostics=found.diagnostics, omitted_diagnostics=found.omitted_diagnostics
-        )
+        known = replace(known, diagnostics=found.diagnostics, omitted_diagnostics=found.omitted_diagnostics)
+    if (changed := changes.content_changed) is not None:
+        known = _with_content(known, changed.path, changed.content)
     return known
 
 
 def _focus(known: KnownState, view: FileView, path: str) -> KnownState:
-    text = _unsaved(view)
-    return KnownState(
+    before = known.before_focus_on(path)
+    known = KnownState(
         open=known.open | {path},
         active=path,
         cursor=view.cursor,
         selected_text=view.selected_text,
+        selection_cut=view.selection_cut,
         visible_range=view.visible_range,
         diagnostics=view.diagnostics,
         omitted_diagnostics=view.omitted_diagnostics,
-        unsaved=known.unsaved if text is None else {**known.unsaved, path: text},
+        unsaved=before.unsaved,
+        told=before.told,
     )
+    return _with_content(known, path, view.content)
 
 
-def _unsaved(view: FileView | UnsavedView) -> UnsavedText | None:
-    if view.unsaved_text is None and not view.unsaved_text_omitted:
-        return None
-    return UnsavedText(text=view.unsaved_text, lines=view.unsaved_lines)
+def _with_content(known: KnownState, path: str, view: ContentView | None) -> KnownState:
+    """With the text of the active file. Raises `InvalidInput` for a change of a text that was not told."""
+    if view is None or view.omitted or not (view.unchanged or view.text is not None or view.diff is not None):
+        return replace(
+            known, text=None, path_only=view.omitted if view else "", is_unsaved=view is not None and view.unsaved
+        )
+    if view.text is not None:
+        text = FileText(text=view.text, lines=view.lines, line_count=view.line_count, is_cut=view.cut)
+    elif (before := known.told.get(path)) is None:
+        raise InvalidInput("A change of a file's text stands where that text was not described before.")
+    elif view.diff is not None:
+        made = patched(before.text, view.diff, before_line=first_line(before))
+        text = FileText(text=made, lines=view.lines, line_count=view.line_count, is_cut=view.cut)
+    else:
+        text = before
+    return replace(known, text=text, path_only="", is_unsaved=view.unsaved, told={**known.told, path: text})
+
+
+def _with_unsaved(known: KnownState, view: UnsavedView) -> KnownState:
+    """With what is said of a file without the focus."""
+    if view.saved:
+        return replace(known, unsaved={path: text for path, text in known.unsaved.items() if path != view.path})
+    text = None if view.unsaved_text is None else FileText(text=view.unsaved_text)
+    told = known.told if text is None else {**known.told, view.path: text}
+    return replace(known, unsaved={**known.unsaved, view.path: text}, told=told)

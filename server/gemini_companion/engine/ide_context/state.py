@@ -10,6 +10,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.log import SelectionCut
+
 Severity: TypeAlias = Literal["error", "warning", "information", "hint"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "information", "hint")
 
@@ -39,6 +41,18 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     """The tool that reports it, such as `pyright`."""
 
 
+class FileText(msgspec.Struct, frozen=True, kw_only=True):
+    """A file's text as a model gets it: masked, its lines ended by line feeds, all of it or a part."""
+
+    text: str
+    lines: LineRange | None = None
+    """Which lines it is, `None` if it is all of them."""
+    line_count: int = 0
+    """How many lines the file has, if this is a part of it."""
+    is_cut: bool = False
+    """Its first or last line is not whole."""
+
+
 class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file that the editor has open. `path` is absolute and may be shown to a model."""
 
@@ -48,25 +62,31 @@ class OpenFile(msgspec.Struct, frozen=True, kw_only=True):
     is_active: bool = False
     cursor: Cursor | None = None
     selected_text: str | None = None
+    selected_lines: LineRange | None = None
+    """Every line that holds something selected, as far as that is known."""
     visible_range: LineRange | None = None
-    unsaved_text: str | None = None
-    """The buffer where it differs from the disk, else `None`. After `normalise`: masked, perhaps an excerpt."""
-    unsaved_lines: LineRange | None = None
-    """Which lines `unsaved_text` is an excerpt of; `None` if it is the whole buffer. Set by `normalise`."""
-    unsaved_omitted: bool = False
-    """There are unsaved edits, but their text did not fit. Set by `normalise`."""
+    text: str | None = None
+    """All of it as the editor has it, where it may go along; only read by `normalise`, which sets `shown` instead."""
+    is_unsaved: bool = False
+    """The editor's text is not what is on disk."""
+    path_only: str = ""
+    """Why its text does not go along, in a few words; empty if it does, or if that need not be said."""
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    shown: FileText | None = None
+    """What of the text goes along. Set by `normalise`, like the rest."""
+    selection_cut: SelectionCut | None = None
     omitted_diagnostics: int = 0
-    """How many more there are. Set by `normalise`."""
+    """How many more there are."""
     masked: int = 0
-    """How many secrets were masked in its texts. Set by `normalise`."""
+    """How many secrets were masked in its texts."""
 
 
 class EditorState(msgspec.Struct, frozen=True, kw_only=True):
     """What one client's editor shows and a model may get; made by `normalise`.
 
     Newest first, paths distinct; only `files[0]` can be active, and only the active file has cursor, selection, visible
-    range and diagnostics.
+    range and diagnostics. Of the others only unsaved texts are shown.
     """
 
     files: tuple[OpenFile, ...] = ()

@@ -23,10 +23,14 @@ the project does not use.
 later one counts; say so.""",
     "editor_context": """\
 # What the editor shows
-Before a prompt there may be a JSON account of the editor: the active file with cursor and selection, other open files, and now and \
-then the text of unsaved edits or diagnostics. Lines and characters count from 1. After the first one, an account whose JSON has the \
-key `changes` tells only what is different since the one before it; put the two together. "This", "here" and "the selection" mean the \
-active file, its cursor and its selected text in the latest state. It is background: mention it only where it matters to the answer.""",
+Before a prompt there may be a JSON account of the editor: the active file with cursor, selection and text, other open files, and now \
+and then the text of their unsaved edits or diagnostics. Lines and characters count from 1. After the first one, an account whose JSON \
+has the key `changes` tells only what is different since the one before it; put the two together. "This", "here" and "the selection" \
+mean the active file, its cursor and its selected text in the latest state.
+The active file's text stands under `content`: as `text`, as a `diff` against the text of that file that you were given last, or as \
+`unchanged` if that still holds. If it has `lines`, you see only these lines of `lineCount`; if it has `omitted`, you do not see it, \
+and why. `unsaved` means that the file on disk is different. Of files that are only named you have not seen the text: say so instead \
+of guessing what is in them. It is background: mention it only where it matters to the answer.""",
     "compression_notice": """\
 # When the conversation was shortened
 To make room, the earlier part of a long conversation is at times replaced by a `<state_snapshot>` in your first contents. It is your \

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from gemini_companion.protocol.code_actions import code_actions
-from gemini_companion.protocol.editor_state import diagnostics_of, reported_files, span_of
+from gemini_companion.protocol.editor_state import diagnostics_of, placeless_files, reported_files, span_of
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.lsp import DidChangeFoldersParams, DidChangeParams, DidOpenParams, DocumentParams
 from gemini_companion.protocol.paths import path_of
@@ -71,7 +71,9 @@ def set_trace(host: Host, params: SetTraceParams) -> None:
 
 
 def ide_context(host: Host, params: IdeContextParams) -> None:
-    host.client.editor.report(reported_files(params), filter(None, map(path_of, params.excluded)))
+    host.client.editor.report(
+        reported_files(params), filter(None, map(path_of, params.excluded)), placeless_files(params)
+    )
     if params.is_trusted is not None:
         host.set_trust(params.is_trusted)
 

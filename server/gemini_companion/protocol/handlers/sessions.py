@@ -21,7 +21,7 @@ from gemini_companion.protocol.types import (
     UnpinParams,
 )
 from gemini_companion.sessions import pins
-from gemini_companion.sessions.context.ide import prepare_context
+from gemini_companion.sessions.context.ide import preview_context
 from gemini_companion.sessions.results import (
     ContextPreview,
     ContextReport,
@@ -87,8 +87,9 @@ async def context(host: Host, params: SessionParams) -> ContextReport:
 
 
 async def context_preview(host: Host, params: SessionParams) -> ContextPreview:
-    session = await host.load(params.session_id)
-    return (await prepare_context(session, host.client)).preview()
+    if params.session_id is None and host.client.current is None:
+        return await preview_context(host.app.services, host.client)
+    return await preview_context(host.app.services, host.client, await host.load(params.session_id))
 
 
 async def pin(host: Host, params: PinParams) -> Pin:

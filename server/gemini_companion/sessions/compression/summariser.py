@@ -9,10 +9,10 @@ from typing import Final, NamedTuple, TypeVar
 
 from gemini_companion.engine.compression.answer import read_answer, read_snapshot
 from gemini_companion.engine.compression.instructions import REPAIR_REQUEST, SYSTEM_INSTRUCTION, VERIFY_REQUEST
-from gemini_companion.engine.compression.prompt import follow_up, quoted_texts, summary_contents
+from gemini_companion.engine.compression.prompt import editor_paths, follow_up, quoted_texts, summary_contents
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
-from gemini_companion.engine.history.content import Content, visible_text_of
+from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.prompts.attachments import as_read
 from gemini_companion.engine.tokens.ledger import TokenLedger
@@ -181,9 +181,18 @@ class Summariser:
 
 
 def sources_of(items: Sequence[Item]) -> tuple[FactSource, ...]:
-    """The contents in order, attached files separate from the prompt that they came with."""
-    contents = [(item, content) for item in items for content in as_read(item.content)]
+    """The contents in order, attached files separate from the prompt that they came with.
+
+    Of IDE context only the paths: what the texts of files say is no fact of the conversation.
+    """
+    contents = [(item, content) for item in items for content in _as_source(item)]
     return tuple(
         FactSource(index=index, content=content, seq=item.seq, ide_context=item.kind == "ide")
         for index, (item, content) in enumerate(contents)
     )
+
+
+def _as_source(item: Item) -> tuple[Content, ...]:
+    if item.kind != "ide":
+        return as_read(item.content)
+    return (user_text("\n".join(editor_paths(visible_text_of(item.content.parts)))),)

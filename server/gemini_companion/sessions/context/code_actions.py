@@ -9,7 +9,7 @@ import msgspec
 from gemini_companion.engine.history.log import Withheld
 from gemini_companion.engine.ide_context.state import Diagnostic
 from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.context.ide import withheld_reason
+from gemini_companion.sessions.context.open_files import withheld_reason
 from gemini_companion.sessions.editor import TextPosition
 from gemini_companion.sessions.ports import WorkspaceFiles
 

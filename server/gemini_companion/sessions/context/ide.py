@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
-
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import IdeContextEntry, Withheld
-from gemini_companion.engine.ide_context.normalise import normalise
-from gemini_companion.engine.ide_context.policy import Baseline, Send, baseline_of, decide
+from gemini_companion.engine.ide_context.policy import Baseline, Send, decide, is_full_due
 from gemini_companion.engine.ide_context.receipt import base_name
-from gemini_companion.engine.ide_context.state import EditorState, OpenFile
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.context.open_files import TAKEN_OUT, OpenFiles, look
 from gemini_companion.sessions.events import IdeContextSent
 from gemini_companion.sessions.models.port import OpenDocument
-from gemini_companion.sessions.ports import WorkspaceFiles
 from gemini_companion.sessions.results import ContextPreview
+from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Draft, Session
 
 DOCUMENT_CHARACTERS: Final = 400_000
 """Characters of one open file that a model provider on this machine reads."""
-
-TAKEN_OUT: Final = "taken out by you"
-"""Why a file is withheld that the user excluded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +31,8 @@ class DueContext:
     epoch: int
     is_full: bool
     """Whether the full context was due, even if there was nothing to send."""
+    more_open_files: int = 0
+    """Open files that are left out because only so many go along."""
 
     @property
     def text(self) -> str | None:
@@ -65,7 +62,11 @@ class DueContext:
             client=self.client_id,
             epoch=self.epoch,
             paths=receipt.files,
+            closed=receipt.closed,
+            texts=receipt.texts,
             selection_chars=receipt.selection_chars,
+            selection_cut=receipt.selection_cut,
+            more_open_files=self.more_open_files,
             withheld=receipt.withheld,
         )
 
@@ -75,70 +76,69 @@ class DueContext:
         return IdeContextSent(
             kind="full" if receipt.kind == "full" or (receipt.kind == "none" and self.is_full) else "delta",
             files=receipt.files,
+            closed=receipt.closed,
+            texts=receipt.texts,
             selection_chars=receipt.selection_chars,
+            selection_cut=receipt.selection_cut,
+            more_open_files=self.more_open_files,
             withheld=receipt.withheld,
         )
 
-    def preview(self) -> ContextPreview:
+    def preview(self, opened: OpenFiles) -> ContextPreview:
         """The result of `gemini/context/preview`."""
         receipt = self.send.receipt
         return ContextPreview(
             kind=receipt.kind,
             files=receipt.files,
+            closed=receipt.closed,
+            texts=receipt.texts,
             withheld=receipt.withheld,
             selection_chars=receipt.selection_chars,
+            selection_cut=receipt.selection_cut,
+            more_open_files=self.more_open_files,
+            open_files=opened.listed,
             text=self.send.text,
         )
 
 
 async def prepare_context(session: Session, client: Client) -> DueContext:
     """Decide what is sent ahead of this client's next prompt. Changes nothing: what was sent is read from the view."""
-    state, withheld = await _admitted(session, client)
-    history = session.history
-    baseline = baseline_of(history.ide_entries)
-    send = decide(
+    opened = await look(session.services, client, client.folders or session.meta.workspace_folders)
+    await _show_documents(session, client, opened)
+    return await _due(opened, client, session)
+
+
+async def preview_context(services: Services, client: Client, session: Session | None = None) -> ContextPreview:
+    """What would be sent ahead of this client's next prompt; without `session`, of the first one of a new session."""
+    folders = client.folders or (session.meta.workspace_folders if session is not None else ())
+    opened = await look(services, client, folders)
+    return (await _due(opened, client, session)).preview(opened)
+
+
+async def _due(opened: OpenFiles, client: Client, session: Session | None) -> DueContext:
+    history = session.history if session is not None else None
+    baseline = session.ide_baseline() if session is not None else None
+    previous = history.previous_client if history is not None else None
+    epoch = history.epoch if history is not None else 0
+    call_open = history is not None and history.has_open_call()
+    withheld = (*opened.withheld, *_taken_back(client, baseline))
+    send = await asyncio.to_thread(
+        decide,
         baseline,
-        state,
+        opened.state,
         client=client.client_id,
-        epoch=history.epoch,
-        previous_turn_client=history.previous_client,
-        call_open=history.has_open_call(),
-        withheld=[*withheld, *_taken_back(client, baseline)],
+        epoch=epoch,
+        previous_turn_client=previous,
+        call_open=call_open,
+        withheld=withheld,
     )
     return DueContext(
-        send=send, client_id=client.client_id, epoch=history.epoch, is_full=client.editor.is_full_due(history)
+        send=send,
+        client_id=client.client_id,
+        epoch=epoch,
+        is_full=is_full_due(baseline, client=client.client_id, epoch=epoch, previous_turn_client=previous),
+        more_open_files=opened.more,
     )
-
-
-async def withheld_reason(workspace: WorkspaceFiles, client: Client, path: str) -> Withheld | None:
-    """Why a file of the client's editor is withheld, `None` if it may be shown. `path` is absolute."""
-    if path in client.editor.excluded:
-        return Withheld(name=base_name(path), reason=TAKEN_OUT)
-    return (await workspace.admit([path], client.folders))[path]
-
-
-async def _admitted(session: Session, client: Client) -> tuple[EditorState, list[Withheld]]:
-    """The editor's state without what may not be shown, and the list of that."""
-    services = session.services
-    settings = services.settings()
-    folders = client.folders or session.meta.workspace_folders
-    files = client.editor.files()
-    excluded = client.editor.excluded
-    verdicts = await services.workspace.admit([file.path for file in files if file.path not in excluded], folders)
-    admitted: list[OpenFile] = []
-    withheld: list[Withheld] = []
-    for file in files:
-        reason = (
-            Withheld(name=base_name(file.path), reason=TAKEN_OUT) if file.path in excluded else verdicts.get(file.path)
-        )
-        if reason is None:
-            admitted.append(file)
-        else:
-            withheld.append(reason)
-    newest = sorted(admitted, key=lambda file: file.last_focused_at, reverse=True)[: settings.ide_max_open_files]
-    settled = [await _settle_unsaved(session, file) for file in newest]
-    await _show_documents(session, client, settled)
-    return normalise(settled, is_trusted=client.trusted, max_files=settings.ide_max_open_files), withheld
 
 
 def _taken_back(client: Client, baseline: Baseline | None) -> list[Withheld]:
@@ -148,23 +148,13 @@ def _taken_back(client: Client, baseline: Baseline | None) -> list[Withheld]:
     return [Withheld(name=base_name(path), reason=TAKEN_OUT) for path in sorted(gone)]
 
 
-async def _settle_unsaved(session: Session, file: OpenFile) -> OpenFile:
-    """The file without its unsaved text where the buffer equals the file on disk."""
-    if file.unsaved_text is None:
-        return file
-    on_disk = await session.services.workspace.read_text(file.path, limit=len(file.unsaved_text) + 1)
-    if on_disk is None or on_disk.replace("\r\n", "\n") != file.unsaved_text.replace("\r\n", "\n"):
-        return file
-    return msgspec.structs.replace(file, unsaved_text=None)
-
-
-async def _show_documents(session: Session, client: Client, files: list[OpenFile]) -> None:
-    """Give the admitted files to a provider that runs on this machine, and to no other one."""
+async def _show_documents(session: Session, client: Client, opened: OpenFiles) -> None:
+    """Give the files that may be shown to a provider that runs on this machine, and to no other one."""
     if not session.choice().provider.capabilities.reads_documents:
         client.editor.show_documents(())
         return
     documents: list[OpenDocument] = []
-    for file in files:
+    for file in opened.state.files:
         buffer = client.editor.buffer(file.path)
         text = (
             buffer.text if buffer else await session.services.workspace.read_text(file.path, limit=DOCUMENT_CHARACTERS)

@@ -169,7 +169,14 @@ def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntr
             )
         case IdeContextEntry():
             receipt = ContextReceipt(
-                kind=entry.kind, files=entry.paths, selection_chars=entry.selection_chars, withheld=entry.withheld
+                kind=entry.kind,
+                files=entry.paths,
+                closed=entry.closed,
+                texts=entry.texts,
+                selection_chars=entry.selection_chars,
+                selection_cut=entry.selection_cut,
+                more_open_files=entry.more_open_files,
+                withheld=entry.withheld,
             )
             return msgspec.structs.replace(item, receipt=receipt)
         case _:
