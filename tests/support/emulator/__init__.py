@@ -15,7 +15,18 @@ from tests.support.emulator import faults
 from tests.support.emulator.emulator import Emulator
 from tests.support.emulator.errors import ApiError
 from tests.support.emulator.recordings import recordings_folder
-from tests.support.emulator.replies import Drop, Reply, answer, call, failure, responses, slow, thought, token_count
+from tests.support.emulator.replies import (
+    Drop,
+    Pause,
+    Reply,
+    answer,
+    call,
+    failure,
+    responses,
+    slow,
+    thought,
+    token_count,
+)
 from tests.support.emulator.requested import RecordedRequest
 from tests.support.emulator.responders import SECTIONS, Summariser, asks_for_snapshot, echo, snapshot_of
 from tests.support.emulator.waiting import Gate
@@ -26,6 +37,7 @@ __all__ = [
     "Drop",
     "Emulator",
     "Gate",
+    "Pause",
     "RecordedRequest",
     "Reply",
     "Summariser",

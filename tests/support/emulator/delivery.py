@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 from tests.support.emulator.http_server import Exchange
-from tests.support.emulator.replies import Drop, Json, Reply, merged
+from tests.support.emulator.replies import Drop, Json, Pause, Reply, merged
 from tests.support.emulator.requested import RecordedRequest
 from tests.support.emulator.tokens import characters_of
 from tests.support.emulator.waiting import Gate
@@ -29,6 +30,9 @@ async def _stream(request: RecordedRequest, reply: Reply, exchange: Exchange, pr
         if isinstance(step, Gate):
             await step.pass_through()
             continue
+        if isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
+            continue
         if isinstance(step, Drop):
             return exchange.drop()
         if not begun:
@@ -48,6 +52,8 @@ async def _answer_at_once(request: RecordedRequest, reply: Reply, exchange: Exch
     for step in reply.steps:
         if isinstance(step, Gate):
             await step.pass_through()
+        elif isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
         elif isinstance(step, Drop):
             if bodies:
                 whole = json.dumps(merged(bodies)).encode()

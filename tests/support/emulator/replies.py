@@ -28,8 +28,15 @@ class Drop:
     """A step: the connection closes here, in the middle of the answer."""
 
 
-Step = Json | bytes | Gate | Drop
-"""A response (or piece of one), raw bytes inside the stream, a gate, or the end of the connection."""
+@dataclass(frozen=True)
+class Pause:
+    """A step: nothing is sent for so many seconds. For runs that take time anyway; a test uses a `Gate`."""
+
+    seconds: float
+
+
+Step = Json | bytes | Gate | Pause | Drop
+"""A response (or piece of one), raw bytes inside the stream, a gate, a pause, or the end of the connection."""
 
 
 @dataclass(frozen=True)
