@@ -12,7 +12,7 @@ NO_NODE := Node is not here, or older than 20: what concerns the VS Code extensi
 E2E_STAMP := $(VENV)/.e2e-stamp
 WORKERS ?= 2
 
-.PHONY: setup hooks demo test test-quick test-client check check-client e2e e2e-client bench bench-client package wheel generate release clean
+.PHONY: setup hooks demo test test-quick test-client check check-client e2e e2e-client bench bench-client chaos package wheel generate release clean
 
 setup: $(STAMP)
 
@@ -97,6 +97,10 @@ ifeq ($(NODE),)
 else
 	@$(MAKE) --no-print-directory bench-client
 endif
+
+# make chaos MINUTES=10 SEED=: everything that can go wrong, at random. It prints its seed; the same seed makes the same plan.
+chaos: $(STAMP)
+	$(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 # The page alone in Chromium, then the packed extension in a real VS Code. Both fail beyond a limit.
 bench-client: $(NODE_STAMP) package

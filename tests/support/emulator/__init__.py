@@ -17,6 +17,7 @@ from tests.support.emulator.errors import ApiError
 from tests.support.emulator.recordings import recordings_folder
 from tests.support.emulator.replies import (
     Drop,
+    Pause,
     Reply,
     Trickle,
     answer,
@@ -37,6 +38,7 @@ __all__ = [
     "Drop",
     "Emulator",
     "Gate",
+    "Pause",
     "RecordedRequest",
     "Reply",
     "Summariser",

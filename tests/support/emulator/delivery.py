@@ -7,7 +7,7 @@ import json
 from typing import Final, NoReturn
 
 from tests.support.emulator.http_server import Exchange
-from tests.support.emulator.replies import Drop, Json, Reply, Trickle, merged
+from tests.support.emulator.replies import Drop, Json, Pause, Reply, Trickle, merged
 from tests.support.emulator.requested import RecordedRequest
 from tests.support.emulator.tokens import characters_of
 from tests.support.emulator.waiting import Gate
@@ -37,6 +37,9 @@ async def _stream(request: RecordedRequest, reply: Reply, exchange: Exchange, pr
         if isinstance(step, Gate):
             await step.pass_through()
             continue
+        if isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
+            continue
         if isinstance(step, Drop):
             return exchange.drop()
         if not begun:
@@ -61,6 +64,8 @@ async def _answer_at_once(request: RecordedRequest, reply: Reply, exchange: Exch
         elif isinstance(step, Trickle):
             await exchange.promise(1 << 30, step.data)
             await _trickle(exchange, step.data, chunked=False)
+        elif isinstance(step, Pause):
+            await asyncio.sleep(step.seconds)
         elif isinstance(step, Drop):
             if bodies:
                 whole = json.dumps(merged(bodies)).encode()

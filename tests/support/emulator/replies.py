@@ -35,8 +35,15 @@ class Trickle:
     data: bytes
 
 
-Step = Json | bytes | Gate | Drop | Trickle
-"""A response (or piece of one), raw bytes inside the stream, a gate, a trickle, or the end of the connection."""
+@dataclass(frozen=True)
+class Pause:
+    """A step: nothing is sent for so many seconds. For runs that take time anyway; a test uses a `Gate`."""
+
+    seconds: float
+
+
+Step = Json | bytes | Gate | Pause | Drop | Trickle
+"""A response (or piece of one), raw bytes inside the stream, a gate, a pause, a trickle, or the end of the connection."""
 
 
 @dataclass(frozen=True)
