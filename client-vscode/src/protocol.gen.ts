@@ -751,6 +751,8 @@ export interface CompressionInfo {
   /** A person's, 1 to 5. */
   readonly rating?: number;
   readonly note?: string;
+  /** It came with the imported file and cannot be undone. */
+  readonly fromFile?: boolean;
 }
 
 /** The session's tokens by part. The parts add up to `tokenCount`, with `free` to `tokenLimit` unless exceeded. */

@@ -411,6 +411,7 @@ export const compressionInfo = v.object({
   snapshot: v.exactOptional(v.string()),
   rating: v.exactOptional(integer),
   note: v.exactOptional(v.string()),
+  fromFile: v.exactOptional(v.boolean()),
 });
 
 export const compressionList = v.object({

@@ -60,7 +60,26 @@ def test_compress_prints_the_result_and_the_new_history(
     assert printed["newTokenCount"] < printed["originalTokenCount"]
     assert printed["history"][2:] == dialogue()[printed["splitAt"] :]
     written = json.loads(output.read_text("utf-8"))
-    assert written == {"history": printed["history"], "systemInstruction": "Be brief."}
+    assert written == {"history": printed["history"], "snapshotAt": 0, "systemInstruction": "Be brief."}
+
+
+def test_what_compress_wrote_is_merged_when_it_is_compressed_again_and_its_rules_survive(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ruled = [{"role": "user", "parts": [{"text": "Never touch the folder legacy/. Mend the parser."}]}, *dialogue()[1:]]
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    assert run(["compress", write(tmp_path / "chat.json", ruled), "--output", str(first)], environment) == 0
+    document = json.loads(first.read_text("utf-8"))
+    goal = document["history"][0]["parts"][0]["text"].partition("</overall_goal>")[0]
+    longer = write(tmp_path / "longer.json", {**document, "history": [*document["history"], *dialogue()]})
+    capsys.readouterr()
+    assert run(["compress", longer, "--json", "--output", str(second)], environment) == 0
+    snapshot = json.loads(capsys.readouterr().out)["snapshot"]
+    assert "Never touch the folder legacy/." in snapshot.partition("</active_constraints>")[0]
+    assert snapshot.partition("</overall_goal>")[0] == goal
+    assert "‹state_snapshot" not in snapshot
+    history = json.loads(second.read_text("utf-8"))["history"]
+    assert sum("<state_snapshot>" in content["parts"][0].get("text", "") for content in history) == 1
 
 
 def test_compress_says_in_words_what_it_did(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import msgspec
 import pytest
@@ -20,9 +20,16 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.facts.neutralise import SECTIONS
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.decode import decode_contents
-from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.json_length import json_length
-from gemini_companion.engine.history.log import AttemptEntry, PromptEntry, ReplyEntry, ToolResultEntry
+from gemini_companion.engine.history.log import (
+    AttemptEntry,
+    CompressionEntry,
+    Entry,
+    PromptEntry,
+    ReplyEntry,
+    ToolResultEntry,
+)
 from gemini_companion.engine.history.part import response_of, text_of
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.compression.service import compress_at_safe_point
@@ -273,16 +280,23 @@ def _with_requests(outcome: Outcome, studio: Studio, session: Session, items: li
     outcome.calls = tuple((request.model, re.sub(r"^compression-\d+", "", request.prompt_id)) for request in requests)
     if requests:
         asked = "".join(part["text"] for request in requests for part in request.contents[0].parts)
+        fresh = [item for item in items if item.kind not in REPLACEMENT_KINDS]
         indexes = [int(index) for index in re.findall(r"^<<<content (\d+) \w+ nonce\d+$", asked, re.MULTILINE)]
         contents = [
             entry.seq
             for entry in session.history.entries
             if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry)
         ]
-        outcome.split = contents.index(items[max(indexes)].seq) + 1
+        came = [content for entry in session.history.entries if is_from_file(entry) for content in entry.replacement]
+        outcome.split = len(came) + contents.index(fresh[max(indexes)].seq) + 1
         outcome.input = "truncated" if "[Shortened" in asked or "characters left out" in asked else "original"
         outcome.merges = "<<<earlier snapshot" in "".join(part["text"] for part in requests[0].contents[0].parts)
     return outcome
+
+
+def is_from_file(entry: Entry) -> TypeGuard[CompressionEntry]:
+    """True for the compression that an imported history began with: its contents are counted with the others."""
+    return isinstance(entry, CompressionEntry) and entry.from_file
 
 
 def _plain(contents: list[Content], given_ids: set[str]) -> Any:

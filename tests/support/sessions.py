@@ -189,7 +189,7 @@ class Studio:
 
     async def load(self, contents: list[Content], **more: Any) -> Session:
         """A session that begins with these contents."""
-        session = await self.app.create(self.client, entries=entries_of(contents, self.services), **more)
+        session = await self.app.create(self.client, entries=entries_of(contents, now=self.clock.now()), **more)
         return session
 
     def contents(self, session: Session) -> list[Content]:

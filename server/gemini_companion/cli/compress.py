@@ -14,11 +14,13 @@ from gemini_companion.cli.files import check_writable, read_session, read_text, 
 from gemini_companion.cli.progress import PhaseLine
 from gemini_companion.engine.compression.types import FAULTS
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.service import compress, compress_at_safe_point
-from gemini_companion.sessions.interchange.importing import entries_of
+from gemini_companion.sessions.interchange.compressed import snapshot_place
+from gemini_companion.sessions.interchange.importing import log_of
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.load import SettingsLoader
 
@@ -43,7 +45,7 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     client = Client("command-line", progress, name="command line")
     app.attach(client)
     try:
-        entries = imported.entries or entries_of(imported.contents, services)
+        entries = log_of(imported, now=services.clock.now())
         session = await app.create(client, model=options.model or "", system_instruction=system, entries=entries)
         choice = session.choice()
         if choice.is_fallback:
@@ -57,12 +59,12 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
             )
         else:
             result = await compress(session, client=client.client_id, instructions=options.instructions)
-        after = session.history.contents()
+        after = session.history.curated()
     finally:
         progress.done()
         await app.close()
     changed = result.status in ("COMPRESSED", "CONTENT_TRUNCATED")
-    _print(result, after if changed else None, as_json=options.json)
+    _print(result, [item.content for item in after] if changed else None, as_json=options.json)
     if options.output:
         write_whole(
             options.output, _document(after, system, imported.system_instruction is not None or bool(options.system))
@@ -94,8 +96,10 @@ def _not_due(tokens: int, mark: int | None) -> CompressionResult:
     )
 
 
-def _document(history: Sequence[Content], system: str | None, with_system: bool) -> bytes:
-    document: dict[str, Any] = {"history": history}
+def _document(view: Sequence[Item], system: str | None, with_system: bool) -> bytes:
+    document: dict[str, Any] = {"history": [item.content for item in view]}
+    if (place := snapshot_place(view)) is not None:
+        document["snapshotAt"] = place
     if with_system and system:
         document["systemInstruction"] = system
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"

@@ -17,6 +17,7 @@ from gemini_companion.sessions.compression.service import compress, compress_at_
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import PromptQueued, SettingsChanged, TitleChanged, TrustChanged
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
+from gemini_companion.sessions.interchange.compressed import snapshot_place
 from gemini_companion.sessions.interchange.importing import copied, entries_until, import_file
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.ports import SessionMeta
@@ -205,7 +206,11 @@ class Application:
         """The session as the text of a file of that format."""
         session = await self.load(client, session_id)
         history = session.history
-        return await asyncio.to_thread(encode_session, session.meta, list(history.entries), history.contents(), format)
+        view, log = history.curated(), list(history.entries)
+        contents = [item.content for item in view]
+        return await asyncio.to_thread(
+            encode_session, session.meta, log, contents, format, snapshot_at=snapshot_place(view)
+        )
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""

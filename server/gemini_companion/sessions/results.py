@@ -180,6 +180,8 @@ class CompressionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     rating: int | None = None
     """A person's, 1 to 5."""
     note: str | None = None
+    from_file: bool = False
+    """It came with the imported file and cannot be undone."""
 
 
 class CompressionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

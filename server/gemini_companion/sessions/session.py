@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from gemini_companion.engine.compression.breaker import Breaker
+from gemini_companion.engine.compression.undo import can_undo
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.content import Content, merge_neighbours
@@ -299,7 +300,7 @@ class Session:
             threshold=self.services.settings().compression_threshold,
             tokens_until_compression=None if mark is None else max(0, mark - count.tokens),
             compressions=len(self.history.compressions),
-            can_undo=bool(self.history.in_force),
+            can_undo=any(map(can_undo, self.history.in_force.values())),
         )
 
     def elapsed_ms(self, started: float) -> int:

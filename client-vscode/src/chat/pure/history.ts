@@ -63,7 +63,7 @@ export function rowsOf(
   const standing = dividers
     .filter((info) => info.state === "preview" || info.state === "inForce")
     .at(-1)?.compressionId;
-  const undoable = dividers.filter((info) => info.state === "inForce").at(-1)?.compressionId;
+  const undoable = dividers.filter((info) => info.state === "inForce" && info.fromFile !== true).at(-1)?.compressionId;
   const turns = new Map<string, { prompt?: number; answer?: number; receipt?: Receipt }>();
   let next = 0;
   for (const item of transcript.items) {

@@ -130,6 +130,18 @@ def edited_snapshot(text: str) -> str | None:
     return wrap(stripped)
 
 
+def whole_snapshot(text: str) -> str | None:
+    """`text` as a snapshot if it is one from the first tag to the last; `None` if not.
+
+    Gemini CLI keeps the model's whole answer: a scratchpad before it is dropped, and so is a code fence around it.
+    """
+    body = _CODE_FENCE.sub("", _without_scratchpads(text).strip()).strip()
+    opening, closing = _OPEN.match(body), list(_CLOSE.finditer(body))
+    if opening is None or not closing or closing[-1].end() != len(body):
+        return None
+    return edited_snapshot(body)
+
+
 def wrap(body: str) -> str:
     """`body` in a snapshot tag. Snapshot and scratchpad tags inside it are escaped; its seven sections are left."""
     return f"<state_snapshot>\n{_escape_outer(body)}\n</state_snapshot>"

@@ -16,7 +16,8 @@ def plan_undo(history: History, compression_id: str | None) -> tuple[str, ...]:
     if not history.in_force:
         raise CompressionNotFound("No compression is in force, so there is nothing to undo.")
     if compression_id is None:
-        compression_id = next(reversed(history.in_force))
+        compression_id = next((key for key in reversed(history.in_force) if can_undo(history.in_force[key])), None)
+        compression_id = compression_id or next(reversed(history.in_force))
     if compression_id not in history.in_force:
         known = compression_id in history.compressions
         raise CompressionNotFound(
@@ -27,6 +28,11 @@ def plan_undo(history: History, compression_id: str | None) -> tuple[str, ...]:
             ),
             hint="gemini/compression/list names those in force.",
         )
+    if not can_undo(history.in_force[compression_id]):
+        raise CompressionNotFound(
+            "This compression cannot be undone: it came with the file that the chat was imported from, and what it had"
+            " replaced did not."
+        )
     undone = {compression_id}
     cuts = _cut_outputs(history.in_force[compression_id])
     is_later = False
@@ -36,6 +42,11 @@ def plan_undo(history: History, compression_id: str | None) -> tuple[str, ...]:
             cuts |= _cut_outputs(later)
         is_later = is_later or later.compression_id == compression_id
     return tuple(candidate for candidate in reversed(history.in_force) if candidate in undone)
+
+
+def can_undo(compression: CompressionEntry) -> bool:
+    """False for one that came with an imported file: what it replaced was never here."""
+    return not compression.from_file
 
 
 def _cut_outputs(compression: CompressionEntry) -> set[tuple[int, int]]:

@@ -248,6 +248,8 @@ class CompressionEntry(_Entry, tag="compression", frozen=True, kw_only=True):
     cuts: tuple[Cut, ...] = ()
     preview_id: str | None = None
     """The preview that was applied, if one was."""
+    from_file: bool = False
+    """It came with the file that the session was imported from: what it hid was never here, so nothing undoes it."""
 
 
 class PreviewEntry(_Entry, tag="preview", frozen=True, kw_only=True):

@@ -210,11 +210,12 @@ class History:
         compression = self.in_force.get(item.compression_id or "")
         if item.kind == "pin":
             return tuple(pin.id for pin in self.pins.values())
-        if compression is None or compression.hides is None or item.kind not in REPLACEMENT_KINDS:
+        if compression is None or compression.hides is None or compression.from_file:
             return (item.entry_id,)
-        return tuple(
-            hidden.entry_id for hidden in span(self._sources, *compression.hides) if hidden.seq not in compression.keeps
-        )
+        if item.kind not in REPLACEMENT_KINDS:
+            return (item.entry_id,)
+        hidden = span(self._sources, *compression.hides)
+        return tuple(item.entry_id for item in hidden if item.seq not in compression.keeps)
 
     @property
     def previous_client(self) -> str | None:

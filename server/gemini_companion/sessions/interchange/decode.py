@@ -10,6 +10,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.decode import decode_contents, decode_parts, mismatch
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.sessions.interchange import companion, gemini_cli
+from gemini_companion.sessions.interchange.compressed import place_of
 from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.interchange.json_document import parse_json
 
@@ -22,8 +23,9 @@ _WHAT_IS_READ = (
 def decode_session_file(data: bytes, name: str) -> ImportedSession:
     """Decode the bytes of a session file; `name` is the file's name in messages.
 
-    Accepted are `{history, systemInstruction?}`, a bare array of contents, our own export, and Gemini CLI's `.json` and
-    `.jsonl`. Raises only `InvalidInput`, with a path as in `$.history[3].parts[0].text`, or with line and column.
+    Accepted are `{history, systemInstruction?, snapshotAt?}`, a bare array of contents, our own export, and Gemini
+    CLI's `.json` and `.jsonl`. Raises only `InvalidInput`, with a path as in `$.history[3].parts[0].text`, or with line
+    and column.
     """
     try:
         return _decode(data, is_jsonl=name.endswith(".jsonl"))
@@ -60,6 +62,7 @@ def _decode_document(document: object) -> ImportedSession:
         return ImportedSession(
             contents=decode_contents(fields["history"], "$.history"),
             system_instruction=_instruction(fields.get("systemInstruction"), "$.systemInstruction"),
+            snapshot_at=place_of(fields.get("snapshotAt")),
         )
     if "messages" in fields or ("sessionId" in fields and "projectHash" in fields):
         return gemini_cli.to_session(gemini_cli.conversation_of_document(fields))

@@ -15,12 +15,18 @@ ExportFormat: TypeAlias = Literal["companion", "gemini-cli"]
 
 
 def encode_session(
-    meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content], format: ExportFormat
+    meta: SessionMeta,
+    entries: Sequence[Entry],
+    contents: Sequence[Content],
+    format: ExportFormat,
+    *,
+    snapshot_at: int | None = None,
 ) -> str:
     """The text of a session file.
 
     `companion` has the whole log and loses nothing; `gemini-cli` has `contents`, the curated view, in the form that
-    Gemini CLI loads. `decode_session_file` reads both.
+    Gemini CLI loads. `decode_session_file` reads both. `snapshot_at` is the index of a snapshot in `contents`.
     """
-    encode = encode_export if format == "companion" else encode_for_gemini_cli
-    return encode(meta, entries, contents).decode()
+    if format == "companion":
+        return encode_export(meta, entries, contents).decode()
+    return encode_for_gemini_cli(meta, entries, contents, snapshot_at).decode()

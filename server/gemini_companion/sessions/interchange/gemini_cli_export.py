@@ -25,10 +25,12 @@ _LAST_MOMENT: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, the last that ISO 8601 writes with four digits."""
 
 
-def encode_for_gemini_cli(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> bytes:
+def encode_for_gemini_cli(
+    meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content], snapshot_at: int | None
+) -> bytes:
     """The session as a whole-file Gemini CLI session, UTF-8 JSON, indented.
 
-    The time and the model of each content come from `entries`.
+    The time and the model of each content come from `entries`. `snapshot_at` is the index of a snapshot in `contents`.
     """
     project = meta.workspace_folders[0] if meta.workspace_folders else ""
     document = {
@@ -42,6 +44,7 @@ def encode_for_gemini_cli(meta: SessionMeta, entries: Sequence[Entry], contents:
         OUR_FIELD: {
             "model": meta.model,
             **({"systemInstruction": meta.system_instruction} if meta.system_instruction else {}),
+            **({"snapshotAt": snapshot_at} if snapshot_at is not None else {}),
         },
         "messages": _messages(meta, entries, contents),
     }

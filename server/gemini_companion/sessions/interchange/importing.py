@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT, FIRST_SEQ
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import (
+    CompressionEntry,
+    CompressionResult,
     Entry,
     IdeContextEntry,
+    PinEntry,
     PromptEntry,
     ReplyEntry,
     ResumeEntry,
@@ -18,42 +22,85 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
 )
 from gemini_companion.engine.history.part import has_response
+from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
+from gemini_companion.sessions.interchange.compressed import Beginning, beginning_of
 from gemini_companion.sessions.services import Services
 
 IMPORT_LIMIT: Final = 256 * 1024 * 1024
 """Bytes of a session file at most."""
 
+_COMPRESSION_ID: Final = "imported-compression"
+
 _SHOWN_PATH: Final = 300
 """Characters of a path in a message."""
 
 
-def entries_of(contents: Sequence[Content], services: Services) -> tuple[Entry, ...]:
-    """A log of these contents: each prompt begins a turn, what follows belongs to it, every turn is completed."""
+def entries_of(contents: Sequence[Content], *, now: int, snapshot_at: int | None = None) -> tuple[Entry, ...]:
+    """A log of these contents: each prompt begins a turn, what follows belongs to it, every turn is completed.
+
+    A snapshot at their beginning (`compressed.beginning_of`) becomes a compression, so that a later one builds on it.
+    `now` is in ms since 1970.
+    """
     entries: list[Entry] = []
-    now = services.clock.now()
     turn_id = ""
 
-    def stamp() -> dict[str, object]:
+    def stamp() -> dict[str, Any]:
         return {"id": f"imported-{len(entries) + 1}", "seq": len(entries) + 1, "time": now}
 
     def end_turn() -> None:
         if turn_id:
-            entries.append(TurnEndEntry(**stamp(), turn_id=turn_id, outcome="completed", kept_to=len(entries)))  # pyright: ignore[reportArgumentType]
+            entries.append(TurnEndEntry(**stamp(), turn_id=turn_id, outcome="completed", kept_to=len(entries)))
 
-    for content in contents:
+    begun = beginning_of(contents, snapshot_at)
+    if begun is not None:
+        if begun.prompt is not None:
+            turn_id = "imported-turn-1"
+            entries.append(PromptEntry(**stamp(), turn_id=turn_id, content=begun.prompt))
+        for text in begun.pins:
+            entries.append(PinEntry(**stamp(), pin_id=f"imported-pin-{len(entries) + 1}", text=text))
+        entries.append(_compression_of(begun, contents, stamp()))
+    for content in contents[begun.rest_at :] if begun else contents:
         if content.role == "model":
             turn_id = turn_id or f"imported-turn-{len(entries) + 1}"
-            entries.append(ReplyEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+            entries.append(ReplyEntry(**stamp(), turn_id=turn_id, content=content))
         elif has_response(content):
             turn_id = turn_id or f"imported-turn-{len(entries) + 1}"
-            entries.append(ToolResultEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+            entries.append(ToolResultEntry(**stamp(), turn_id=turn_id, content=content))
         else:
             end_turn()
             turn_id = f"imported-turn-{len(entries) + 1}"
-            entries.append(PromptEntry(**stamp(), turn_id=turn_id, content=content))  # pyright: ignore[reportArgumentType]
+            entries.append(PromptEntry(**stamp(), turn_id=turn_id, content=content))
     end_turn()
     return tuple(entries)
+
+
+def _compression_of(begun: Beginning, contents: Sequence[Content], stamp: dict[str, Any]) -> CompressionEntry:
+    """The compression that left the beginning. It hides nothing of this log but itself."""
+    ledger = TokenLedger()
+    tokens = sum(ledger.measure(content).tokens for content in contents)
+    result = CompressionResult(
+        compression_id=_COMPRESSION_ID,
+        status="COMPRESSED",
+        trigger="manual",
+        original_token_count=tokens,
+        new_token_count=tokens,
+        token_count_source="estimate",
+        model_calls=0,
+        duration_ms=0,
+        message="Compressed before it was imported.",
+        snapshot=begun.snapshot,
+    )
+    acknowledgement = (model_text(ACKNOWLEDGEMENT),) if begun.acknowledged else ()
+    return CompressionEntry(
+        **stamp,
+        compression_id=_COMPRESSION_ID,
+        result=result,
+        hides=(FIRST_SEQ, stamp["seq"]),
+        keeps=(FIRST_SEQ,) if begun.prompt is not None else (),
+        replacement=(user_text(begun.snapshot), *acknowledgement),
+        from_file=True,
+    )
 
 
 def copied(entries: Sequence[Entry], services: Services, why: Literal["fork", "import"]) -> tuple[Entry, ...]:
@@ -93,7 +140,12 @@ def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[E
     `path` must be absolute. Blocks; call it in a thread.
     """
     imported = decode_session_file(_bytes_of(path), Path(path).name)
-    return imported, copied(imported.entries or entries_of(imported.contents, services), services, "import")
+    return imported, copied(log_of(imported, now=services.clock.now()), services, "import")
+
+
+def log_of(imported: ImportedSession, *, now: int) -> tuple[Entry, ...]:
+    """The log of the session in a file: its own, or one made of its contents. `now` is in ms since 1970."""
+    return imported.entries or entries_of(imported.contents, now=now, snapshot_at=imported.snapshot_at)
 
 
 def _bytes_of(path: str) -> bytes:

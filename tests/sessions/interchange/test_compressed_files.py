@@ -1,0 +1,163 @@
+"""A snapshot that arrives in a file becomes a compression: it is merged, and what it says goes on to hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT
+from gemini_companion.engine.errors import CompressionNotFound
+from gemini_companion.engine.history.compose import PINS_INTRODUCTION
+from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.history.log import CompressionEntry
+from gemini_companion.engine.history.part import visible_text
+from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.interchange import decode_session_file
+from gemini_companion.sessions.interchange.importing import entries_of, log_of
+from gemini_companion.sessions.pins import pin
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.transcript.inspection import compression_list
+from gemini_companion.sessions.transcript.pages import history_page
+from tests.support.conversations import agent_run, dialogue
+from tests.support.scripted_model import SNAPSHOT, snapshot_with
+from tests.support.sessions import Studio
+
+ACKNOWLEDGED = model_text(ACKNOWLEDGEMENT)
+HEAD = {"sessionId": "s1", "projectHash": "h", "startTime": "2026-01-01T00:00:00.000Z"}
+
+
+def message(number: int, content: Content) -> dict[str, Any]:
+    kind = "user" if content.role == "user" else "gemini"
+    return {"id": f"m{number}", "timestamp": HEAD["startTime"], "type": kind, "content": list(content.parts)}
+
+
+def gemini_cli_checkpoint(*contents: Content) -> bytes:
+    """What Gemini CLI's file ends with after a compression: all messages anew, its surroundings first."""
+    surroundings = user_text("<session_context>today</session_context>")
+    messages = [message(number, content) for number, content in enumerate((surroundings, *contents))]
+    old = [message(100, user_text("Mend it.")), message(101, model_text("Done."))]
+    return "\n".join(map(json.dumps, [HEAD, *old, {"$set": {"messages": messages}}])).encode()
+
+
+async def imported(studio: Studio, tmp_path: Path, data: bytes | str, name: str = "s.jsonl") -> Session:
+    path = tmp_path / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    info = await studio.app.import_session(studio.client, str(path))
+    return await studio.app.load(studio.client, info.session_id)
+
+
+@pytest.mark.parametrize("written", [SNAPSHOT, f"<scratchpad>\nI think.\n</scratchpad>\n\n{SNAPSHOT}\n"])
+async def test_a_compressed_session_of_gemini_cli_goes_on_as_one(studio: Studio, tmp_path: Path, written: str) -> None:
+    session = await imported(
+        studio, tmp_path, gemini_cli_checkpoint(user_text(written), ACKNOWLEDGED, *dialogue(words=60))
+    )
+    assert session.history.contents() == [user_text(SNAPSHOT), ACKNOWLEDGED, *dialogue(words=60)]
+    assert [item.kind for item in session.history.curated()][:3] == ["snapshot", "acknowledgement", "prompt"]
+    result = await studio.compress()
+    assert result.status == "COMPRESSED"
+    asked = visible_text(studio.model.requests[0].contents[0])
+    assert "<<<earlier snapshot" in asked
+    assert "Never touch legacy/." in asked.partition("earlier snapshot nonce")[2].partition(">>>")[0]
+    assert "‹state_snapshot" not in asked.partition(">>>")[2]
+
+
+async def test_offline_its_goal_and_its_rules_survive_the_next_compression(studio: Studio, tmp_path: Path) -> None:
+    session = await imported(studio, tmp_path, gemini_cli_checkpoint(user_text(SNAPSHOT), ACKNOWLEDGED, *dialogue()))
+    studio.take_key_away()
+    await studio.compress()
+    (task,) = studio.offline.tasks
+    assert task.previous_snapshot == SNAPSHOT
+    assert not any("state_snapshot" in visible_text(source.content) for source in task.sources)
+    assert [entry.from_file for entry in session.history.entries if isinstance(entry, CompressionEntry)] == [
+        True,
+        False,
+    ]
+
+
+async def test_our_export_for_gemini_cli_comes_back_as_what_it_was(studio: Studio, tmp_path: Path) -> None:
+    session = await studio.load(dialogue())
+    await pin(session, text="Tabs, not spaces.")
+    await studio.compress()
+    await studio.chat("go on")
+    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    again = await imported(studio, tmp_path, text, "s.json")
+    assert again.history.contents() == session.history.contents()
+    assert [item.kind for item in again.history.curated()] == [item.kind for item in session.history.curated()]
+    assert [pin.text for pin in again.history.pins.values()] == ["Tabs, not spaces."]
+    await studio.app.compress(studio.client, again.session_id)
+    assert visible_text(again.history.contents()[1]).endswith("Tabs, not spaces.")
+
+
+async def test_an_agents_run_that_keeps_its_prompt_before_the_snapshot_comes_back_so(
+    studio: Studio, tmp_path: Path
+) -> None:
+    session = await studio.load(agent_run(rounds=30))
+    await studio.compress()
+    kinds = [item.kind for item in session.history.curated()]
+    assert kinds[:3] == ["prompt", "snapshot", "reply"]
+    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    again = await imported(studio, tmp_path, text, "s.json")
+    assert [item.kind for item in again.history.curated()] == kinds
+    assert again.history.contents() == session.history.contents()
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        [user_text(SNAPSHOT), model_text("I see."), *dialogue()],
+        [user_text(f"Why is this wrong? {SNAPSHOT}"), ACKNOWLEDGED, *dialogue()],
+        [user_text(f"{SNAPSHOT} Why is this wrong?"), ACKNOWLEDGED, *dialogue()],
+        [*dialogue(2), user_text(SNAPSHOT), ACKNOWLEDGED, *dialogue()],
+        [user_text("Mend it."), user_text(SNAPSHOT), ACKNOWLEDGED],
+        [Content(role="user", parts=({"text": SNAPSHOT}, {"text": "And now?"})), ACKNOWLEDGED],
+        [user_text("<state_snapshot>not closed"), ACKNOWLEDGED],
+        [user_text("<state_snapshot></state_snapshot>"), ACKNOWLEDGED],
+        [model_text(SNAPSHOT), ACKNOWLEDGED],
+        [Content(role="user"), ACKNOWLEDGED],
+        [],
+    ],
+)
+def test_a_snapshot_in_any_other_place_or_company_is_a_text_like_others(contents: list[Content]) -> None:
+    assert not any(isinstance(entry, CompressionEntry) for entry in entries_of(contents, now=1))
+
+
+@pytest.mark.parametrize("place", [1, 2, -1, 10**9, True, "0", None, 0.0])
+def test_a_file_that_gives_a_snapshot_a_place_where_none_stands_is_read_as_if_it_gave_none(place: object) -> None:
+    document = {"history": [{"role": "user", "parts": [{"text": "hi"}]}], "snapshotAt": place}
+    session = decode_session_file(json.dumps(document).encode(), "s.json")
+    assert len(log_of(session, now=1)) == 2
+
+
+async def test_pins_that_stand_in_one_content_with_the_snapshot_are_pins_again(studio: Studio) -> None:
+    merged = Content(
+        role="user", parts=({"text": SNAPSHOT}, {"text": PINS_INTRODUCTION}, {"text": "Tabs."}, {"text": "Ports."})
+    )
+    session = await studio.load([merged, ACKNOWLEDGED, *dialogue()])
+    assert [pin.text for pin in session.history.pins.values()] == ["Tabs.", "Ports."]
+    assert [item.kind for item in session.history.curated()][:3] == ["snapshot", "pin", "acknowledgement"]
+
+
+async def test_it_cannot_be_undone_and_what_is_compressed_on_top_of_it_can(studio: Studio) -> None:
+    session = await studio.load([user_text(SNAPSHOT), ACKNOWLEDGED, *dialogue()])
+    before = session.history.contents()
+    assert not session.status(studio.client).can_undo
+    with pytest.raises(CompressionNotFound, match="came with the file"):
+        await undo(session, client="c")
+    studio.model.default_answer = snapshot_with("Go on.")
+    await studio.compress()
+    assert session.status(studio.client).can_undo
+    await undo(session, client="c")
+    assert session.history.contents() == before
+    assert not session.status(studio.client).can_undo
+
+
+async def test_it_is_listed_as_one_that_came_with_the_file_and_is_no_prompt_of_the_transcript(studio: Studio) -> None:
+    session = await studio.load([user_text(SNAPSHOT), ACKNOWLEDGED, *dialogue(3)])
+    (listed,) = compression_list(session).compressions
+    assert (listed.from_file, listed.state, listed.hidden_turns, listed.snapshot) == (True, "inForce", 0, SNAPSHOT)
+    page = await history_page(session, "transcript", cursor=None, limit=None)
+    assert [item.parts for item in page.contents] == [content.parts for content in dialogue(3)]
+    assert session.turns == 3
