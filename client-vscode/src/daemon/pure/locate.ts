@@ -95,10 +95,16 @@ export function programFiles(name: string, search: ProgramSearch): string[] {
   return folders
     .filter((folder) => isAbsolute(folder, isWindows))
     .flatMap((folder) =>
-      suffixes.map((suffix) => folder.replace(isWindows ? /[\\/]+$/ : /\/+$/, "") + separator + name + suffix),
+      suffixes.map((suffix) => withoutLastSlashes(folder, isWindows) + separator + name + suffix),
     );
 }
 
 function isAbsolute(path: string, isWindows: boolean): boolean {
   return isWindows ? /^(?:[a-z]:[\\/]|\\\\)/i.test(path) : path.startsWith("/");
+}
+
+function withoutLastSlashes(folder: string, isWindows: boolean): string {
+  let end = folder.length;
+  while (end > 0 && (folder[end - 1] === "/" || (isWindows && folder[end - 1] === "\\"))) end--;
+  return folder.slice(0, end);
 }

@@ -33,7 +33,7 @@ export function proposeContent(target: Target, block: string, language: string):
 function placed(target: Target, code: string): Proposal {
   const before = unified(target.text.slice(0, target.from));
   const after = unified(target.text.slice(target.to));
-  const bare = code.replace(/\n+$/, "");
+  const bare = withoutLastLineEnds(code);
   if (target.from !== target.to) {
     const endsLine = /\n$/.test(unified(target.text.slice(target.from, target.to)));
     return { how: "selection", content: before + bare + (endsLine ? "\n" : "") + after };
@@ -150,9 +150,15 @@ function isDiff(code: string, language: string): boolean {
 /** Whether it leaves parts out and says so in a comment. */
 function isElided(code: string): boolean {
   return (
-    /^\s*(?:\/\/|#|--|\/\*|<!--|;|%)?\s*(?:\.\.\.|…)(?:\s|$)/m.test(code) ||
+    /^[ \t]*(?:(?:\/\/|#|--|\/\*|<!--|;|%)[ \t]*)?(?:\.\.\.|…)(?:\s|$)/m.test(code) ||
     /(?:\.\.\.|…)\s*(?:rest|existing|unchanged|remaining|other|same)\b/i.test(code)
   );
+}
+
+function withoutLastLineEnds(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "\n") end--;
+  return text.slice(0, end);
 }
 
 function namesOf({ oldFileName, newFileName }: StructuredPatch): string[] {

@@ -35,14 +35,14 @@ export interface FenceStart {
 
 /** The opening line of a fence, if it is whole. */
 export function fenceStart(raw: string): FenceStart | undefined {
-  const found = /^(`{3,}(?=[^`\n]*\n)|~{3,})[^\n]*\n/.exec(raw);
+  const found = /^(`{3,}(?=[^`\n]*\n)|~{3,}(?!~))[^\n]*\n/.exec(raw);
   return found?.[1] === undefined ? undefined : { marker: found[1], length: found[0].length };
 }
 
 /** What to show of a text that ends in the beginning of a fence: a lone or unfinished line of backticks is held back until it is decided. */
 export function withoutUndecidedFence(tail: string): string {
   const line = tail.lastIndexOf("\n") + 1;
-  return /^ {0,3}(?:`{1,2}|`{3,}[^`\n]*|~{3,}[^\n]*)$/.test(tail.slice(line, line + 200)) ? tail.slice(0, line) : tail;
+  return /^ {0,3}(?:`{1,2}|`{3,}[^`\n]*|~{3,}(?!~)[^\n]*)$/.test(tail.slice(line, line + 200)) ? tail.slice(0, line) : tail;
 }
 
 /**

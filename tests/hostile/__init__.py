@@ -1,0 +1,1 @@
+"""What comes from outside at its worst: the texts that cost most, for everything that reads them."""

@@ -1,0 +1,112 @@
+"""Every regular expression of the daemon, found in its sources."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import gemini_companion
+
+PACKAGE: Final = Path(gemini_companion.__file__).parent
+METHODS: Final = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
+
+Pattern = re.Pattern[str] | re.Pattern[bytes]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A pattern, where it stands, and the methods that it is used with."""
+
+    name: str
+    """Its module below the package and its variable, or its line: `protocol.codec._ESCAPE`."""
+    pattern: Pattern
+    methods: frozenset[str]
+
+
+BUILT: Final[Mapping[str, str]] = {
+    "engine.facts.patterns: source": "[]",  # `lazy` itself; its calls are found one by one
+    "adapters.offline.question: pattern": "[pattern() for _, pattern in _INTENTS]",
+    "adapters.offline.symbols: f'(?<!\\\\w){re.escape(name)}(?!\\\\w)'": "[re.compile(r'(?<!\\w)aa(?!\\w)')]",
+    "engine.facts.neutralise: f'<(?=\\\\s*+(?:/\\\\s*+)?+(?:{names})\\\\b)'": "[_reserved_tag()]",
+    "engine.facts.page: f'</?{name}\\\\s{{0,20}}>'": "[_tag('overall_goal')]",
+    "engine.ide_context.secrets: f'{_RUN}(?P<secret>{pattern}){_END}'": "[rule.pattern for rule in _RULES]",
+    "sessions.context.file_names: ''.join((f'[^{sign}]*+{sign}' for sign in map(re.escape, wanted)))": (
+        "[re.compile('[^a]*+a[^b]*+b[^a]*+a')]"
+    ),
+}
+"""Patterns that are made from names of a function: module and expression, and what gives examples in that module."""
+
+
+def expressions() -> list[Expression]:
+    """All of them. Raises `LookupError` for one that a function makes and that is not in `BUILT`."""
+    return [expression for path in sorted(PACKAGE.rglob("*.py")) for expression in _of_module(path)]
+
+
+def _of_module(path: Path) -> Iterator[Expression]:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    short = ".".join(parts).removesuffix(".__init__")
+    source = path.read_text("utf-8")
+    if "re." not in source and "lazy(" not in source:
+        return
+    module = import_module(".".join((gemini_companion.__name__, *parts)).removesuffix(".__init__"))
+    tree = ast.parse(source)
+    names = _assigned_names(tree)
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        kind = _kind(call)
+        if kind is None:
+            continue
+        name = names.get(call)
+        label = f"{short}.{name}" if name else f"{short}:{call.lineno}"
+        methods = {kind} if kind in METHODS else _methods(name, source) if name else set[str]()
+        for pattern in _patterns(short, module, call, kind):
+            yield Expression(label, pattern, frozenset(methods or {"finditer"}))
+
+
+def _kind(call: ast.Call) -> str | None:
+    """`compile`, `lazy`, or the name of the function of `re` that is called; `None` for any other call."""
+    function = call.func
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "re":
+        return function.attr if function.attr in ("compile", *METHODS) else None
+    return "lazy" if isinstance(function, ast.Name) and function.id == "lazy" else None
+
+
+def _assigned_names(tree: ast.Module) -> dict[ast.AST, str]:
+    """For every call in a statement `NAME = …` that name."""
+    names: dict[ast.AST, str] = {}
+    for statement in ast.walk(tree):
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        target = statement.target if isinstance(statement, ast.AnnAssign) else targets[0] if targets else None
+        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+        if isinstance(target, ast.Name) and isinstance(value, ast.Call):
+            names[value] = target.id
+    return names
+
+
+def _methods(name: str, source: str) -> set[str]:
+    """The methods that a pattern of that name is used with; `finditer` too if it is handed on."""
+    uses = re.findall(rf"\b{name}(?:\(\))?(?:\.(\w+))?(?!\w| *(?::|=[^=]))", source)
+    return {use if use in METHODS else "finditer" for use in uses}
+
+
+def _patterns(short: str, module: ModuleType, call: ast.Call, kind: str) -> Sequence[Pattern]:
+    try:
+        source = _value(call.args[0], module)
+        flags = _value(call.args[1], module) if kind in ("compile", "lazy") and len(call.args) > 1 else 0
+        for keyword in call.keywords:
+            flags = _value(keyword.value, module) if keyword.arg == "flags" else flags
+    except NameError:
+        key = f"{short}: {ast.unparse(call.args[0])}"
+        if key not in BUILT:
+            raise LookupError(f"a regular expression that is made at run time is not listed: {key!r}") from None
+        return eval(BUILT[key], vars(module))
+    return [re.compile(source, flags)]
+
+
+def _value(node: ast.expr, module: ModuleType) -> Any:
+    return eval(compile(ast.Expression(node), "<pattern>", "eval"), vars(module))
