@@ -70,6 +70,8 @@ async def test_a_void_answer_is_void_whatever_follows_its_finish_reason(online: 
 async def test_an_absurd_count_of_the_service_does_not_refuse_the_next_prompt(
     online: Studio, emulator: Emulator
 ) -> None:
-    emulator.script(answer("Hello", usage={"promptTokenCount": 10_000_000}), "And on.")
+    emulator.script(
+        answer("Hello", usage={"promptTokenCount": 10_000_000}), answer("And on."), method="streamGenerateContent"
+    )
     await online.chat("Hi")
     assert (await online.chat("go on")).text == "And on."

@@ -38,6 +38,7 @@ class Compression:
         kind: Kind,
         trigger: Trigger,
         *,
+        guidance: str = "",
         emit: Callable[[Event], None],
         on_change: Callable[[Compression], None],
         monotonic: Callable[[], float],
@@ -45,6 +46,8 @@ class Compression:
         self.compression_id = compression_id
         self.kind: Kind = kind
         self.trigger: Trigger = trigger
+        self.guidance = guidance
+        """What the user wants kept, `""` for no wish."""
         self.state: State = "waiting"
         self.phase: Phase | None = None
         """The step under way; see `compression/run`. `None` before the first."""
@@ -147,6 +150,21 @@ class ActiveCompressions:
         """The one that a second request to compress joins; `None` if there is none."""
         candidates = (compression for compression in self._active() if compression.kind == "compress")
         return next((compression for compression in candidates if not compression.job.cancelled_by), None)
+
+    def preview_with(self, guidance: str) -> Compression | None:
+        """The preview under way with this guidance; a second request for it joins it."""
+        previews = (preview for preview in self.previews() if preview.guidance == guidance)
+        return next((preview for preview in previews if not preview.job.cancelled_by), None)
+
+    def applying(self, compression_id: str) -> Compression | None:
+        """The application of this preview that is under way."""
+        applies = (compression for compression in self._active() if compression.kind == "apply")
+        return next((compression for compression in applies if compression.compression_id == compression_id), None)
+
+    def reusable(self, guidance: str) -> Compression | None:
+        """What a request to compress with this guidance need not pay for again: one being applied, or a preview."""
+        applies = (compression for compression in self._active() if compression.kind == "apply" and not guidance)
+        return next(applies, None) or self.preview_with(guidance)
 
     @property
     def shown(self) -> Compression | None:

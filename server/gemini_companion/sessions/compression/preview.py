@@ -13,11 +13,12 @@ from gemini_companion.engine.compression.types import judge
 from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
-from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry, Retention
+from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry, Retention, Trigger
 from gemini_companion.sessions.compression.install import count_both, observe_before
+from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.retention import measure_once
 from gemini_companion.sessions.compression.run import CompressionRun
-from gemini_companion.sessions.compression.service import new_compression, wait_and_list
+from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
 
 
@@ -33,6 +34,36 @@ async def apply_preview(
     run = _ApplyRun(session=session, compression=compression)
     session.lane.submit(compression.prepare(lambda: run.apply(compression_id, snapshot)))
     return await wait_and_list(session, compression.job, client)
+
+
+async def install_preview(
+    session: Session, compression_id: str, client: str, at_safe_point_of: ModelChoice | None = None
+) -> CompressionResult:
+    """Install a preview that was just computed, for somebody who asked to compress meanwhile, or find it installed.
+
+    Within the turn that holds the lane if its choice of model is given, else behind what the lane has. Raises
+    `CompressionNotFound` and `StaleVersion` if it cannot be installed any more.
+    """
+    installed = session.history.compressions.get(compression_id)
+    if installed is not None:
+        return installed.result
+    compression = session.compressions.applying(compression_id)
+    if compression is None:
+        preview = _find_preview(session, compression_id).compression
+        excluded = session.history.excluded_from
+        if excluded is not None and preview.hides is not None and preview.hides[1] >= excluded:
+            raise StaleVersion("The preview hides a turn that is being answered anew, and may come back.")
+        trigger: Trigger = "auto" if at_safe_point_of else "manual"
+        compression = new_compression(session, "apply", trigger, compression_id)
+        run = _ApplyRun(session=session, compression=compression)
+        job = compression.prepare(lambda: run.apply(compression_id, None, at_safe_point_of))
+        if at_safe_point_of:
+            session.lane.admit(job)
+        else:
+            session.lane.submit(job)
+    elif at_safe_point_of:
+        await session.lane.admit_waiting(compression.job)
+    return await compression.job.wait(client)
 
 
 def _find_preview(session: Session, compression_id: str) -> PreviewEntry:
@@ -52,10 +83,12 @@ def _find_preview(session: Session, compression_id: str) -> PreviewEntry:
 class _ApplyRun(CompressionRun):
     """The last steps of a compression whose snapshot exists already."""
 
-    async def apply(self, compression_id: str, snapshot: str | None) -> CompressionResult:
+    async def apply(
+        self, compression_id: str, snapshot: str | None, choice: ModelChoice | None = None
+    ) -> CompressionResult:
         preview = _find_preview(self.session, compression_id)
         return await self.from_begin_to_end(
-            lambda: self._install_preview(preview, snapshot), failed="The preview was not applied"
+            lambda: self._install_preview(preview, snapshot), choice, failed="The preview was not applied"
         )
 
     async def _install_preview(self, preview: PreviewEntry, snapshot: str | None) -> CompressionResult:

@@ -1,12 +1,25 @@
-"""Requests to compress a session: manually, at a turn's safe point, as a preview."""
+"""Requests to compress a session: manually, at a turn's safe point, as a preview.
+
+Two requests never pay for one thing twice. What they meet, and what becomes of them:
+
+| under way | compress | preview | a turn's safe point, if it is due |
+| --- | --- | --- | --- |
+| compression | joins it | waits for it, then sees the new view | joins it |
+| preview with the same guidance | installs its result | joins it | installs its result, whatever its guidance |
+| preview with other guidance | runs beside it | runs beside it | |
+| a preview being applied | waits for it | waits for it, then sees the new view | joins it |
+
+A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it.
+"""
 
 from __future__ import annotations
 
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.engine.history.log import CompressionResult, Trigger
+from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.sessions.compression.job import new_compression, wait_and_list
+from gemini_companion.sessions.compression.preview import install_preview
 from gemini_companion.sessions.compression.run import CompressionRun
-from gemini_companion.sessions.compression_state import Compression, Kind
-from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
 
@@ -14,28 +27,42 @@ from gemini_companion.sessions.session import Session
 async def compress(
     session: Session, *, client: str, instructions: str = "", preview: bool = False
 ) -> CompressionResult:
-    """Compress on a user's request. A second request joins the one under way.
+    """Compress on a user's request; see the table above for one that meets another.
 
     Raises the `ModelFault` that ended it, `Cancelled`, `StaleVersion`, `StorageFault`.
     """
     if preview:
-        compression = new_compression(session, "preview", "manual")
-        run = CompressionRun(session=session, compression=compression, guidance=instructions)
-        compression.prepare(run.execute).start()  # beside the lane: it installs nothing
-        return await wait_and_list(session, compression.job, client)
+        return await wait_and_list(session, _preview(session, instructions).job, client)
     compression = session.compressions.joinable
     if compression is None:
-        compression = new_compression(session, "compress", "manual")
+        reused = await _reuse(session, session.compressions.reusable(instructions), client)
+        if reused is not None:
+            await session.update_listing()
+            return reused
+        compression = session.compressions.joinable  # somebody may have begun one meanwhile
+    if compression is None:
+        compression = new_compression(session, "compress", "manual", guidance=instructions)
         run = CompressionRun(session=session, compression=compression, guidance=instructions)
         session.lane.submit(compression.prepare(run.execute))
     return await wait_and_list(session, compression.job, client)
 
 
-async def wait_and_list(session: Session, job: Job[CompressionResult], client: str) -> CompressionResult:
-    """Wait for the job, then bring the listing up to date. Raises what the job raised."""
-    result = await job.wait(client)
-    await session.update_listing()
-    return result
+def _preview(session: Session, instructions: str) -> Compression:
+    """The preview under way with this guidance, else a new one."""
+    same = session.compressions.preview_with(instructions)
+    if same is not None:
+        return same
+    compression = new_compression(session, "preview", "manual", guidance=instructions)
+    run = CompressionRun(session=session, compression=compression, guidance=instructions)
+
+    async def execute() -> CompressionResult:
+        running = session.compressions.installing
+        if running is not None and running.state == "running":
+            await running.job.settled()
+        return await run.execute()
+
+    compression.prepare(execute).start()  # beside the lane: it installs nothing
+    return compression
 
 
 async def compress_at_safe_point(
@@ -51,6 +78,10 @@ async def compress_at_safe_point(
         return await _join(session, under_way)
     if not _is_due(session, choice, rescue=rescue):
         return None
+    for preview in session.compressions.previews():
+        reused = await _reuse(session, preview, "turn", choice)
+        if reused is not None:
+            return reused
     compression = new_compression(session, "compress", "auto")
     run = CompressionRun(session=session, compression=compression)
     session.lane.admit(compression.prepare(lambda: run.execute(choice)))
@@ -75,21 +106,19 @@ async def _join(session: Session, compression: Compression) -> CompressionResult
         return None
 
 
-def new_compression(session: Session, kind: Kind, trigger: Trigger, compression_id: str | None = None) -> Compression:
-    """A compression that is visible to the status, joinable and cancellable. The caller prepares its job at once."""
+async def _reuse(
+    session: Session, under_way: Compression | None, client: str, at_safe_point_of: ModelChoice | None = None
+) -> CompressionResult | None:
+    """Wait for a preview, or for one being applied, and see to it that its result is installed; that is the result.
 
-    def changed(compression: Compression) -> None:
-        if compression.has_ended:
-            session.compressions.discard(compression)
-        session.notify_status()
-
-    compression = Compression(
-        compression_id or session.services.new_id("compression"),
-        kind,
-        trigger,
-        emit=session.emit,
-        on_change=changed,
-        monotonic=session.services.clock.monotonic,
-    )
-    session.compressions.add(compression)
-    return compression
+    `None` if nothing came of it, so that a compression of its own is needed.
+    """
+    if under_way is None:
+        return None
+    try:
+        result = await under_way.job.wait(client)
+        if result.status != "PREVIEW":
+            return result
+        return await install_preview(session, under_way.compression_id, client, at_safe_point_of)
+    except CompanionError:  # those who asked for it are told
+        return None

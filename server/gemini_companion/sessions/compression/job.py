@@ -1,0 +1,38 @@
+"""Beginning a compression that others can see, and waiting for it."""
+
+from __future__ import annotations
+
+from gemini_companion.engine.history.log import CompressionResult, Trigger
+from gemini_companion.sessions.compression_state import Compression, Kind
+from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.session import Session
+
+
+def new_compression(
+    session: Session, kind: Kind, trigger: Trigger, compression_id: str | None = None, *, guidance: str = ""
+) -> Compression:
+    """A compression that is visible to the status, joinable and cancellable. The caller prepares its job at once."""
+
+    def changed(compression: Compression) -> None:
+        if compression.has_ended:
+            session.compressions.discard(compression)
+        session.notify_status()
+
+    compression = Compression(
+        compression_id or session.services.new_id("compression"),
+        kind,
+        trigger,
+        guidance=guidance,
+        emit=session.emit,
+        on_change=changed,
+        monotonic=session.services.clock.monotonic,
+    )
+    session.compressions.add(compression)
+    return compression
+
+
+async def wait_and_list(session: Session, job: Job[CompressionResult], client: str) -> CompressionResult:
+    """Wait for the job, then bring the listing up to date. Raises what the job raised."""
+    result = await job.wait(client)
+    await session.update_listing()
+    return result

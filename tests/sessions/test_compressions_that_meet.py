@@ -1,0 +1,197 @@
+"""Requests to compress that meet another one under way: nothing is paid for twice, nothing ends stale for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import pytest
+
+from gemini_companion.engine.errors import Cancelled, ModelUnavailable
+from gemini_companion.sessions.compression.preview import apply_preview
+from gemini_companion.sessions.events import ChatCompressed, TurnStarted
+from tests.support.conversations import dialogue
+from tests.support.patience import PATIENCE
+from tests.support.sessions import Studio
+
+T = TypeVar("T")
+
+ONE_COMPRESSION = ["utility_compressor", "utility_compressor"]
+"""Summarising and verifying."""
+
+
+def begin(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    return asyncio.create_task(work)
+
+
+async def settle() -> None:
+    """Let everybody come to where they wait."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+async def held_preview(studio: Studio, **more: Any) -> asyncio.Task[Any]:
+    """A preview whose model call does not return until the gate is opened."""
+    studio.model.gate.clear()
+    studio.model.called.clear()
+    preview = begin(studio.compress(preview=True, **more))
+    await asyncio.wait_for(studio.model.called.wait(), PATIENCE)
+    return preview
+
+
+def compressor_calls(studio: Studio) -> list[str]:
+    return [kind for kind in studio.model.kinds() if kind == "utility_compressor"]
+
+
+@pytest.mark.parametrize("wish", ["", "keep the names"])
+async def test_a_turn_that_is_due_installs_the_preview_under_way(studio: Studio, wish: str) -> None:
+    session = await studio.load(dialogue())
+    studio.set(compression_token_cap=500)
+    preview = await held_preview(studio, instructions=wish)
+    turn = begin(studio.chat("go on"))
+    await studio.heard.wait_for(TurnStarted)
+    await settle()
+    studio.model.gate.set()
+    shown, answered = await preview, await turn
+    assert shown.status == "PREVIEW"
+    assert answered.compression is not None
+    assert (answered.compression.status, answered.compression.trigger) == ("COMPRESSED", "auto")
+    assert answered.compression.compression_id == shown.compression_id
+    assert list(session.history.in_force) == [shown.compression_id]
+    assert compressor_calls(studio) == ONE_COMPRESSION
+    assert len(studio.heard.of(ChatCompressed)) == 1
+    assert session.status(studio.client).state == "idle"
+
+
+async def test_a_turn_that_is_not_due_leaves_the_preview_alone(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    preview = await held_preview(studio)
+    turn = begin(studio.chat("go on"))
+    await settle()
+    studio.model.gate.set()
+    shown = await preview
+    await turn
+    assert session.history.in_force == {}
+    applied = await apply_preview(session, client="c", compression_id=shown.compression_id)
+    assert applied.status == "COMPRESSED"
+
+
+async def test_a_turn_whose_preview_fails_compresses_by_itself(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(compression_token_cap=500)
+    studio.model.answers = [ModelUnavailable("down", retryable=False)]
+    preview = await held_preview(studio)
+    turn = begin(studio.chat("go on"))
+    await settle()
+    studio.model.gate.set()
+    with pytest.raises(ModelUnavailable):
+        await preview
+    answered = await turn
+    assert answered.compression is not None
+    assert answered.compression.status == "COMPRESSED"
+    assert len(session.history.in_force) == 1
+
+
+async def test_a_turn_goes_on_when_the_preview_that_it_waits_for_is_cancelled(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(compression_token_cap=500)
+    preview = await held_preview(studio)
+    turn = begin(studio.chat("go on"))
+    await settle()
+    (running,) = session.compressions.previews()
+    running.job.cancel("editor")
+    studio.model.gate.set()
+    with pytest.raises(Cancelled):
+        await preview
+    assert (await turn).text == "Done. "
+
+
+async def test_a_turn_that_is_cancelled_while_it_waits_leaves_the_preview_running(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(compression_token_cap=500)
+    preview = await held_preview(studio)
+    turn = begin(studio.chat("go on"))
+    await studio.heard.wait_for(TurnStarted)
+    await settle()
+    session.lane.cancel("editor")
+    with pytest.raises(Cancelled):
+        await turn
+    studio.model.gate.set()
+    shown = await preview
+    assert (await apply_preview(session, client="c", compression_id=shown.compression_id)).status == "COMPRESSED"
+
+
+async def test_compressing_while_a_preview_runs_installs_it(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    preview = await held_preview(studio)
+    requests = [begin(studio.compress()) for _ in range(2)]
+    await settle()
+    studio.model.gate.set()
+    shown = await preview
+    for result in await asyncio.gather(*requests):
+        assert (result.status, result.trigger, result.compression_id) == ("COMPRESSED", "manual", shown.compression_id)
+    assert list(session.history.in_force) == [shown.compression_id]
+    assert compressor_calls(studio) == ONE_COMPRESSION
+
+
+async def test_compressing_with_another_wish_than_the_previews_runs_by_itself(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    preview = await held_preview(studio, instructions="keep the names")
+    compressing = begin(studio.compress(instructions="keep the numbers"))
+    await settle()
+    studio.model.gate.set()
+    shown, compressed = await asyncio.gather(preview, compressing)
+    assert compressed.compression_id != shown.compression_id
+    assert list(session.history.in_force) == [compressed.compression_id]
+
+
+async def test_a_second_preview_with_the_same_wish_joins_the_first(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    first = await held_preview(studio, instructions="keep the names")
+    second = begin(studio.compress(preview=True, instructions="keep the names"))
+    other = begin(studio.compress(preview=True))
+    await settle()
+    assert len(session.compressions.previews()) == 2
+    studio.model.gate.set()
+    assert (await first).compression_id == (await second).compression_id != (await other).compression_id
+
+
+async def test_a_preview_during_a_compression_shows_what_is_left_to_gain(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.model.gate.clear()
+    compressing = begin(studio.compress())
+    await asyncio.wait_for(studio.model.called.wait(), PATIENCE)
+    preview = begin(studio.compress(preview=True))
+    await settle()
+    studio.model.gate.set()
+    compressed, shown = await compressing, await preview
+    assert compressed.status == "COMPRESSED"
+    if shown.status == "PREVIEW":
+        applied = await apply_preview(session, client="c", compression_id=shown.compression_id or "")
+        assert applied.status == "COMPRESSED"
+    assert session.status(studio.client).state == "idle"
+
+
+async def test_compressing_while_a_preview_is_applied_waits_for_that(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    shown = await studio.compress(preview=True)
+    assert shown.compression_id is not None
+    applying = begin(apply_preview(session, client="c", compression_id=shown.compression_id))
+    await asyncio.sleep(0)
+    compressing = begin(studio.compress())
+    assert (await applying).compression_id == (await compressing).compression_id == shown.compression_id
+    assert compressor_calls(studio) == ONE_COMPRESSION
+
+
+async def test_an_answer_given_anew_does_not_install_a_preview_that_hides_the_old_one(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    first = await studio.chat("one")
+    studio.set(compression_token_cap=500)
+    preview = await held_preview(studio)
+    again = begin(studio.chat("one", replaces=first.turn_id))
+    await settle()
+    studio.model.gate.set()
+    await asyncio.gather(preview, again)
+    assert [item for item in session.history.contents() if "one" in str(item.parts)]
+    assert session.history.contents()[-1].role == "model"
