@@ -11,8 +11,11 @@ import pytest
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
 from gemini_companion.sessions.interchange.gemini_cli import conversation_of_document, conversation_of_records
+from gemini_companion.sessions.interchange.importing import entries_of
+from tests.support.logs import LEDGER
 
 GOLDEN = (
     Path(os.environ.get("COMPANION_GOLDEN", Path(__file__).parents[3].parent / "shared" / "golden"))
@@ -252,6 +255,55 @@ def test_a_result_that_is_recorded_in_both_places_is_there_once() -> None:
         Content(role="model", parts=(CALL,)),
         Content(role="user", parts=(RESPONSE,)),
     ]
+
+
+def recorded(identity: str, output: str = "x") -> dict[str, Any]:
+    return {"id": identity, "name": "read_file", "args": {"p": 1}, "result": [told(identity, output)]}
+
+
+def told(identity: str | None, output: str = "x") -> dict[str, Any]:
+    known = {} if identity is None else {"id": identity}
+    return {"functionResponse": {**known, "name": "read_file", "response": {"output": output}}}
+
+
+def called(identity: str) -> dict[str, Any]:
+    return {"functionCall": {"id": identity, "name": "read_file", "args": {"p": 1}}}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [gemini("2", [called("c1")], toolCalls=[recorded("c1")]), user("h", "By the way."), user("3", [told("c1")])],
+        [gemini("2", [called("c1")], toolCalls=[recorded("c1")]), user("3", [told(None)])],
+        [gemini("2", [called("read_file__c1")], toolCalls=[recorded("c1")]), user("3", [told("read_file__c1")])],
+        [gemini("2", [called("c1")], toolCalls=[recorded("c1"), recorded("c1")])],
+        [gemini("2", [called("c1")]), user("3", [told("c1")]), user("4", [told("c1")])],
+        [
+            gemini("2", [called("c1")], toolCalls=[recorded("c1")]),
+            user("i", "x") | {"type": "info"},
+            user("3", [told("c1")]),
+        ],
+    ],
+    ids=["a hint between", "without an id", "under a longer id", "recorded twice", "told twice", "a notice between"],
+)
+def test_each_call_of_a_resumed_session_has_its_result_once_and_once_it_is_counted(messages: list[Any]) -> None:
+    session = whole(user("1", "q"), *messages, gemini("9", "Done."))
+    parts = [part for content in session.contents for part in content.parts]
+    assert sum("functionResponse" in part for part in parts) == 1
+    view = History(LEDGER.measure, entries_of(session.contents, now=1)).curated()
+    assert [len(item.content.parts) for item in view] == [len(content.parts) for content in session.contents]
+
+
+def test_results_told_together_after_several_answers_are_not_taken_from_their_records_too() -> None:
+    calls = [gemini(f"g{n}", [called(f"c{n}")], toolCalls=[recorded(f"c{n}")]) for n in range(3)]
+    session = whole(user("1", "q"), *calls, user("2", [told(f"c{n}") for n in range(3)]))
+    assert [content.role for content in session.contents] == ["user", "model", "model", "model", "user"]
+
+
+def test_of_two_calls_with_equal_results_the_one_that_no_message_tells_keeps_its_own() -> None:
+    message = gemini("2", [called("c1"), called("c2")], toolCalls=[recorded("c1"), recorded("c2")])
+    session = whole(user("1", "q"), message, user("3", [told("c2")]))
+    assert [part for content in session.contents[2:] for part in content.parts] == [told("c1"), told("c2")]
 
 
 @pytest.mark.parametrize("result", ["text", ["te", "xt"], [{"text": "text"}], {"text": "text"}])

@@ -209,6 +209,16 @@ describe("the transcript, read again", () => {
     expect(told.chat.divider("c1")).toMatchObject({ state: "compressed", canUndo: true });
   });
 
+
+  it("offers no undo for a compression that came with an imported file", () => {
+    const told = new ScriptedEvents();
+    const came = compression("inForce", 1, { fromFile: true });
+    told.chat.load(turn("t1"), [came], [], NONE);
+    expect(told.chat.divider("c1")?.canUndo).toBe(false);
+    const own = compression("inForce", 2e9, { compressionId: "c2" });
+    told.chat.load(turn("t1"), [came, own], [], NONE);
+    expect([told.chat.divider("c1")?.canUndo, told.chat.divider("c2")?.canUndo]).toEqual([false, true]);
+  });
   it("keeps the version of a row that is as it was, and raises that of one that changed", () => {
     const told = new ScriptedEvents();
     const items = [...turn("t1"), ...turn("t2")];

@@ -18,9 +18,10 @@ import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.decode import decode_parts, mismatch
-from gemini_companion.engine.history.part import is_thought, response_of, text_of
+from gemini_companion.engine.history.part import is_thought, text_of
 from gemini_companion.sessions.interchange.compressed import place_of
 from gemini_companion.sessions.interchange.imported import ImportedSession
+from gemini_companion.sessions.interchange.round_answers import RoundAnswers
 
 OUR_FIELD: Final = "companion"
 """The field that marks a file that we wrote in this format, with what the format has no field for."""
@@ -132,13 +133,18 @@ def _rewind(messages: dict[str, Message], target: str) -> None:
 def _contents(messages: list[Message], *, is_verbatim: bool) -> list[Content]:
     """The history that resuming the session gives. `is_verbatim` keeps every message, as one that the model got."""
     contents: list[Content] = []
-    for index, message in enumerate(messages):
-        parts = _parts(message.fields.get("content"), f"{message.path}.content")
-        following = messages[index + 1] if index + 1 < len(messages) else None
-        if message.fields.get("type") == "user":
-            is_answered = following is not None and following.fields.get("type") == "gemini"
+    parts_of = [_parts(message.fields.get("content"), f"{message.path}.content") for message in messages]
+    answers: RoundAnswers | None = None
+    for index, (message, parts) in enumerate(zip(messages, parts_of, strict=True)):
+        is_user = message.fields.get("type") == "user"
+        if not is_user and not is_verbatim and (index == 0 or messages[index - 1].fields.get("type") == "user"):
+            answers = _answers_of_round(messages, parts_of, index)
+        if is_user:
+            is_answered = index + 1 < len(messages) and messages[index + 1].fields.get("type") == "gemini"
             if is_verbatim or _is_for_the_model(parts, is_answered=is_answered):
-                contents.append(Content(role="user", parts=parts))
+                once = parts if answers is None else answers.once(parts)
+                if once or not parts:
+                    contents.append(Content(role="user", parts=once))
             continue
         tool_calls = _tool_calls(message)
         if not any(is_thought(part) or "functionCall" in part for part in parts):
@@ -146,9 +152,24 @@ def _contents(messages: list[Message], *, is_verbatim: bool) -> list[Content]:
             parts = (*_thoughts(message), *parts, *[_call_part(call) for call in tool_calls])
         if parts or is_verbatim:
             contents.append(Content(role="model", parts=parts))
-        if results := _results(tool_calls, set() if is_verbatim else _answered_by(following)):
+        results = _results(tool_calls)
+        if results := results if answers is None else answers.missing(results):
             contents.append(Content(role="user", parts=results))
     return contents
+
+
+def _answers_of_round(messages: list[Message], parts_of: list[tuple[Part, ...]], start: int) -> RoundAnswers:
+    """What the user's messages tell the model's messages from `start` on."""
+    end = start
+    recorded: set[str] = set()
+    while end < len(messages) and messages[end].fields.get("type") == "gemini":
+        recorded.update(call.id for call in _tool_calls(messages[end]))
+        end += 1
+    told: list[Part] = []
+    while end < len(messages) and messages[end].fields.get("type") == "user":
+        told.extend(parts_of[end])
+        end += 1
+    return RoundAnswers(told, recorded - {""})
 
 
 def _is_for_the_model(parts: tuple[Part, ...], *, is_answered: bool) -> bool:
@@ -210,24 +231,10 @@ def _call_part(call: _ToolCall) -> Part:
     return {"functionCall": {**identity, "name": call.name, "args": call.args}}
 
 
-def _answered_by(following: Message | None) -> set[str]:
-    """Ids of the calls that the next message answers: Gemini CLI may record a result in both places."""
-    if following is None or following.fields.get("type") != "user":
-        return set()
-    parts = _parts(following.fields.get("content"), f"{following.path}.content")
-    return {
-        identity
-        for part in parts
-        if (response := response_of(part)) and isinstance(identity := response.get("id"), str)
-    }
-
-
-def _results(calls: list[_ToolCall], answered: set[str]) -> tuple[Part, ...]:
+def _results(calls: list[_ToolCall]) -> tuple[Part, ...]:
     """The results recorded with their calls, as parts; a plain text becomes the output of its call."""
     results: list[Part] = []
     for call in calls:
-        if call.id and call.id in answered:
-            continue
         parts = _parts(call.result, f"{call.path}.result")
         if (
             parts
