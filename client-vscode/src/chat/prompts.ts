@@ -36,17 +36,7 @@ export class Prompts {
     const { kind } = this.chat.daemon.view;
     const busy = this.chat.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.chat.isReadOnly;
     if (busy && !now) {
-      if (!this.queue.add(text)) {
-        const { conversation } = this.chat;
-        conversation.notice(
-          "warning",
-          this.chat.t(
-            "{0} prompts are waiting already. Wait for an answer, or remove one of them.",
-            this.queue.prompts.length,
-          ),
-        );
-        this.#handBack(conversation, text);
-      }
+      if (!this.queue.add(text)) this.#handBack(this.chat.conversation, text); // the page says that more cannot wait
       this.#queueChanged();
       return;
     }
@@ -147,12 +137,9 @@ export class Prompts {
 
   /** A prompt that no log holds goes back to the composer, unless something else is being written there. */
   #handBack(conversation: Conversation, text: string): void {
-    if (
-      conversation !== this.chat.conversation ||
-      text === "" ||
-      !["", text].includes(this.chat.draftStore.saved.draft.trim())
-    )
-      return;
+    // What is kept may be a moment old: the prompt as far as it was written then.
+    const isOther = !text.startsWith(this.chat.draftStore.saved.draft.trim());
+    if (conversation !== this.chat.conversation || text === "" || isOther) return;
     this.chat.draftStore.change({ draft: text });
     this.chat.prefill(text);
   }

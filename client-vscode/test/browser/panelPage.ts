@@ -15,8 +15,11 @@ function post(message: Unnumbered): void {
 
 function receive(message: FromPage): void {
   sent.push(message);
-  if (message.type === "ready") sync();
-  else if (message.type === "call") post({ type: "result", call: message.call, ok: true, value: answerTo(message) });
+  if (message.type === "ready") {
+    sync();
+    Object.assign(window, { tests });
+  }
+  if (message.type === "call") post({ type: "result", call: message.call, ok: true, value: answerTo(message) });
 }
 
 function answerTo({ request }: Extract<FromPage, { readonly type: "call" }>): unknown {
@@ -67,17 +70,19 @@ function stream(text: string): void {
 
 const feed = (): Element => document.querySelector("[role=feed]") ?? document.body;
 
+/** In the window as soon as the page takes messages. */
+const tests = {
+  sent,
+  show,
+  change,
+  add,
+  stream,
+  conversation,
+  command: (command: Extract<ToPage, { readonly type: "command" }>["command"]) => post({ type: "command", command }),
+  fromEnd: () => feed().scrollHeight - feed().clientHeight - feed().scrollTop,
+};
+
 Object.assign(window, {
   acquireVsCodeApi: () => ({ postMessage: receive, getState: () => undefined, setState: () => undefined }),
-  tests: {
-    sent,
-    show,
-    change,
-    add,
-    stream,
-    conversation,
-    command: (command: Extract<ToPage, { readonly type: "command" }>["command"]) => post({ type: "command", command }),
-    fromEnd: () => feed().scrollHeight - feed().clientHeight - feed().scrollTop,
-  },
 });
 void import("../../webview/main.js");

@@ -37,6 +37,8 @@ function OpenFindBar({ opened }: { readonly opened: { readonly query: string } }
   useLayoutEffect(() => {
     opener.current ??= document.activeElement;
     if (opened.query !== "") setQuery(opened.query);
+    // One key opens it twice: here at once, and by way of the editor, a while after. What was typed by then is not to be selected.
+    else if (document.activeElement === input.current) return;
     input.current?.focus();
     input.current?.select();
   }, [opened]);

@@ -27,6 +27,11 @@ export function Queue({ panel }: { readonly panel: PanelState }) {
   );
 }
 
+/** As much of a long prompt as can be seen: one line of it stands here, and its editor has all of it. */
+function clipped(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters)}…`;
+}
+
 function QueueItem({ prompt }: { readonly prompt: QueuedPrompt }) {
   const shell = useShell();
   const run = (what: "sendNow" | "remove") => () => {
@@ -35,8 +40,8 @@ function QueueItem({ prompt }: { readonly prompt: QueuedPrompt }) {
   };
   return (
     <>
-      <span class="queued-text" dir="auto" title={prompt.text}>
-        {prompt.text}
+      <span class="queued-text" dir="auto" title={clipped(prompt.text, 1_000)}>
+        {clipped(prompt.text.trimStart(), 300)}
       </span>
       <span class="queued-actions">
         <button

@@ -1,5 +1,6 @@
 /** How things stand, read from the panel's state: what hinders a prompt, and which notices stand above the composer. Pure. */
 import type { Action, ErrorView, PanelState } from "../../src/panel/contract.js";
+import { QUEUE_LIMIT } from "../../src/panel/limits.js";
 import { t } from "../strings.js";
 
 export interface Notice {
@@ -17,7 +18,13 @@ export function hindrance(state: PanelState | undefined): string | undefined {
   if (state === undefined) return t("The panel is still starting.");
   if (state.daemon.kind === "failed") return t("Gemini Companion could not be started.");
   if (state.session?.heldBy !== undefined) return t("Another window is using this chat. Fork it, or take it over.");
+  if (isQueueFull(state)) return t("{0} prompts are waiting, and more cannot.", QUEUE_LIMIT);
   return undefined;
+}
+
+/** Whether a prompt would have to wait, and cannot. */
+function isQueueFull({ job, queue, daemon }: PanelState): boolean {
+  return queue.length >= QUEUE_LIMIT && (job.kind !== "idle" || daemon.kind === "lost");
 }
 
 /** Whether the middle of the panel belongs to a message: nothing was said yet, or nothing is known yet. */
@@ -53,6 +60,15 @@ export function notices(state: PanelState, total: number): readonly Notice[] {
   // A daemon that failed says why in the middle of the panel, or just above; a banner would be its echo.
   if (banner !== undefined && daemon.kind !== "failed")
     found.push(fromError(`banner ${banner.kind}`, banner.level, banner));
+  if (isQueueFull(state)) {
+    found.push({
+      key: "queueFull",
+      level: "info",
+      message: t("{0} prompts are waiting, and more cannot.", QUEUE_LIMIT),
+      hint: t("Wait for an answer, or remove one of them."),
+      actions: [],
+    });
+  }
   if (session?.heldBy !== undefined && !offered.has("takeOver")) {
     found.push({
       key: "held",

@@ -3,6 +3,7 @@ import type { HiddenRun, Row } from "../../src/panel/contract.js";
 import type { TranscriptHost } from "./host.js";
 import { Outline, type Item } from "./outline.js";
 import type { RowStore } from "./rowStore.js";
+import { beginning } from "./rows/folding.js";
 import type { RowViews } from "./rowViews.js";
 import type { RowView } from "./rows/rowView.js";
 
@@ -98,7 +99,8 @@ export class RowList {
     if (row === undefined) return this.outline.at(index)?.kind === "fold" ? SMALL_HEIGHT : PLACEHOLDER_HEIGHT;
     if (row.kind === "divider" || row.kind === "notice") return SMALL_HEIGHT;
     const perLine = Math.max(20, (width - 32) / CHARACTER_WIDTH);
-    return ROW_PADDING + LINE_HEIGHT * Math.ceil(row.text.length / perLine + row.text.length / 200);
+    const { length } = row.kind === "prompt" ? beginning(row.text) : row.text;
+    return ROW_PADDING + LINE_HEIGHT * Math.ceil(length / perLine + length / 200);
   }
 
   elementAt(index: number): HTMLElement {

@@ -51,7 +51,9 @@ export class Reveal {
     const { viewport, store, views } = this.#parts;
     const index = this.#bringIn(match.row);
     if (index === -1) return;
-    const block = views.known(store.at(match.row)?.id ?? "")?.markdown?.blockAt(match.start);
+    const view = views.known(store.at(match.row)?.id ?? "");
+    view?.showPlace?.(match.start + match.length - 1);
+    const block = view?.markdown?.blockAt(match.start);
     if (block !== undefined) unfoldTables(block.element);
     const article = viewport().mounted(index);
     const range = this.#rangeOf(match);

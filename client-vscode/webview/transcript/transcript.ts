@@ -215,11 +215,11 @@ export class Transcript {
       },
       hiddenRun: (compressionId) => this.#list.run(compressionId),
       setExpanded: (compressionId, expanded) => {
-        // What was pressed stays where it is, the rows go in below or above it.
-        this.#viewport.stopFollowing();
+        this.#viewport.stopFollowing(); // the rows go in below or above what was pressed
         this.#list.setExpanded(compressionId, expanded);
         this.#runsChanged();
       },
+      keepPlace: () => this.#viewport.stopFollowing(),
       requestRender: (view) => this.#streams.waits(view),
     };
   }

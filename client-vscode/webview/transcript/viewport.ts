@@ -15,6 +15,8 @@ const OVERSCAN = 3;
 const MOST_ROUNDS = 8;
 
 const UPWARDS = new Set(["ArrowUp", "PageUp", "Home"]);
+/** Nearer than this, px, two places are one: browsers round them in their own ways. */
+const SAME = 1.5;
 
 /** What is listed. Items are known by keys that outlive their index. */
 export interface ViewportSource {
@@ -47,6 +49,10 @@ export class Viewport {
   /** The prompt that was sent last: there is room below it to stand at the top. */
   #topKey: string | undefined;
   #layingOut = false;
+  /** A pointer or a finger is down in the list: the scrollbar may be dragged. */
+  #held = false;
+  /** The heights that the last layout left: of the window, and of all that scrolls in it. */
+  #heights: readonly [number, number] = [0, 0];
 
   constructor(scroller: HTMLElement, sizer: HTMLElement, source: ViewportSource) {
     this.#scroller = scroller;
@@ -61,7 +67,13 @@ export class Viewport {
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     // Before the browser has scrolled: else the next text that streams in would take the reader back.
     scroller.addEventListener("wheel", (event) => event.deltaY < 0 && this.stopFollowing(), { passive: true });
-    scroller.addEventListener("keydown", (event) => UPWARDS.has(event.key) && this.stopFollowing());
+    scroller.addEventListener("keydown", (event) => {
+      if (UPWARDS.has(event.key) || (event.key === " " && event.shiftKey)) this.stopFollowing();
+    });
+    const hold = (): void => void (this.#held = true);
+    for (const type of ["pointerdown", "touchstart"]) scroller.addEventListener(type, hold, { passive: true });
+    for (const type of ["pointerup", "touchend", "touchcancel"])
+      window.addEventListener(type, this.#release, { passive: true });
   }
 
   get place(): ScrollPosition {
@@ -140,15 +152,19 @@ export class Viewport {
       }
       const range = this.#virtualizer.calculateRange();
       if (range !== null) this.#source.shown(range.startIndex, range.endIndex, mountedNew);
+      this.#heights = [this.#scroller.clientHeight, this.#scroller.scrollHeight];
     } finally {
       this.#layingOut = false;
     }
   }
 
   dispose(): void {
+    for (const type of ["pointerup", "touchend", "touchcancel"]) window.removeEventListener(type, this.#release);
     this.#resizes?.disconnect();
     this.#virtualizer._didMount()();
   }
+
+  readonly #release = (): void => void (this.#held = false);
 
   #options(): ConstructorParameters<typeof Virtualizer<HTMLElement, HTMLElement>>[0] {
     return {
@@ -231,6 +247,8 @@ export class Viewport {
   /** Scrolls to where the place is now. Whether that moved anything. */
   #restorePlace(): boolean {
     const target = this.#targetTop();
+    // What became smaller may have clamped it already, and no event has told of that yet.
+    if (this.#place === "end") this.#scrollTop = this.#scroller.scrollTop;
     if (Math.abs(target - this.#scrollTop) < 1) return false;
     this.#scroller.scrollTop = target;
     const reached = this.#scroller.scrollTop;
@@ -255,8 +273,20 @@ export class Viewport {
     // Our own writes come back as events too.
     if (Math.abs(top - this.#scrollTop) < 1) return;
     this.#scrollTop = top;
-    this.#place = !up && this.distanceToEnd <= NEAR_END ? "end" : this.#inSight();
+    if (!up || !this.#isMovedByLayout()) this.#place = !up && this.distanceToEnd <= NEAR_END ? "end" : this.#inSight();
     this.layout();
+  }
+
+  /**
+   * Whether nobody scrolled up: the window grew or its content shrank, and the browser had to move to the new end, which it does without
+   * a word. Whoever scrolls by hand ends above the end, or holds something.
+   */
+  #isMovedByLayout(): boolean {
+    if (this.#held) return false;
+    const { clientHeight, scrollHeight, scrollTop } = this.#scroller;
+    const [height, content] = this.#heights;
+    const changed = height !== clientHeight || content !== scrollHeight;
+    return changed && (this.#place === "end" || scrollTop + clientHeight >= scrollHeight - SAME);
   }
 
   /** The first item in sight, and how far the window has gone past its top. */

@@ -1,8 +1,6 @@
 /** The prompts that wait for their turn. They are held here, and not in the daemon, so that they can be edited and survive a restart. */
 import type { QueuedPrompt } from "../../panel/contract.js";
-
-/** Most prompts that wait, as in the daemon. */
-export const QUEUE_LIMIT = 16;
+import { QUEUE_LIMIT } from "../../panel/limits.js";
 
 export class PromptQueue {
   #prompts: readonly QueuedPrompt[] = [];

@@ -247,8 +247,10 @@ describe("a prompt that no log holds", () => {
     void made.chat.prompts.submit("one");
     await vi.waitFor(() => expect(turns).toHaveLength(1));
     turns[0]?.start();
-    for (let count = 0; count < 17; count += 1) await made.chat.prompts.submit(`queued ${count}`);
-    expect(prefills).toEqual(["queued 16"]);
+    const rows = made.chat.conversation.rows.length;
+    for (let count = 0; count < 19; count += 1) await made.chat.prompts.submit(`queued ${count}`);
+    expect(prefills[0]).toEqual("queued 16");
+    expect(made.chat.conversation.rows).toHaveLength(rows);
   });
 
   it("does not disturb what is being written", async () => {

@@ -80,6 +80,19 @@ describe("queued prompts", () => {
 });
 
 describe("finding in the chat", () => {
+  it("keeps what is typed when its key reaches it a second time by way of the editor", async () => {
+    await show("findOpen");
+    const field = panel.get("searchbox", "Find in chat");
+    if (!(field instanceof HTMLInputElement)) throw new Error("The field is no input.");
+    await panel.type("fl", field);
+    await panel.take({ type: "command", command: { do: "find" } });
+    expect(field.value.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0)).toBe("");
+    panel.prompt.focus();
+    await panel.take({ type: "command", command: { do: "find" } });
+    expect(document.activeElement).toBe(field);
+    expect(field.value.slice(field.selectionStart ?? 0, field.selectionEnd ?? 0)).toBe("fl");
+  });
+
   async function find(text: string): Promise<void> {
     await show("findOpen");
     const input = panel.get("searchbox", "Find in chat");

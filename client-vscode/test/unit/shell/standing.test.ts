@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { QUEUE_LIMIT } from "../../../src/panel/limits.js";
 import { hindrance, notices } from "../../../webview/shell/standing.js";
 import { baseState, fixtures, type FixtureName } from "../../panel/fixtures.js";
 
@@ -20,6 +21,21 @@ describe("what hinders a prompt", () => {
 
   it.each(["noPython", "crashed", "versionMismatch", "readOnly"] as const)("%s does, and it says why", (name) => {
     expect(hindrance(stateOf(name))).toMatch(/\w/);
+  });
+});
+
+describe("a queue that is full", () => {
+  const queue = Array.from({ length: QUEUE_LIMIT }, (_, at) => ({ id: `q${at}`, text: `prompt ${at}` }));
+  const full = { ...baseState, job: { kind: "turn", id: "t1" }, queue } as const;
+
+  it("hinders one more prompt, and one notice says so", () => {
+    expect(hindrance(full)).toContain("16");
+    expect(notices(full, 2).filter(({ key }) => key === "queueFull")).toHaveLength(1);
+  });
+
+  it("hinders nobody while there is room, or while nothing runs", () => {
+    expect(hindrance({ ...full, queue: queue.slice(1) })).toBeUndefined();
+    expect(hindrance({ ...full, job: { kind: "idle" } })).toBeUndefined();
   });
 });
 

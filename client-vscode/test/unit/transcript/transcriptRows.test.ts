@@ -1,6 +1,8 @@
 // @vitest-environment jsdom
+import fc from "fast-check";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { HiddenRun, PanelState } from "../../../src/panel/contract.js";
+import { beginning } from "../../../webview/transcript/rows/folding.js";
 import { answerRow, conversation, panelState, promptRow } from "../../browser/rows.js";
 import {
   answerQuestions,
@@ -14,6 +16,54 @@ import {
   transcript,
   type,
 } from "./mountedTranscript.js";
+
+describe("a prompt", () => {
+  const log = Array.from({ length: 4_000 }, (_, line) => `line ${line}: something was logged here`).join("\n");
+
+  it("that is long shows its beginning, and all of it to who asks", () => {
+    show(promptRow(1, log), answerRow(1, "Yes."));
+    const text = (): string => article("You").querySelector(".prompt-text")?.textContent ?? "";
+    expect(text().length).toBeLessThan(2_000);
+    expect(log.startsWith(text().replace(/ …$/, ""))).toBe(true);
+    press("Show all 146,889 characters");
+    expect(text()).toBe(log);
+    press("Show less");
+    expect(text().length).toBeLessThan(2_000);
+    press("Copy", article("You"));
+    expect(sent).toEqual([{ type: "copy", text: log }]);
+  });
+
+  it("that is short stands word for word", () => {
+    show(promptRow(1, "Why?\nSay it in short."));
+    expect(article("You").querySelector(".prompt-text")?.textContent).toBe("Why?\nSay it in short.");
+    expect(article("You").querySelector("[aria-expanded]")?.closest("[hidden]")).not.toBe(null);
+  });
+
+  it("is unfolded by the find bar where the match is in what was folded", () => {
+    show(promptRow(1, log), answerRow(1, "Yes."));
+    const text = (): string => article("You").querySelector(".prompt-text")?.textContent ?? "";
+    transcript.revealMatch({ row: 0, rowId: "p:t1", start: 0, length: 4 });
+    expect(text().length).toBeLessThan(2_000);
+    transcript.revealMatch({ row: 0, rowId: "p:t1", start: log.indexOf("line 3999"), length: 9 });
+    expect(text()).toBe(log);
+  });
+
+  it("begins with whole characters and the same way for any text", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("a", " ", "\n", "😀", "words"), { maxLength: 4_000, size: "max" }),
+        (pieces) => {
+          const text = pieces.join("");
+          const start = beginning(text);
+          expect(text.startsWith(start)).toBe(true);
+          expect(start === text || start.length <= 1_200).toBe(true);
+          expect(start).not.toMatch(/[\uD800-\uDBFF]$/);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
 
 describe("a compression", () => {
   it("says what it did", () => {

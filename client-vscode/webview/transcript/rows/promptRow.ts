@@ -1,8 +1,9 @@
 import type { PromptRow, Row } from "../../../src/panel/contract.js";
 import { PROMPT_OUTCOMES } from "../../../src/panel/statuses.js";
 import { button, element, setAttribute, setText } from "../element.js";
-import { timeText, type Language } from "../texts.js";
+import { countText, timeText, type Language } from "../texts.js";
 import { buttonLine, copyText } from "./buttons.js";
+import { beginning } from "./folding.js";
 import { receiptDetails } from "./receipt.js";
 import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
 
@@ -11,7 +12,7 @@ function outcomeText(outcome: NonNullable<PromptRow["outcome"]>, { t }: Language
   return t(PROMPT_OUTCOMES[outcome].note);
 }
 
-/** A prompt: plain text, word for word. */
+/** A prompt: plain text, word for word; a long one folded. */
 export class PromptView implements RowView {
   readonly element: HTMLElement;
   readonly #context: RowContext;
@@ -19,10 +20,12 @@ export class PromptView implements RowView {
   readonly #pinned = element("span", { class: "row-note" });
   readonly #time = element("time");
   readonly #text = element("div", { class: "prompt-text", dir: "auto" });
+  readonly #fold: HTMLButtonElement;
   readonly #receipt = element("div");
   readonly #copy: HTMLButtonElement;
   readonly #pin: HTMLButtonElement;
   #row: RowOf<"prompt">;
+  #isUnfolded = false;
   #shownReceipt: PromptRow["receipt"];
 
   constructor(row: RowOf<"prompt">, context: RowContext) {
@@ -32,8 +35,9 @@ export class PromptView implements RowView {
     const { article, head } = rowFrame("prompt", t("You"));
     this.#copy = button(t("Copy"), () => this.command("copy"));
     this.#pin = button(t("Pin"), () => this.command("pin"));
+    this.#fold = button("", () => this.#toggle(), { class: "link" });
     head.append(this.#pinned, this.#outcome, this.#time);
-    article.append(this.#text, this.#receipt, buttonLine(this.#copy, this.#pin));
+    article.append(this.#text, this.#fold, this.#receipt, buttonLine(this.#copy, this.#pin));
     this.element = article;
     this.update(row);
   }
@@ -43,7 +47,7 @@ export class PromptView implements RowView {
     this.#row = row;
     const { language, readOnly } = this.#context;
     const { t } = language;
-    setText(this.#text, row.text);
+    this.#showText();
     showTime(this.#time, row.time, language);
     setText(this.#outcome, row.outcome === undefined ? "" : outcomeText(row.outcome, language));
     setText(this.#pinned, row.pinId === undefined ? "" : t("Pinned"));
@@ -53,6 +57,33 @@ export class PromptView implements RowView {
       this.#shownReceipt = row.receipt;
       this.#receipt.replaceChildren(...(row.receipt === undefined ? [] : [receiptDetails(row.receipt, this.#context)]));
     }
+  }
+
+  showPlace(offset: number): void {
+    if (offset >= beginning(this.#row.text).length) this.#setUnfolded(true);
+  }
+
+  #toggle(): void {
+    this.#context.keepPlace();
+    this.#setUnfolded(!this.#isUnfolded);
+  }
+
+  #setUnfolded(isUnfolded: boolean): void {
+    this.#isUnfolded = isUnfolded;
+    this.#showText();
+  }
+
+  #showText(): void {
+    const { text } = this.#row;
+    const { t, locale } = this.#context.language;
+    const start = beginning(text);
+    this.#fold.hidden = start === text;
+    setText(this.#text, this.#isUnfolded || start === text ? text : `${start} …`);
+    setText(
+      this.#fold,
+      this.#isUnfolded ? t("Show less") : t("Show all {0} characters", countText(text.length, locale)),
+    );
+    setAttribute(this.#fold, "aria-expanded", String(this.#isUnfolded));
   }
 
   command(command: RowCommand): boolean {

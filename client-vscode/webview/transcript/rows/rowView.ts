@@ -17,6 +17,8 @@ export interface RowView {
   command(command: RowCommand): boolean;
   /** The Markdown of the row, for the find bar. */
   readonly markdown?: MarkdownView;
+  /** Unfolds what hides a place of the row's text, for the find bar. */
+  showPlace?(offset: number): void;
   /** Shows what was appended to the row's texts; called once per frame, at times less often. */
   renderStream?(): void;
   /** The row goes for good. */
@@ -34,6 +36,8 @@ export interface RowContext {
   /** The run of rows that a compression hides, if there is one, and whether it is unfolded. */
   hiddenRun(compressionId: string): { readonly turns: number; readonly expanded: boolean } | undefined;
   setExpanded(compressionId: string, expanded: boolean): void;
+  /** A row is about to grow or to shrink because somebody asked for it: what was pressed stays where it is. */
+  keepPlace(): void;
   /** Has `renderStream` called with the next frame. */
   requestRender(view: RowView): void;
 }
