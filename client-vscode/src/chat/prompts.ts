@@ -51,8 +51,9 @@ export class Prompts {
     const answer = this.chat.conversation.answer(turnId);
     if (!prompt || this.chat.job.kind !== "idle") return;
     const replaces = answer?.state === "done" ? turnId : undefined;
-    if (turnId.startsWith("local-")) this.chat.conversation.withdraw(turnId);
-    await this.#dispatch(prompt.text, replaces);
+    const isLogged = !turnId.startsWith("local-");
+    if (!isLogged) this.chat.conversation.withdraw(turnId);
+    await this.#dispatch(prompt.text, { isLogged, ...(replaces === undefined ? {} : { replaces }) });
   }
 
   sendQueued(id: string): Promise<void> {
@@ -71,7 +72,11 @@ export class Prompts {
     this.#queueChanged();
   }
 
-  async #dispatch(text: string, replaces?: string): Promise<void> {
+  /** With `isLogged` it is a prompt already, whatever it begins with; `replaces` is the turn whose answer it gives anew. */
+  async #dispatch(
+    text: string,
+    { isLogged = false, replaces }: { readonly isLogged?: boolean; readonly replaces?: string } = {},
+  ): Promise<void> {
     const conversation = this.chat.conversation;
     const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.current ?? "");
     const source = new CancellationTokenSource();
@@ -83,7 +88,7 @@ export class Prompts {
       const result = await this.chat.daemon.request(
         "gemini/chat",
         {
-          prompt: text,
+          prompt: isLogged ? asText(text) : text,
           sessionId,
           ...(this.chat.askedModel === undefined ? {} : { model: this.chat.askedModel }),
           ...(replaces === undefined ? {} : { replaces }),
@@ -216,4 +221,9 @@ export class Prompts {
     this.chat.draftStore.change({ queue: this.queue.prompts });
     this.chat.touch();
   }
+}
+
+/** A text that begins like a command as the daemon takes it for text: two slashes stand for one. */
+function asText(text: string): string {
+  return /^\s*\/[A-Za-z][\w-]*(?!\S)/.test(text) ? text.replace("/", "//") : text;
 }

@@ -26,6 +26,8 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
         })),
       };
     }
+    case "check":
+      return daemon.request("gemini/prompt/check", { prompt: request.prompt });
     case "sessions":
       return daemon.request("gemini/session/list", {
         query: request.query,

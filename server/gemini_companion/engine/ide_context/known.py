@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gemini_companion.engine.history.log import SelectionCut
+from gemini_companion.engine.history.extent import SelectionCut
 from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, EditorState, FileText, LineRange
 
 
