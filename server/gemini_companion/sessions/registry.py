@@ -23,6 +23,8 @@ class SessionRegistry:
         self._services = services
         self._subscribers = subscribers
         self._sessions: dict[str, Session] = {}
+        self._taken: set[str] = set()
+        """Those whose log was read, and closed, since their lease was taken. Others may have been written meanwhile."""
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def __iter__(self) -> Iterator[Session]:
@@ -34,8 +36,8 @@ class SessionRegistry:
 
     def held(self, session_id: str) -> Session | None:
         """The session if it is loaded and held by this process, so that no other one writes to it; else `None`."""
-        session = self._sessions.get(session_id)
-        return session if session is not None and self._services.store.holds(session_id) else None
+        is_held = session_id in self._taken and self._services.store.holds(session_id)
+        return self._sessions.get(session_id) if is_held else None
 
     async def load(self, session_id: str) -> Session:
         """The session as it is now, whichever process holds it. Raises `SessionNotFound`, `StorageFault`."""
@@ -63,23 +65,28 @@ class SessionRegistry:
             session = self.held(session_id)
             if session is not None:
                 return session
+            self._taken.discard(session_id)
             await store.hold(session_id, take_over=take_over)
             meta, entries = await store.load(session_id)
             first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
             session = await self._fold(meta, entries, first_event=first)
             await recover(session, first)
+            self._taken.add(session_id)
             return session
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry]) -> Session:
         """A new session of these entries, held. Raises `StorageFault`."""
         await self._services.store.create(meta, entries)
         first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
-        return await self._fold(meta, entries, first_event=first)
+        session = await self._fold(meta, entries, first_event=first)
+        self._taken.add(meta.session_id)
+        return session
 
     async def delete(self, session_id: str) -> None:
         """Delete a session and its files. Raises `SessionNotFound`, `SessionBusy`, `StorageFault`."""
         await self._services.store.delete(session_id)
         self._sessions.pop(session_id, None)
+        self._taken.discard(session_id)
 
     async def _fold(self, meta: SessionMeta, entries: Sequence[Entry], *, first_event: int) -> Session:
         """Fold a log; a long one in a thread, since every content is measured."""

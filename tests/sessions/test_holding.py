@@ -1,0 +1,92 @@
+"""Taking a session for writing: what was read of it before is never written on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.errors import SessionBusy, StorageFault
+from gemini_companion.engine.history.log import PromptEntry
+from gemini_companion.sessions.ports import SessionMeta
+from tests.support.patience import PATIENCE
+from tests.support.sessions import Studio
+
+Opener = Callable[[], Studio]
+
+
+async def read_by_one_and_left_by_the_other(opened: Opener) -> tuple[Studio, str]:
+    """A process that has read a session, and the session, which its holder has written to since, and left."""
+    first, second = opened(), opened()
+    session_id = (await first.chat("remember the port 8123")).session_id
+    with pytest.raises(SessionBusy):
+        await second.app.hold(second.client, session_id)
+    await second.app.load(second.client, session_id)
+    await first.chat("and the host")
+    await first.app.close()
+    return second, session_id
+
+
+def prompts(session: Any) -> int:
+    return sum(isinstance(entry, PromptEntry) for entry in session.history.entries)
+
+
+async def test_a_session_that_could_not_be_read_when_it_was_taken_is_read_again_and_numbers_its_events_on(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second, session_id = await read_by_one_and_left_by_the_other(opened)
+    before = (await second.store.events(session_id, 0)).events[-1].seq
+
+    async def fail(session_id: str) -> Any:
+        raise StorageFault("The disk fails.")
+
+    with monkeypatch.context() as ill:
+        ill.setattr(second.store, "load", fail)
+        with pytest.raises(StorageFault):
+            await second.app.hold(second.client, session_id)
+    session = await second.app.hold(second.client, session_id)
+    assert prompts(session) == 2
+    await second.chat("which port?", session_id=session_id)
+    assert min(seq for _, seq, _, _ in second.heard.sent) > before
+
+
+async def test_while_a_session_is_taken_nobody_gets_what_was_read_of_it_before(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second, session_id = await read_by_one_and_left_by_the_other(opened)
+    load, reached, release = second.store.load, asyncio.Event(), asyncio.Event()
+
+    async def wait(session_id: str) -> tuple[SessionMeta, Any]:
+        reached.set()
+        await release.wait()
+        return await load(session_id)
+
+    monkeypatch.setattr(second.store, "load", wait)
+    async with asyncio.timeout(PATIENCE):
+        taking = asyncio.create_task(second.app.hold(second.client, session_id))
+        await reached.wait()
+        others = [
+            asyncio.create_task(second.app.load(second.client, session_id)),
+            asyncio.create_task(second.app.hold(second.client, session_id)),
+        ]
+        await asyncio.sleep(0)
+        release.set()
+        session = await taking
+        assert prompts(session) == 2
+        assert [await other is session for other in others] == [True, True]
+
+
+async def test_a_recovery_that_failed_is_done_again(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    second, session_id = await read_by_one_and_left_by_the_other(opened)
+
+    async def fail(session_id: str, entries: Any) -> None:
+        raise StorageFault("The disk is full.")
+
+    with monkeypatch.context() as ill:
+        ill.setattr(second.store, "append", fail)
+        with pytest.raises(StorageFault):
+            await second.app.hold(second.client, session_id)
+    epoch = (await second.app.load(second.client, session_id)).history.epoch
+    assert (await second.app.hold(second.client, session_id)).history.epoch > epoch
