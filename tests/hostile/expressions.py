@@ -14,6 +14,7 @@ from typing import Any, Final
 import gemini_companion
 
 PACKAGE: Final = Path(gemini_companion.__file__).parent
+_SOURCES: Final = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 METHODS: Final = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
 
 Pattern = re.Pattern[str] | re.Pattern[bytes]
@@ -45,13 +46,13 @@ BUILT: Final[Mapping[str, str]] = {
 
 def expressions() -> list[Expression]:
     """All of them. Raises `LookupError` for one that a function makes and that is not in `BUILT`."""
-    return [expression for path in sorted(PACKAGE.rglob("*.py")) for expression in _of_module(path)]
+    return [expression for path in _SOURCES for expression in _of_module(path)]
 
 
 def _of_module(path: Path) -> Iterator[Expression]:
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     short = ".".join(parts).removesuffix(".__init__")
-    source = path.read_text("utf-8")
+    source = _SOURCES[path]
     if "re." not in source and "lazy(" not in source:
         return
     module = import_module(".".join((gemini_companion.__name__, *parts)).removesuffix(".__init__"))
@@ -63,7 +64,8 @@ def _of_module(path: Path) -> Iterator[Expression]:
             continue
         name = names.get(call)
         label = f"{short}.{name}" if name else f"{short}:{call.lineno}"
-        methods = {kind} if kind in METHODS else _methods(name, source) if name else set[str]()
+        users = source if not name or name.startswith("_") else "\n".join(_SOURCES.values())
+        methods = {kind} if kind in METHODS else _methods(name, users) if name else set[str]()
         for pattern in _patterns(short, module, call, kind):
             yield Expression(label, pattern, frozenset(methods or {"finditer"}))
 
@@ -90,7 +92,9 @@ def _assigned_names(tree: ast.Module) -> dict[ast.AST, str]:
 
 def _methods(name: str, source: str) -> set[str]:
     """The methods that a pattern of that name is used with; `finditer` too if it is handed on."""
-    uses = re.findall(rf"\b{name}(?:\(\))?(?:\.(\w+))?(?!\w| *(?::|=[^=]))", source)
+    uses = re.findall(
+        rf"^(?!from |    {name},$).*\b{name}(?:\(\))?(?:\.(\w+))?(?!\w| *(?::|=[^=]))", source, re.MULTILINE
+    )
     return {use if use in METHODS else "finditer" for use in uses}
 
 

@@ -33,6 +33,8 @@ MODEL_HINT: Final = "`gemini/models` lists the usual names; set another with `mo
 _RETRYABLE: Final = frozenset({408, 409, 425, 429, 499})
 _LONGEST_WAIT_MS: Final = 24 * 3600 * 1000
 _MESSAGE_LIMIT: Final = 400
+_READ: Final = 4_096
+"""Characters of a service's message in which a cause is sought."""
 _KEY_REFUSED: Final = re.compile(r"API[ _]key[ _](?:not valid|expired|invalid)|API_KEY_INVALID", re.IGNORECASE)
 # How the Gemini API, Vertex AI and the usual proxies report a request that is too large.
 _OVERFLOW: Final = re.compile(
@@ -70,7 +72,7 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
         return Unauthenticated(
             f"The model's service refused the credentials ({reason}).", hint=VERTEX_HINT if vertex else KEY_HINT
         )
-    if code == 413 or (code == 400 and _OVERFLOW.search(response.message)):
+    if code == 413 or (code == 400 and _OVERFLOW.search(response.message[:_READ])):
         return ContextOverflow(
             f"The conversation is too large for {model} ({reason}).",
             hint="Compress it with `gemini/compress`, or choose a model with a larger window.",

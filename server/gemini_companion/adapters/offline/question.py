@@ -105,7 +105,7 @@ _NAMES: Final = (
     ),
     lazy(rf"(?i:{_NAME_LEAD})(?i: the| an?)?(?i: (?:{_KINDS}))? (?P<name>[A-Za-z_]\w*)"),
     lazy(rf"\b(?P<name>[A-Za-z_]\w*) (?:{_KINDS})\b"),
-    lazy(r"(?P<name>[A-Za-z_]\w*)[ ]?(?=は|を|の(?:定義|説明|場所)|って|とは|が)"),
+    lazy(r"(?<![A-Za-z0-9_])(?P<name>[A-Za-z_][A-Za-z0-9_]*+)[ ]?(?=は|を|の(?:定義|説明|場所)|って|とは|が)"),
 )
 _DOTTED: Final = lazy(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?<!\.py)(?<!\.ts)(?<!\.js)(?<!\.md)(?<!\.rs)(?<!\.go)")
 _LINES: Final = lazy(r"\blines? (?P<first>\d{1,7})(?: ?(?:to|-|–|and) ?(?P<last>\d{1,7}))?\b")

@@ -33,7 +33,7 @@ _DEFINITION: Final = lazy(
 _HEADING: Final = lazy(r"#{1,6}(?= )")
 _IDENTIFIER: Final = lazy(r"[^\W\d]\w*")
 _DOCSTRING: Final = lazy(r"(?s)(?P<quote>\"\"\"|''')(?P<text>.{1,2000}?)(?P=quote)")
-_COMMENT: Final = lazy(r"[ \t]*(?://+!?|#+|--|/?\*+/?|;+)(?P<text>[^\n]*?)(?:\*/)?[ \t]*$")
+_COMMENT: Final = lazy(r"[ \t]*(?://+!?|#+|--|/?\*+/?|;+)(?P<text>[^\n]*)$")
 MINOR: Final = frozenset({"const", "let", "var", "val", "type", "impl"})
 """Kinds of definitions that are no structure of a file."""
 
@@ -80,7 +80,7 @@ def documentation_of(definition: Definition, document: OpenDocument) -> str:
         comment = _COMMENT().match(line[:_LONGEST_LINE])
         if comment is None:
             break
-        above.append(comment["text"].strip())
+        above.append(comment["text"].strip().removesuffix("*/").strip())
     return " ".join(filter(None, reversed(above)))
 
 

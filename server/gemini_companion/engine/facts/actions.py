@@ -263,7 +263,7 @@ def _summary(lines: Sequence[str], *, ends: bool) -> str:
     plain = [line for line in lines if not _LISTED().match(line)]
     if not plain:
         return f"({len(lines)} numbered lines)" if len(lines) > 1 else lines[0] if lines[0][-1] not in ":|" else ""
-    if verdict := next((line for line in reversed(plain[-12:]) if _VERDICT().search(line)), ""):
+    if verdict := next((line for line in reversed(plain[-12:]) if _VERDICT().search(line[:400])), ""):
         return verdict.partition(". ")[0] + ("." if ". " in verdict else "")
     joined = " ⏎ ".join(plain)
     if len(joined) <= 200:

@@ -63,9 +63,9 @@ _SHELL_NAME: Final = lazy(
     r"(?i)shell|bash|terminal|command|powershell|console|(?<![a-z])(?:exec|execute|run|sh|zsh|cmd|process)(?![a-z])"
 )
 _SPEAKER: Final = lazy(
-    r"(?:\[[^\]\n]{3,60}\][ \t]+)?(?!(?i:notes?|important|rules?|tasks?|todo|warning|remember|reminder|constraints?"
+    r"(?:\[[^\]\n]{3,60}\][ \t]++)?(?!(?i:notes?|important|rules?|tasks?|todo|warning|remember|reminder|constraints?"
     r"|requirements?|hints?|tips?|goal|context|issue|error|question|answer|fyi|also|update|style|problem|output|result"
-    r"|example|user|model|please)\b)(?P<name>[A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):[ \t]+(?=\S)"
+    r"|example|user|model|please)\b)(?P<name>[A-Z][\w.'-]{0,30}(?: [A-Z][\w.'-]{0,30})?):[ \t]++(?=\S)"
 )
 
 
@@ -217,24 +217,28 @@ def _output(text: str) -> Iterator[_Found]:
 def condensed(text: str, *, notes: bool = True) -> str:
     """The words of a message: in place of an example or a pasted text how long it is, and what went wrong in that."""
     text = without_examples(text) if notes else without_examples(text, "")
-    for low, high in reversed(pasted_spans(text)):
+    kept: list[str] = []
+    done = 0
+    for low, high in pasted_spans(text):
         pasted = text[low:high].rstrip("\n")
         errors = "; ".join(dict.fromkeys(chain.from_iterable(map(error_lines, _bounded(pasted)))))
         note = f"({pasted.count(chr(10)) + 1:,} pasted lines{': ' if errors else ''}{errors[:_LONGEST_ERROR]})"
-        text = f"{text[:low]}{note if notes else ''}\n{text[high:]}"
-    return text.strip()
+        kept += [text[done:low], note if notes else "", "\n"]
+        done = high
+    return ("".join(kept) + text[done:]).strip()
 
 
 def _said(text: str, *, by_user: bool) -> Iterator[_Found]:
     """What a person or the model said; of an example only the paths, as listed; a pasted text is an output."""
     examples = example_spans(text)
     pasted = [] if examples else pasted_spans(text)
+    spans, listings = frozenset(examples), frozenset(pasted)
     edges = [0, *(edge for span in examples or pasted for edge in span), len(text)]
     for low, high in pairwise(edges):
-        if (low, high) in examples:
+        if (low, high) in spans:
             yield from _each("path", chain.from_iterable(map(paths_in, _bounded(text[low:high]))), listed=True)
             continue
-        if (low, high) in pasted:
+        if (low, high) in listings:
             yield from _output(text[low:high])
             yield from _each("command", chain.from_iterable(found(COMMANDS(), p) for p in _bounded(text[low:high])))
             continue

@@ -51,7 +51,7 @@ _MET: Final = 20
 _SAME_LINE: Final = 24
 """Characters from which a line of an output that stands there already is left out."""
 
-_TICKED: Final = lazy(r"(?m)^[ \t]*(?:[-*+]|\d{1,3}[.)])?[ \t]*(?:\[[xX]\]|\[DONE\])[ \t]*(?P<text>[^\n]{1,400})")
+_TICKED: Final = lazy(r"(?m)^[ \t]*+(?:(?:[-*+]|\d{1,3}[.)])[ \t]*+)?(?:\[[xX]\]|\[DONE\])[ \t]*(?P<text>[^\n]{1,400})")
 _MARKS: Final = lazy(r"[-*+ \t\d:|.)]*+(?:\[(?: |x|X|TODO|DONE|IN PROGRESS)\])?\s*+")
 
 

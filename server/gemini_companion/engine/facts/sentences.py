@@ -39,7 +39,7 @@ _PASTED: Final = 8
 _GAP: Final = 3
 """Other lines, a traceback's say, that may stand between two of them."""
 _BULLET: Final = lazy(r"\s*+[-*+•・‣▪][ \t　]+")
-_STOP: Final = lazy(r"(?P<western>[.!?…]++[\"'”’)\]»*_]{0,6}(?=\s|$))|[。!?！？｡]++[」』）”)\]]{0,6}")
+_STOP: Final = lazy(r"(?P<western>(?<![.!?…])[.!?…]++[\"'”’)\]»*_]{0,6}(?=\s|$))|[。!?！？｡]++[」』）”)\]]{0,6}")
 
 
 def pieces(text: str, size: int = PIECE) -> Iterator[str]:
@@ -122,9 +122,12 @@ def is_code(text: str, start: int = 0, end: int | None = None) -> bool:
 
 def without_examples(text: str, note: str = "… (an example of {size:,} characters) …") -> str:
     """`text` with a note in place of each demonstration and the like; `{size}` in it is how long that was."""
-    for start, end in reversed(example_spans(text)):
-        text = f"{text[:start]}{note.format(size=end - start)}{text[end:]}"
-    return text
+    kept: list[str] = []
+    done = 0
+    for start, end in example_spans(text):
+        kept += [text[done:start], note.format(size=end - start)]
+        done = end
+    return "".join(kept) + text[done:]
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, int]]:
