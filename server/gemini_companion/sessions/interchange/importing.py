@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
+import msgspec
+
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import (
@@ -18,11 +20,18 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
 )
 from gemini_companion.engine.history.part import has_response
+from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
+from gemini_companion.sessions.models.names import imported_model, with_imported_models
 from gemini_companion.sessions.services import Services
 
 IMPORT_LIMIT: Final = 256 * 1024 * 1024
 """Bytes of a session file at most."""
+
+_NOT_TAKEN: Final = (
+    "The file names a model by a path, which chooses who gets the conversation; it was not taken over. Name it yourself"
+    " if you want it."
+)
 
 _SHOWN_PATH: Final = 300
 """Characters of a path in a message."""
@@ -92,8 +101,18 @@ def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[E
 
     `path` must be absolute. Blocks; call it in a thread.
     """
-    imported = decode_session_file(_bytes_of(path), Path(path).name)
+    imported = without_foreign_models(decode_session_file(_bytes_of(path), Path(path).name))
     return imported, copied(imported.entries or entries_of(imported.contents, services), services, "import")
+
+
+def without_foreign_models(imported: ImportedSession) -> ImportedSession:
+    """The session without names of models that a file may not choose, and a warning if it had one."""
+    model = imported_model(imported.model)
+    entries = None if imported.entries is None else with_imported_models(imported.entries)
+    warnings = imported.warnings
+    if (imported.model and named_model(imported.model) and not model) or entries != imported.entries:
+        warnings = (*warnings, _NOT_TAKEN)
+    return msgspec.structs.replace(imported, model=model or None, entries=entries, warnings=warnings)
 
 
 def _bytes_of(path: str) -> bytes:
