@@ -108,7 +108,7 @@ def test_variables_are_expanded_for_the_user_always_and_for_a_workspace_when_tru
     desk.user({"companion": {"compression": {"model": "${FAST}"}}})
     desk.work({"model": {"name": "$KEY"}})
     assert desk.load(trusted=False).settings.compression_model == "flash"
-    assert desk.load(trusted=False).settings.model_name == "$KEY"
+    assert desk.load(trusted=False).settings.model_name is None
     assert desk.load(trusted=True).settings.model_name == "secret"
 
 

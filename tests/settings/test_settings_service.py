@@ -111,6 +111,17 @@ def test_the_editors_section_counts_until_it_is_taken_away(house: House):
     assert house.changed == [("model.name",), ("model.name",)]
 
 
+def test_what_has_no_effect_yet_is_told_once_however_often_the_file_is_saved(house: House):
+    for blanks in ("", "\n", "\n\n"):
+        house.user(f'{blanks}{{"hooks": {{"E": [1]}}}}')
+        house.service.reload()
+    (remark,) = house.problems
+    assert "hooks (line 1)" in remark.message
+    house.user({"hooks": {"E": [1]}, "telemetry": {"enabled": True}})
+    house.service.reload()
+    assert len(house.problems) == 2
+
+
 def test_a_problem_is_reported_once_and_again_after_it_was_mended_and_came_back(house: House):
     for text in ("{broken", "{broken", "{}", "{broken"):
         house.user(text)

@@ -20,7 +20,7 @@ from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.service import compress, compress_at_safe_point
 from gemini_companion.sessions.interchange.compressed import snapshot_place
-from gemini_companion.sessions.interchange.importing import log_of
+from gemini_companion.sessions.interchange.importing import log_of, without_foreign_models
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.load import SettingsLoader
 
@@ -30,7 +30,7 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     from gemini_companion.adapters.storage.memory import MemoryStore
     from gemini_companion.wiring import build_services, data_directory, home_directory
 
-    imported = read_session(options.file)
+    imported = without_foreign_models(read_session(options.file))
     system = read_text(options.system) if options.system else imported.system_instruction
     if options.output:
         check_writable(options.output)  # before a model is paid for a result that could not be written

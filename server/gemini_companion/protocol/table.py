@@ -44,7 +44,7 @@ _WRITES: Final = (SessionNotFound, SessionBusy, StorageFault)
 _ASKS: Final = (*_WRITES, ModelUnavailable, Unauthenticated, Cancelled)
 
 REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
-    request("gemini/session/new", sessions.new, scope="ordered", errors=(StorageFault,),
+    request("gemini/session/new", sessions.new, scope="ordered", errors=(StorageFault, InvalidInput),
             doc="Start a session; it becomes the client's current one."),
     request("gemini/session/list", sessions.list_, errors=(StorageFault, InvalidInput),
             doc="List this project's sessions, newest first, or search them."),

@@ -20,6 +20,7 @@ from gemini_companion.sessions.interchange import ExportFormat, encode_session
 from gemini_companion.sessions.interchange.compressed import snapshot_place
 from gemini_companion.sessions.interchange.importing import copied, entries_until, import_file
 from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.models.names import requested_model
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.registry import SessionRegistry
 from gemini_companion.sessions.results import CancelResult, ChatResult, SessionInfo, SessionList
@@ -108,8 +109,9 @@ class Application:
         title: str | None = None,
         system_instruction: str | None = None,
     ) -> SessionInfo:
-        """Make a session; it becomes the client's current one."""
-        session = await self.create(client, model=model or "", title=title or "", system_instruction=system_instruction)
+        """Make a session; it becomes the client's current one. Raises `InvalidInput` for what is no model's name."""
+        named = requested_model(model) or ""
+        session = await self.create(client, model=named, title=title or "", system_instruction=system_instruction)
         return self.info(session)
 
     async def create(
@@ -261,7 +263,7 @@ class Application:
             turn_id=self.services.new_id("turn"),
             client=client,
             prompt=prompt,
-            asked_model=model,
+            asked_model=requested_model(model),
             replaces=replaces,
         )
         job = Job("turn", turn.turn_id, turn.run, abandon=turn.abandon, client=client.client_id)

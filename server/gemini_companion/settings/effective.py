@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
 
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
@@ -61,7 +62,7 @@ def settle(
     The flag (0 to 1) applies only if no layer sets `model.compressionThreshold`; 0, like any number out of range, means
     unset. `home` replaces a leading `~`.
     """
-    wished = env.get("GEMINI_MODEL", "").strip()
+    wished = named_model(env.get("GEMINI_MODEL", ""))
     source: Literal["GEMINI_MODEL", "model.name"] | None = (
         "GEMINI_MODEL" if wished else "model.name" if merged.model.name else None
     )

@@ -1,32 +1,46 @@
 """The steps from a layer of settings as read to the part of it that applies. All pure.
 
 A layer is a JSON object as it was read. It goes through `tidy` (removes nulls), `admit` (removes what its origin may
-not set) and `expand` (`$VAR`); `validation.misfits` checks it, and `objects.merge` lays later ones over earlier ones.
+not set), `expand` (`$VAR`), `with_model_names` and `without_resource_names`; `unprintable` and `validation.misfits`
+check it, and `objects.merge` lays later ones over earlier ones.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, cast
 
-from gemini_companion.settings.objects import JsonObject, KeyPath, holds, is_deeper, only, without
-from gemini_companion.settings.validation import Misfit
-
-LayerName: TypeAlias = Literal["user", "workspace", "editor"]
-"""Lowest first."""
+from gemini_companion.engine.tokens.limits import is_resource_name, named_model
+from gemini_companion.settings.authority import (
+    AUTHORITY,
+    MODEL_KEYS,
+    LayerName,
+    admitted,
+    key_path,
+    may_name_resources,
+    refused,
+)
+from gemini_companion.settings.objects import (
+    JsonObject,
+    KeyPath,
+    holds,
+    is_deeper,
+    merge,
+    nested,
+    only,
+    value_at,
+    without,
+)
+from gemini_companion.settings.validation import MISFIT_LIMIT, Misfit
 
 DEPTH_LIMIT: Final = 64
 EXPANSION_LIMIT: Final = 1 << 20
 """Characters that the variables of one layer may expand to."""
 
-_USER_ONLY: Final[tuple[KeyPath, ...]] = (("companion", "trustedFolders"),)
-_HARMLESS: Final[tuple[KeyPath, ...]] = (("model",), ("context", "fileName"), ("companion", "ide"))
-# An editor mixes the folder's own settings into its section, so what runs or sends something needs trust there too.
-_HARMFUL: Final[tuple[KeyPath, ...]] = (("hooks",), ("mcpServers",), ("tools",), ("telemetry",))
-
 _VARIABLE: Final = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*))")
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 
 
 class UnusableLayer(ValueError):
@@ -38,7 +52,7 @@ class UnusableLayer(ValueError):
 
 
 def tidy(value: object) -> JsonObject:
-    """The layer without keys that are null and without lone surrogates.
+    """The layer without keys that are null.
 
     Raises `UnusableLayer` if it is no object or nested too deep.
     """
@@ -50,16 +64,59 @@ def tidy(value: object) -> JsonObject:
 
 
 def admit(layer: JsonObject, name: LayerName, *, trusted: bool) -> JsonObject:
-    """The part of a layer that it may set: only the user's own file may trust folders, an untrusted workspace sets
-    harmless keys only.
-    """
-    if name == "user":
-        return layer
-    if not trusted and name == "workspace":
-        layer = only(layer, _HARMLESS)
-    for path in _USER_ONLY if trusted else _USER_ONLY + _HARMFUL:
+    """The part of a layer that it may set; see `authority`. Unknown keys are not taken from an untrusted workspace."""
+    if name == "workspace" and not trusted:
+        return only(layer, admitted(name, trusted=trusted))
+    for path in refused(name, trusted=trusted):
         layer = without(layer, path)
     return layer
+
+
+def unprintable(layer: JsonObject) -> list[Misfit]:
+    """Where a layer has a key or a text that no file and no message can hold."""
+    found: list[Misfit] = []
+    reason = "holds half of a surrogate pair or a NUL, which no text may"
+
+    def look(value: object, path: KeyPath) -> None:
+        if isinstance(value, str):
+            if _NO_TEXT.search(value):
+                found.append(Misfit(path, reason))
+        elif isinstance(value, dict):
+            for key, held in cast("JsonObject", value).items():
+                if _NO_TEXT.search(key):
+                    found.append(Misfit((*path, key), reason))
+                else:
+                    look(held, (*path, key))
+        elif isinstance(value, list):
+            for index, held in enumerate(cast("list[object]", value)):
+                look(held, (*path, index))
+
+    look(layer, ())
+    return found[:MISFIT_LIMIT]
+
+
+def with_model_names(layer: JsonObject) -> JsonObject:
+    """The layer with its models' names trimmed; where a text names none (blank, `none`), the key is not set."""
+    for path in MODEL_KEYS:
+        text = value_at(layer, path)
+        if isinstance(text, str):
+            name = named_model(text)
+            layer = without(layer, path) if name is None else merge(layer, nested(path, name))
+    return layer
+
+
+def without_resource_names(layer: JsonObject, name: LayerName, *, trusted: bool) -> tuple[JsonObject, list[Misfit]]:
+    """The layer without models' names that it may not choose, and which they were."""
+    taken: list[Misfit] = []
+    if may_name_resources(name, trusted=trusted):
+        return layer, taken
+    for path in MODEL_KEYS:
+        text = value_at(layer, path)
+        if isinstance(text, str) and is_resource_name(text):
+            layer = without(layer, path)
+            reason = "a name with a path in it chooses who gets the conversation, and is ignored here"
+            taken.append(Misfit(path, reason))
+    return layer, taken
 
 
 def overreach(layer: JsonObject, name: LayerName) -> list[Misfit]:
@@ -67,9 +124,9 @@ def overreach(layer: JsonObject, name: LayerName) -> list[Misfit]:
     if name == "user":
         return []
     return [
-        Misfit(path, "counts only in the user's own settings file and is ignored here")
-        for path in _USER_ONLY
-        if holds(layer, path)
+        Misfit(key_path(key), "counts only in the user's own settings file and is ignored here")
+        for key, authority in AUTHORITY.items()
+        if authority == "user" and holds(layer, key_path(key))
     ]
 
 
@@ -108,10 +165,8 @@ def expand(layer: JsonObject, env: Mapping[str, str]) -> JsonObject:
 
 
 def _tidied(value: object) -> Any:
-    if isinstance(value, str):
-        return _printable(value)
     if isinstance(value, dict):
-        return {_printable(key): _tidied(held) for key, held in cast("JsonObject", value).items() if held is not None}
+        return {key: _tidied(held) for key, held in cast("JsonObject", value).items() if held is not None}
     if isinstance(value, list):
         return [_tidied(held) for held in cast("list[object]", value)]
     return value

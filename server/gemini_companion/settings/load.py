@@ -13,8 +13,19 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.errors import InvalidSettings
+from gemini_companion.settings.authority import WITHOUT_EFFECT, LayerName, key_path
 from gemini_companion.settings.effective import Settings, changed_keys, settle
-from gemini_companion.settings.layers import LayerName, UnusableLayer, admit, expand, may_expand, overreach, tidy
+from gemini_companion.settings.layers import (
+    UnusableLayer,
+    admit,
+    expand,
+    may_expand,
+    overreach,
+    tidy,
+    unprintable,
+    with_model_names,
+    without_resource_names,
+)
 from gemini_companion.settings.objects import JsonObject, merge
 from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.sources import EditorSource, FileSource, Source
@@ -34,6 +45,8 @@ class LoadedSettings(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     problems: tuple[InvalidSettings, ...]
     """What is broken, in the order of the layers. Each message names file, line, column and key as far as known."""
+    remarks: tuple[tuple[str, InvalidSettings], ...]
+    """What has no effect yet: a warning for each layer, with a text that stays the same while its keys do."""
     changed_keys: tuple[str, ...]
     """The keys whose values differ from the previous reading, as in `model.name`; empty the first time."""
     document: JsonObject
@@ -89,10 +102,13 @@ class SettingsLoader:
             sources.insert(1, ("workspace", FileSource(workspace)))
         document: JsonObject = {}
         problems: list[InvalidSettings] = []
+        remarks: list[tuple[str, InvalidSettings]] = []
         for name, source in sources:
             layer, found = self._layer(name, source, trusted)
             document = merge(document, layer)
             problems += found
+            if keys := _without_effect(layer):
+                remarks.append((" ".join((name, *keys)), source.remark(map(key_path, keys))))
         merged = msgspec.convert(document, SettingsFile)
         before, self._merged = self._merged, merged
         return LoadedSettings(
@@ -100,6 +116,7 @@ class SettingsLoader:
                 merged, home=self._home, env=self._env, remote_compression_threshold=self._remote_compression_threshold
             ),
             problems=tuple(problems),
+            remarks=tuple(remarks),
             changed_keys=changed_keys(before, merged) if before else (),
             document=document,
         )
@@ -120,7 +137,7 @@ class SettingsLoader:
         problems: list[InvalidSettings] = []
         try:
             layer = tidy(source.read())
-            admitted, found = self._checked(layer, name, trusted)
+            admitted, found, taken = self._checked(layer, name, trusted)
             problems += source.problems(found)
         except InvalidSettings as fault:
             problems.append(fault)
@@ -129,23 +146,34 @@ class SettingsLoader:
         else:
             if not problems:
                 self._last_good[name] = layer
-                return admitted, _hinted(source.problems(overreach(layer, name)), _MOVE)
+                return admitted, _hinted(source.problems([*overreach(layer, name), *taken]), _MOVE)
         kept = self._kept(name, trusted)
         return kept or {}, _hinted(problems, _KEPT if kept else _IGNORED)
 
-    def _checked(self, layer: JsonObject, name: LayerName, trusted: bool) -> tuple[JsonObject, list[Misfit]]:
+    def _checked(
+        self, layer: JsonObject, name: LayerName, trusted: bool
+    ) -> tuple[JsonObject, list[Misfit], list[Misfit]]:
+        """The part of a layer that applies, what is wrong with it, and what it may not say."""
         admitted = admit(layer, name, trusted=trusted)
+        found = unprintable(admitted)
         if may_expand(name, trusted=trusted):
             admitted = expand(admitted, self._env)
-        return admitted, misfits(admitted)
+        admitted, taken = without_resource_names(with_model_names(admitted), name, trusted=trusted)
+        return admitted, found or misfits(admitted), taken
 
     def _kept(self, name: LayerName, trusted: bool) -> JsonObject | None:
         """A broken layer's last valid content, under the present trust; `None` if there is none."""
         try:
-            admitted, found = self._checked(self._last_good.get(name, {}), name, trusted)
+            admitted, found, _ = self._checked(self._last_good.get(name, {}), name, trusted)
         except UnusableLayer:
             return None
         return None if found else admitted
+
+
+def _without_effect(layer: JsonObject) -> list[str]:
+    """The keys of a valid layer that ask for something that nothing does yet."""
+    wished = changed_keys(SettingsFile(), msgspec.convert(layer, SettingsFile))
+    return [key for key in wished if any(f"{key}.".startswith(f"{idle}.") for idle in WITHOUT_EFFECT)]
 
 
 def _hinted(problems: list[InvalidSettings], hint: str) -> list[InvalidSettings]:

@@ -33,6 +33,14 @@ def holds(fields: JsonObject, path: KeyPath) -> bool:
     return True
 
 
+def value_at(fields: JsonObject, path: KeyPath) -> object:
+    """The value at `path`, `None` if there is none."""
+    value: object = fields
+    for step in path:
+        value = cast("dict[object, object]", value).get(step) if isinstance(value, dict) else None
+    return value
+
+
 def only(fields: JsonObject, paths: Iterable[KeyPath]) -> JsonObject:
     """The object reduced to the values at `paths`."""
     kept: JsonObject = {}

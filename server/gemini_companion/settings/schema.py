@@ -13,6 +13,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from gemini_companion.engine.tokens.limits import MODEL_NAME
+
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
 FILE_NAME: Final = r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)"
 _FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
@@ -20,15 +22,15 @@ _FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
 # pattern and a list. So in `fileName` only the schema has the pattern of the single name; `validation` checks it.
 _OneFileName: TypeAlias = Annotated[str, Meta(extra_json_schema={"pattern": FILE_NAME})]
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
-_ModelName: TypeAlias = Annotated[str, Meta(pattern=r"^[^\s\x00-\x1f]{1,256}$(?!\n)")]
+_ModelName: TypeAlias = Annotated[str, Meta(pattern=MODEL_NAME)]
 _Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 
 EXPECTED: Final[Mapping[str, str]] = {
-    "model.name": "a model's name, without spaces",
+    "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
     "context.fileName": "the name of a file, without a folder, or a list of such names",
     "context.importFormat": '"tree" or "flat"',
     "telemetry.otlpProtocol": '"grpc" or "http"',
-    "companion.compression.model": "a model's name, without spaces",
+    "companion.compression.model": "a model's name, such as gemini-2.5-pro, without spaces",
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
@@ -45,7 +47,9 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Which model answers, how much it may be sent, and when its history is compressed."""
 
     name: _ModelName | None = None
-    """The model that answers, unless a chat, the session or GEMINI_MODEL names another. "offline" is built in."""
+    """The model that answers, unless a chat, the session or GEMINI_MODEL names another. "offline" is built in; a blank
+    text or "none" names none. A name with a path (projects/…) counts in the user's own file only.
+    """
     compression_threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
     """Share of the model's limit at which the history is compressed by itself: 0 always, 1 never. By default 0.5."""
     compression_token_cap: _Count | None = None

@@ -22,8 +22,8 @@ class SettingsService:
 
     `home` is the user's home folder, `env` the environment, `folders` the absolute paths of the workspace's folders.
     `on_changed` gets the keys whose values changed (`model.name`), `on_problem` each fault of a file or of the editor's
-    section once, and again if it comes back after a correction. Both are called within the call that found it, or on
-    the event loop after a file changed. Reading blocks on small files.
+    section once, and again if it comes back after a correction, and what has no effect yet once. Both are called within
+    the call that found it, or on the event loop after a file changed. Reading blocks on small files.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class SettingsService:
         self._on_problem = on_problem
         self._reported: set[str] = set()
         self._reported_prompt = ""
+        self._remarked: set[str] = set()
         self._loader = SettingsLoader(home, folders, env)
         self._settings = self._loader.reload(trusted=False).settings
         self._watch = SettingsWatch(watch_files, self.reload)
@@ -87,6 +88,10 @@ class SettingsService:
         for problem in loaded.problems:
             if problem.message not in reported:
                 self._on_problem(problem)
+        for keys, remark in loaded.remarks:
+            if keys not in self._remarked:
+                self._remarked.add(keys)
+                self._on_problem(remark)
 
     def system_prompt(self) -> str | None:
         """The text of GEMINI_SYSTEM_MD's file; `None` for the built-in prompt.

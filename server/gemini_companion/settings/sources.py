@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from gemini_companion.engine.errors import InvalidSettings
 from gemini_companion.settings.jsonc import JsonFault, locate, parse, position
+from gemini_companion.settings.objects import KeyPath, spelled
 from gemini_companion.settings.reading import read_text, shown
 from gemini_companion.settings.validation import Misfit
 
@@ -25,6 +26,14 @@ class Source(Protocol):
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
         """A fault for each misfit of what was read, with its position as far as the source has one."""
         ...
+
+    def remark(self, paths: Iterable[KeyPath]) -> InvalidSettings:
+        """A warning that these keys have no effect yet, with their lines as far as the source has any."""
+        ...
+
+
+def _remark(source: str, places: Iterable[str]) -> InvalidSettings:
+    return InvalidSettings(f"{source}: nothing uses this yet, so it has no effect: {', '.join(places)}")
 
 
 class FileSource:
@@ -51,6 +60,12 @@ class FileSource:
         offsets = locate(self._text, [misfit.path for misfit in found]) if found else {}
         return [InvalidSettings(f"{self._at(offsets.get(misfit.path, 0))}: {_described(misfit)}") for misfit in found]
 
+    def remark(self, paths: Iterable[KeyPath]) -> InvalidSettings:
+        """A warning such as `/home/me/.gemini/settings.json: nothing uses this yet, …: hooks (line 3)`."""
+        offsets = locate(self._text, found := list(paths))
+        lines = {path: position(self._text, offsets.get(path, 0))[0] for path in found}
+        return _remark(shown(self._path), [f"{spelled(path)} (line {line})" for path, line in lines.items()])
+
     def _at(self, offset: int) -> str:
         line, column = position(self._text, offset)
         return f"{shown(self._path)}:{line}:{column}"
@@ -69,6 +84,10 @@ class EditorSource:
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
         """Faults that name the section, and the key below it."""
         return [InvalidSettings(f"the editor's {EDITOR_SECTION} settings: {_described(misfit)}") for misfit in misfits]
+
+    def remark(self, paths: Iterable[KeyPath]) -> InvalidSettings:
+        """A warning that names the section and the keys below it."""
+        return _remark(f"the editor's {EDITOR_SECTION} settings", map(spelled, paths))
 
 
 def _described(misfit: Misfit) -> str:

@@ -33,8 +33,8 @@ class Misfit(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key in dotted form, as in `context.fileName[1]`."""
-        return spelled(self.path)
+        """The key in dotted form, as in `context.fileName[1]`, fit to be sent whatever it holds."""
+        return spelled(self.path).encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
 
 
 def misfits(layer: JsonObject) -> list[Misfit]:

@@ -205,3 +205,17 @@ def test_whatever_a_refusal_says_it_is_a_fault_with_a_sentence(
 def test_a_long_wait_is_named_in_the_hint(retry_after: str | None, when: str) -> None:
     for code in (429, 503):
         assert when in fault(code, retry_after=retry_after).hint
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        *("-5", "nan", "inf", "1e9", "9" * 400, "999999999.999999999", "0", "5 5", "0x10", "", "\u0665"),
+        *("Wed, 99 Nov 2026 99:99:99 GMT", "Thu, 01 Jan 0000 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"),
+        *("Thu, 01 Jan 1970 00:00:00 GMT", "Xxx, 01 Xxx 2026 00:00:00 GMT"),
+    ],
+)
+def test_a_wait_that_a_service_made_up_is_within_a_day_or_none(wait: str) -> None:
+    detail = {"error": {"details": [{"retryDelay": f"{wait}s"}]}}
+    for refused in (fault(429, retry_after=wait), fault_of(ErrorResponse(code=503, body=detail), model="m")):
+        assert refused.retry_after_ms is None or 0 <= refused.retry_after_ms <= 86_400_000

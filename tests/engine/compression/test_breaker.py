@@ -137,3 +137,7 @@ def test_a_cancelled_automatic_run_makes_it_wait_alike() -> None:
 def test_a_compression_ends_the_waiting_and_a_truncation_does_not() -> None:
     assert not Breaker([undo(after=600_000), compression()]).is_paused(600_000, LIMIT)
     assert Breaker([undo(after=600_000), compression("CONTENT_TRUNCATED")]).is_paused(600_000, LIMIT)
+
+
+def test_a_pause_at_a_count_that_no_view_can_have_is_none() -> None:
+    assert not Breaker([undo(after=10**15)]).is_paused(600_000, LIMIT)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias, cast
 from gemini_companion.adapters.gemini.options import GeminiOptions
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Content, Part, merge_neighbours
+from gemini_companion.engine.tokens.limits import is_model_name
 from gemini_companion.sessions.models.port import ModelRequest
 
 Json: TypeAlias = dict[str, Any]
@@ -34,14 +35,13 @@ DATA_FIELDS: Final[Mapping[str, frozenset[str]]] = {
 }
 PLAIN_FIELDS: Final = frozenset({"thought", "thoughtSignature", "videoMetadata", "mediaResolution", "partMetadata"})
 _DEVELOPER_API_ONLY: Final = frozenset({"toolCall", "toolResponse", "partMetadata"})
-_MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][\w.@/-]{0,200}", re.ASCII)
 # Models that think by default and can send summaries of it; others refuse a request that asks for them.
 _THINKING_MODELS: Final = re.compile(r"(?:models/)?gemini-(?:2\.5|[3-9])(?!.*(?:lite|image|tts|embedding|live|audio))")
 
 
 def check_model_name(model: str) -> None:
     """Raise `ModelUnavailable` for what cannot be a model's name; it becomes part of a URL."""
-    if ".." in model or not _MODEL_NAME.fullmatch(model):
+    if not is_model_name(model):
         raise ModelUnavailable(
             f"{model[:80]!r} is not the name of a model.",
             hint="Set `model.name` or GEMINI_MODEL to a name such as gemini-2.5-pro.",

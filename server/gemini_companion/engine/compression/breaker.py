@@ -62,5 +62,10 @@ class Breaker:
         return self._failed_at is not None and token_count < self._failed_at * GROWTH_THAT_CLEARS
 
     def is_paused(self, token_count: int, token_limit: int) -> bool:
-        """True while automatic compression waits for the count to grow by a tenth of the limit."""
-        return self._paused_at is not None and token_count < self._paused_at + token_limit * PAUSE_SHARE
+        """True while automatic compression waits for the count to grow by a tenth of the limit.
+
+        A pause at a count beyond the window is none: no view has so many tokens, whatever an imported log says.
+        """
+        if self._paused_at is None or self._paused_at > token_limit:
+            return False
+        return token_count < self._paused_at + token_limit * PAUSE_SHARE

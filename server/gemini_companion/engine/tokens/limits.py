@@ -7,6 +7,7 @@ A name may carry a path in front, as in `models/gemini-2.5-pro`. Names are compa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -69,6 +70,30 @@ class KnownModel(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The model that writes its snapshots."""
     preview: bool = False
     """Not every key may use it, and it may be withdrawn."""
+
+
+MODEL_NAME: Final = r"^[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9_.@/-]{0,200}$(?!\n)"
+"""What a model's name looks like; it becomes part of a URL. The same in Python and ECMAScript."""
+
+_NO_NAMES: Final = frozenset({"", "none"})
+
+
+def named_model(text: str) -> str | None:
+    """The name in a text that a person or a file gave, trimmed; `None` where it names none: a blank text, or `none`."""
+    name = text.strip()
+    return None if name.lower() in _NO_NAMES else name
+
+
+def is_model_name(name: str) -> bool:
+    """True for what can be a model's name, known or not."""
+    return re.fullmatch(MODEL_NAME, name) is not None
+
+
+def is_resource_name(name: str) -> bool:
+    """True for a name with a path in it, such as `projects/…/endpoints/…`: it chooses who gets the conversation, and
+    so only a person may give it, never a file that came with a project or a conversation.
+    """
+    return "/" in name
 
 
 def resolve_model(name: str) -> str:

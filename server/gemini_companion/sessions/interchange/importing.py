@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import msgspec
+
 from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT, FIRST_SEQ
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
@@ -23,14 +25,21 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.part import has_response
 from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
 from gemini_companion.sessions.interchange.compressed import Beginning, beginning_of
+from gemini_companion.sessions.models.names import imported_model, with_imported_models
 from gemini_companion.sessions.services import Services
 
 IMPORT_LIMIT: Final = 256 * 1024 * 1024
 """Bytes of a session file at most."""
 
 _COMPRESSION_ID: Final = "imported-compression"
+
+_NOT_TAKEN: Final = (
+    "The file names a model by a path, which chooses who gets the conversation; it was not taken over. Name it yourself"
+    " if you want it."
+)
 
 _SHOWN_PATH: Final = 300
 """Characters of a path in a message."""
@@ -139,13 +148,23 @@ def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[E
 
     `path` must be absolute. Blocks; call it in a thread.
     """
-    imported = decode_session_file(_bytes_of(path), Path(path).name)
+    imported = without_foreign_models(decode_session_file(_bytes_of(path), Path(path).name))
     return imported, copied(log_of(imported, now=services.clock.now()), services, "import")
 
 
 def log_of(imported: ImportedSession, *, now: int) -> tuple[Entry, ...]:
     """The log of the session in a file: its own, or one made of its contents. `now` is in ms since 1970."""
     return imported.entries or entries_of(imported.contents, now=now, snapshot_at=imported.snapshot_at)
+
+
+def without_foreign_models(imported: ImportedSession) -> ImportedSession:
+    """The session without names of models that a file may not choose, and a warning if it had one."""
+    model = imported_model(imported.model)
+    entries = None if imported.entries is None else with_imported_models(imported.entries)
+    warnings = imported.warnings
+    if (imported.model and named_model(imported.model) and not model) or entries != imported.entries:
+        warnings = (*warnings, _NOT_TAKEN)
+    return msgspec.structs.replace(imported, model=model or None, entries=entries, warnings=warnings)
 
 
 def _bytes_of(path: str) -> bytes:
