@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
+from weakref import WeakSet
 
 import msgspec
 
@@ -47,11 +48,18 @@ Draft: TypeAlias = Callable[[int], Entry]
 class Session:
     """One conversation. Everything that changes its log goes through `append` or `commit`."""
 
-    def __init__(self, meta: SessionMeta, entries: Iterable[Entry], services: Services, channel: EventChannel) -> None:
+    def __init__(
+        self,
+        meta: SessionMeta,
+        entries: Iterable[Entry],
+        services: Services,
+        channel: EventChannel,
+        ledger: TokenLedger | None = None,
+    ) -> None:
         self.meta = meta
         self.services = services
         self.channel = channel
-        self.ledger = TokenLedger()
+        self.ledger = ledger or TokenLedger()
         self.history = History(self.ledger.measure)
         self.breaker = Breaker()
         self.lane = Lane()
@@ -72,6 +80,9 @@ class Session:
         """Turns that have not ended, oldest first."""
         self._due_ide_tokens = 0
         """Tokens of the IDE context when it last left the view: the next request sends it again, so it is counted."""
+        self.last_used = 0.0
+        """Seconds on the monotonic clock."""
+        self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
         self._system_tokens: tuple[str | None, int] = (None, 0)
@@ -83,6 +94,25 @@ class Session:
     def session_id(self) -> str:
         """The session's id."""
         return self.meta.session_id
+
+    # --- who uses it
+
+    def use(self, task: asyncio.Task[Any] | None, now: float) -> None:
+        """Note that a task works with it until it is done, usually a request's. `now` is on the monotonic clock."""
+        self.last_used = now
+        if task is not None:
+            self._users.add(task)
+
+    @property
+    def is_in_use(self) -> bool:
+        """True while something runs, waits or is previewed here, is still to be written, or is asked for."""
+        return (
+            not self.lane.is_idle
+            or self.compressions.shown is not None
+            or self._log_lock.locked()
+            or bool(self._unwritten)
+            or any(not task.done() for task in self._users)
+        )
 
     # --- the log
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.engine.history.log import CompressionResult, Trigger
+from gemini_companion.engine.history.log import CompressionResult, Trigger, Usage
+from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.run import CompressionRun
 from gemini_companion.sessions.compression_state import Compression, Kind
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.session import Session
 
 
@@ -29,6 +31,21 @@ async def compress(
         run = CompressionRun(session=session, compression=compression, guidance=instructions)
         session.lane.submit(compression.prepare(run.execute))
     return await wait_and_list(session, compression.job, client)
+
+
+async def compress_by_prompt(session: Session, client: Client, guidance: str) -> ChatResult:
+    """Compress because a slash command asked for it; the result stands where a turn's would."""
+    with client.following(session.session_id):
+        result = await compress(session, client=client.client_id, instructions=guidance)
+    return ChatResult(
+        session_id=session.session_id,
+        turn_id=session.services.new_id("turn"),
+        text=result.message,
+        finish_reason="STOP",
+        model=session.choice().name,
+        usage=Usage(),
+        compression=result,
+    )
 
 
 async def wait_and_list(session: Session, job: Job[CompressionResult], client: str) -> CompressionResult:
