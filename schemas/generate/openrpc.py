@@ -66,7 +66,6 @@ def openrpc_document(
             entry["result"] = {"name": getattr(method.result, "__name__", "result"), "schema": result}
         if isinstance(method, Request):
             entry["errors"] = _errors_of(method.errors)
-            entry["x-scope"] = method.scope
         return entry
 
     return {

@@ -105,7 +105,7 @@ class Daemon:
         self._env = env
         self._hosts: dict[Connection, Host] = {}
         self._app: Application | None = None
-        self._maintenance: asyncio.Task[None] | None = None
+        self._maintenance: list[asyncio.Task[None]] = []
         self._settings: SettingsService
         self._store: SqliteStore
 
@@ -167,14 +167,16 @@ class Daemon:
 
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
-        from gemini_companion.sessions.maintenance import maintain
+        from gemini_companion.sessions.maintenance import keep_house, maintain
 
-        if self._app is None or self._maintenance is not None:
+        if self._app is None or self._maintenance:
             return
-        work = maintain(
-            self._app.services.models, self._store, retention_days=self._settings.current.session_retention_days
-        )
-        self._maintenance = asyncio.get_running_loop().create_task(work, name="maintenance")
+        services, loop = self._app.services, asyncio.get_running_loop()
+        work = maintain(services.models, self._store, retention_days=self._settings.current.session_retention_days)
+        self._maintenance = [
+            loop.create_task(work, name="maintenance"),
+            loop.create_task(keep_house(self._app, services.clock), name="keeping house"),
+        ]
 
     async def _on_close(self, connection: Connection) -> None:
         if host := self._hosts.pop(connection, None):
@@ -185,8 +187,8 @@ class Daemon:
             self._on_workspace()
             return
         self._settings.close()
-        if self._maintenance is not None:
-            self._maintenance.cancel()
+        for task in self._maintenance:
+            task.cancel()
         await self._app.close()
 
     def _on_workspace(self) -> None:

@@ -198,32 +198,6 @@ async def test_more_requests_than_can_be_kept_are_refused_as_overloaded(
     assert await client.request("gemini/nothing") is None
 
 
-async def test_what_is_asked_after_an_ordered_request_starts_when_that_has_ended(
-    client: InMemoryClient, app: SampleApp
-):
-    before = client.send("sample/wait", {"name": "before"})
-    first = client.send("sample/ordered", {"name": "ordered"})
-    await app.started.wait()
-    after = client.send("sample/wait", {"name": "after"})
-    last = client.send("sample/ordered", {"name": "last"})
-    client.notify("$/cancelRequest", {"id": before})
-    await client.answer_to(before)
-    assert app.trace == ["start before", "start ordered", "end before"]
-    app.release.set()
-    for request_id in (first, after, last):
-        assert "result" in await client.answer_to(request_id)
-    assert app.trace[3:] == ["end ordered", "start after", "end after", "start last", "end last"]
-
-
-async def test_a_request_that_waits_for_an_ordered_one_can_be_cancelled(client: InMemoryClient, app: SampleApp):
-    client.send("sample/ordered", {"name": "ordered"})
-    waiting = client.send("sample/wait", {"name": "never"})
-    await app.started.wait()
-    client.notify("$/cancelRequest", {"id": waiting})
-    assert (await client.answer_to(waiting))["error"]["code"] == -32800
-    assert "start never" not in app.trace
-
-
 async def test_pygls_own_typed_way_to_the_client_works_through_the_dispatcher(client: InMemoryClient):
     client.server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message="hé \ud83d"))
     assert client.notifications("window/showMessage") == [{"type": 3, "message": "hé \ufffd"}]

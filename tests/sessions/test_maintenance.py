@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pytest
 
 from gemini_companion.engine.errors import CompanionError, StorageFault
-from gemini_companion.sessions.maintenance import maintain
+from gemini_companion.sessions.maintenance import keep_house, maintain
 
 
 class Parts:
@@ -48,3 +49,19 @@ async def test_neither_fault_stops_the_other_and_both_are_logged(caplog: pytest.
     assert len(parts.calls) == 2
     assert "No network." in caplog.text
     assert "No disk." in caplog.text
+
+
+async def test_idle_sessions_are_let_go_again_and_again_until_the_end():
+    done: list[str] = []
+
+    class House:
+        async def sleep(self, seconds: float) -> None:
+            if len(done) == 3:
+                raise asyncio.CancelledError
+
+        async def let_go_idle(self) -> None:
+            done.append("let go")
+
+    with pytest.raises(asyncio.CancelledError):
+        await keep_house(House(), House())
+    assert len(done) == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -142,6 +142,7 @@ async def editor(
     *,
     capabilities: str = "visual-studio-code",
     options: dict[str, Any] | None = None,
+    command: Sequence[str] = SERVER,
 ) -> AsyncGenerator[Editor]:
     """A running server with an initialized editor."""
     spoken: list[Editor] = []
@@ -154,7 +155,7 @@ async def editor(
             client.feature(method)(_receiving(spoken[0], method))
         return client
 
-    config = ClientServerConfig(server_command=SERVER, server_env=environment, client_factory=make_client)
+    config = ClientServerConfig(server_command=list(command), server_env=environment, client_factory=make_client)
     client = cast("LanguageClient", await config.start())
     try:
         await client.initialize_session(

@@ -173,14 +173,6 @@ SAMPLE_METHODS: tuple[
     ),
     Request("gemini/nothing", Empty, None, _handler("nothing"), doc="Does nothing."),
     Request("sample/wait", Step, str, _handler("wait"), doc="Waits until it is released."),
-    Request(
-        "sample/ordered",
-        Step,
-        str,
-        _handler("wait"),
-        doc="The same, and what comes later waits for it.",
-        scope="ordered",
-    ),
     Request("sample/commit", Step, str, _handler("commit"), doc="Answers a cancel with a result."),
     Request("sample/shielded", Step, str, _handler("shielded"), doc="Does not hear a cancel."),
     Request(

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeAlias
 
 from gemini_companion.protocol.codec import encode_body
 from gemini_companion.protocol.errors import RpcError, cancelled, to_wire
-from gemini_companion.protocol.methods import Scope
 
 logger = logging.getLogger(__name__)
 
@@ -46,8 +45,6 @@ class Calls:
         self._by_id: dict[MessageId, Call] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         """Also those that were answered by a deadline and run on."""
-        self._gate: asyncio.Task[None] | None = None
-        """The last ordered call: what comes after it starts when it has ended."""
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -62,16 +59,12 @@ class Calls:
         handle: Callable[[], Awaitable[Any]],
         *,
         token: MessageId | None = None,
-        scope: Scope = "unordered",
     ) -> None:
         """Run `handle` and answer with what it returns, or with the error that it raises."""
-        gate = self._gate if self._gate and not self._gate.done() else None
         call = self._by_id[call_id] = Call(call_id, method, token)
-        call.task = asyncio.get_running_loop().create_task(self._run(call, handle, gate), name=method)
+        call.task = asyncio.get_running_loop().create_task(self._run(call, handle), name=method)
         self._tasks.add(call.task)
         call.task.add_done_callback(functools.partial(self._ended, call))
-        if scope == "ordered":
-            self._gate = call.task
 
     def cancel(self, call_id: MessageId) -> None:
         """Stop a call. A handler that catches this and returns a value in time has that value sent; one that does not
@@ -106,10 +99,8 @@ class Calls:
             if stuck:
                 logger.error("Left behind: %s", ", ".join(sorted(task.get_name() for task in stuck)))
 
-    async def _run(self, call: Call, handle: Callable[[], Awaitable[Any]], gate: asyncio.Task[None] | None) -> None:
+    async def _run(self, call: Call, handle: Callable[[], Awaitable[Any]]) -> None:
         try:
-            if gate is not None:
-                await asyncio.wait([gate])
             body = encode_body({"jsonrpc": "2.0", "id": call.id, "result": await handle()})
         except (Exception, asyncio.CancelledError) as error:
             wire = to_wire(error, doing=call.method)

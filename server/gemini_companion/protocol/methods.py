@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
+from typing import Any, Generic, TypeAlias, TypeVar, get_type_hints
 
 import msgspec
 
@@ -14,10 +14,6 @@ from gemini_companion.engine.errors import CompanionError
 
 P = TypeVar("P", bound=msgspec.Struct)
 R = TypeVar("R")
-
-Scope: TypeAlias = Literal["unordered", "ordered"]
-"""`unordered` requests run side by side. What a connection asks after an `ordered` one starts when that one has ended,
-as for the methods that change which session is the client's current one."""
 
 RequestHandler: TypeAlias = Callable[[Any, P], Awaitable[R]]
 """Called with the host of the connection that asks (`protocol.host.Host`) and the decoded params."""
@@ -41,7 +37,6 @@ class Request(Generic[P, R]):
     doc: str = field(kw_only=True)
     errors: tuple[type[CompanionError], ...] = field(default=(), kw_only=True)
     """The faults that are to be expected, beyond invalid params and a cancel."""
-    scope: Scope = field(default="unordered", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +74,11 @@ def request(
     *,
     doc: str,
     errors: tuple[type[CompanionError], ...] = (),
-    scope: Scope = "unordered",
 ) -> Request[P, R]:
     """A request whose types are those of its handler, which annotates `params` and what it returns."""
     hints = get_type_hints(handler)
     result = None if hints["return"] is type(None) else hints["return"]
-    return Request(name, hints["params"], result, handler, doc=doc, errors=errors, scope=scope)
+    return Request(name, hints["params"], result, handler, doc=doc, errors=errors)
 
 
 def notification(name: str, handler: NotificationHandler[P], *, doc: str) -> Notification[P]:

@@ -13,7 +13,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.protocol import lsp
 from gemini_companion.protocol.codec import decode, decode_params
 from gemini_companion.protocol.errors import METHOD_NOT_FOUND, protocol_error
-from gemini_companion.protocol.methods import Notification, Request, Scope
+from gemini_companion.protocol.methods import Notification, Request
 
 P = TypeVar("P", bound=msgspec.Struct)
 R = TypeVar("R")
@@ -28,7 +28,6 @@ class RoutedRequest:
     name: str
     """The method's, also for a command."""
     run: Callable[[], Awaitable[Any]]
-    scope: Scope
     token: int | str | None
     """The client's `workDoneToken`."""
 
@@ -105,7 +104,7 @@ def _routed(
     method: Request[Any, Any], call: RequestCall[Any, Any], params: msgspec.Struct, token: int | str | None = None
 ) -> RoutedRequest:
     token = getattr(params, "work_done_token", token)
-    return RoutedRequest(method.name, partial(call, params), method.scope, token)
+    return RoutedRequest(method.name, partial(call, params), token)
 
 
 def _argument(sent: lsp.ExecuteCommandParams) -> object:

@@ -18,6 +18,10 @@ EVENT: Final = "gemini/event"
 STATUS_CHANGED: Final = "gemini/compressionStatus/didChange"
 
 
+_REMEMBERED: Final = 32
+"""Sessions whose last report is remembered."""
+
+
 class ConnectionSink:
     """Sends events and reports to one client; a report that differs from the last in the elapsed time alone is not
     sent.
@@ -40,9 +44,11 @@ class ConnectionSink:
     def status(self, report: CompressionStatusReport) -> None:
         """Send `gemini/compressionStatus/didChange`, if more than the elapsed time changed."""
         comparable = msgspec.structs.replace(report, elapsed_ms=msgspec.UNSET)
-        if self._last.get(report.session_id) != comparable:
-            self._last[report.session_id] = comparable
+        if self._last.pop(report.session_id, None) != comparable:
+            while len(self._last) >= _REMEMBERED:
+                del self._last[next(iter(self._last))]
             self._connection.send_notification(STATUS_CHANGED, report)
+        self._last[report.session_id] = comparable
 
     @contextmanager
     def compression_progress(self, token: int | str | None, title: str) -> Generator[None]:

@@ -11,9 +11,10 @@ import msgspec
 
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound
 from gemini_companion.engine.history.content import Part
-from gemini_companion.engine.history.log import CompressionResult, Entry, Usage
-from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.compression.service import compress, compress_at_safe_point
+from gemini_companion.engine.history.log import CompressionResult, Entry
+from gemini_companion.sessions.cancelling import cancel_job
+from gemini_companion.sessions.clients import Client, Switch
+from gemini_companion.sessions.compression.service import compress, compress_at_safe_point, compress_by_prompt
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import PromptQueued, SettingsChanged, TitleChanged, TrustChanged
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
@@ -40,7 +41,7 @@ class Application:
     def __init__(self, services: Services) -> None:
         self.services = services
         self.clients: dict[str, Client] = {}
-        self._sessions = SessionRegistry(services, self.subscribers)
+        self._sessions = SessionRegistry(services, self.subscribers, self._is_current)
         self._titles = Titles(services)
 
     # --- clients
@@ -79,24 +80,41 @@ class Application:
         """The clients that are subscribed to a session."""
         return [client for client in self.clients.values() if client.is_subscribed_to(session_id)]
 
+    def _is_current(self, session_id: str) -> bool:
+        return any(client.current == session_id for client in self.clients.values())
+
+    async def let_go_idle(self) -> None:
+        """Unload and release sessions that are nobody's current one and that nothing runs in; called now and then."""
+        await self._sessions.let_go()
+
     # --- finding a session
 
     async def load(self, client: Client, session_id: str | None) -> Session:
-        """The named session, or the client's current one, as it is now. Raises `SessionNotFound`."""
-        wanted = client.current if session_id is None else session_id
+        """The named session, or the client's current one, as it is now. Raises `SessionNotFound`.
+
+        This waits for no switch of the current session under way, unless there is no other session yet.
+        """
+        wanted = (client.current or await client.next_current()) if session_id is None else session_id
         if wanted is None:
             raise SessionNotFound(
                 "There is no current session.", hint="Send a prompt, which begins one, or open an earlier one."
             )
         return await _found(client, wanted, self._sessions.load(wanted), is_named=session_id is not None)
 
-    async def hold(self, client: Client, session_id: str | None) -> Session:
-        """Like `load`, held by this process; made if none is named or current. Raises `SessionBusy` too."""
-        if session_id is None:
+    async def hold(self, client: Client, session_id: str | None, *, as_it_is: bool = False) -> Session:
+        """Like `load`, held by this process; made if none is named or current. Raises `SessionBusy` too.
+
+        If none is named, it is the one that is current once every switch asked for before has ended, or if it is taken
+        `as_it_is`, the one that is current now.
+        """
+        wanted = session_id
+        if wanted is None:
+            wanted = (client.current if as_it_is else None) or await client.next_current()
+        if wanted is None:
             async with client.making_session:  # two prompts at once make one session
                 if client.current is None:
                     await self.new_session(client)
-        wanted = client.current or "" if session_id is None else session_id
+            wanted = client.current or ""
         return await _found(client, wanted, self._sessions.hold(wanted), is_named=session_id is not None)
 
     # --- the sessions
@@ -111,8 +129,11 @@ class Application:
     ) -> SessionInfo:
         """Make a session; it becomes the client's current one. Raises `InvalidInput` for what is no model's name."""
         named = requested_model(model) or ""
-        session = await self.create(client, model=named, title=title or "", system_instruction=system_instruction)
-        return self.info(session)
+        with client.switch() as switch:
+            session = await self.create(
+                client, model=named, title=title or "", system_instruction=system_instruction, switch=switch
+            )
+            return self.info(session)
 
     async def create(
         self,
@@ -123,23 +144,27 @@ class Application:
         system_instruction: str | None = None,
         parent: str | None = None,
         entries: tuple[Entry, ...] = (),
+        switch: Switch | None = None,
     ) -> Session:
-        """Make a session of these entries, as `new_session` does. `parent` is the session that it is forked from."""
-        now = self.services.clock.now()
-        meta = SessionMeta(
-            session_id=self.services.new_id("session"),
-            title=title,
-            model=model,
-            created_at=now,
-            updated_at=now,
-            workspace_folders=client.folders,
-            system_instruction=system_instruction,
-            parent=parent,
-        )
-        session = await self._sessions.create(meta, entries)
-        client.current = meta.session_id
-        await refresh_environment(session)
-        return session
+        """Make a session of these entries, as `new_session` does. `parent` is the session that it is forked from,
+        `switch` was begun for it.
+        """
+        with switch or client.switch() as switch:
+            now = self.services.clock.now()
+            meta = SessionMeta(
+                session_id=self.services.new_id("session"),
+                title=title,
+                model=model,
+                created_at=now,
+                updated_at=now,
+                workspace_folders=client.folders,
+                system_instruction=system_instruction,
+                parent=parent,
+            )
+            session = await self._sessions.create(meta, entries)
+            switch.to(meta.session_id)
+            await refresh_environment(session)
+            return session
 
     async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
         """This project's sessions, newest first. `cursor` is the `next_cursor` of the page before."""
@@ -154,11 +179,12 @@ class Application:
 
         `take_over` takes it from that process. Raises `SessionNotFound`.
         """
-        try:
-            session = await _found(client, session_id, self._sessions.hold(session_id, take_over=take_over))
-        except SessionBusy:
-            session = await self._sessions.load(session_id)
-        client.current = session_id
+        with client.switch() as switch:
+            try:
+                session = await _found(client, session_id, self._sessions.hold(session_id, take_over=take_over))
+            except SessionBusy:
+                session = await self._sessions.load(session_id)
+            switch.to(session_id)
         await refresh_environment(session)
         return session_info(await self.services.store.meta(session_id), session)
 
@@ -172,18 +198,20 @@ class Application:
 
         `at_turn` is a turn's id or its number from 1. Raises `InvalidInput` if there is no such turn.
         """
-        source = await self.load(client, session_id)
-        log = list(source.history.entries)
-        entries = await off_loop(len(log), lambda: copied(entries_until(log, at_turn), self.services, "fork"))
-        title = f"{source.meta.title} (fork)" if source.meta.title else ""
-        session = await self.create(
-            client,
-            model=source.meta.model,
-            title=title,
-            system_instruction=source.meta.system_instruction,
-            parent=source.session_id,
-            entries=entries,
-        )
+        with client.switch() as switch:
+            source = await self.load(client, session_id)
+            log = list(source.history.entries)
+            entries = await off_loop(len(log), lambda: copied(entries_until(log, at_turn), self.services, "fork"))
+            title = f"{source.meta.title} (fork)" if source.meta.title else ""
+            session = await self.create(
+                client,
+                model=source.meta.model,
+                title=title,
+                system_instruction=source.meta.system_instruction,
+                parent=source.session_id,
+                entries=entries,
+                switch=switch,
+            )
         await session.save_meta()
         return self.info(session)
 
@@ -216,14 +244,16 @@ class Application:
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""
-        imported, entries = await asyncio.to_thread(import_file, path, self.services)
-        session = await self.create(
-            client,
-            model=imported.model or "",
-            title=imported.title or Path(path).stem[:80],
-            system_instruction=imported.system_instruction,
-            entries=entries,
-        )
+        with client.switch() as switch:
+            imported, entries = await asyncio.to_thread(import_file, path, self.services)
+            session = await self.create(
+                client,
+                model=imported.model or "",
+                title=imported.title or Path(path).stem[:80],
+                system_instruction=imported.system_instruction,
+                entries=entries,
+                switch=switch,
+            )
         await session.save_meta()
         return msgspec.structs.replace(self.info(session), warnings=imported.warnings)
 
@@ -253,7 +283,7 @@ class Application:
         session = await self.hold(client, session_id)
         guidance = slash_compression(prompt)
         if guidance is not None:
-            return await self._compress_by_prompt(session, client, guidance)
+            return await compress_by_prompt(session, client, guidance)
         prompt = unescaped(prompt)
         if replaces is not None and session.lane.is_idle:  # otherwise the turn checks it when it runs
             check_replaceable(session, replaces)
@@ -277,20 +307,6 @@ class Application:
         finally:
             await self._after_turn(session)
 
-    async def _compress_by_prompt(self, session: Session, client: Client, guidance: str) -> ChatResult:
-        with client.following(session.session_id):
-            result = await compress(session, client=client.client_id, instructions=guidance)
-        choice = session.choice()
-        return ChatResult(
-            session_id=session.session_id,
-            turn_id=self.services.new_id("turn"),
-            text=result.message,
-            finish_reason="STOP",
-            model=choice.name,
-            usage=Usage(),
-            compression=result,
-        )
-
     async def _after_turn(self, session: Session) -> None:
         """Update the listing and begin to find a title. Failures of either must not fail the turn."""
         self._titles.begin(session, Session.save_meta)
@@ -300,7 +316,7 @@ class Application:
         self, client: Client, session_id: str | None, *, instructions: str = "", preview: bool = False
     ) -> CompressionResult:
         """Compress a session on request; `preview` computes the compression and does not install it."""
-        session = await self.hold(client, session_id)
+        session = await self.hold(client, session_id, as_it_is=preview)
         with client.following(session.session_id):
             return await compress(session, client=client.client_id, instructions=instructions, preview=preview)
 
@@ -309,18 +325,8 @@ class Application:
     ) -> CancelResult:
         """Stop the job with this id, or without one whatever runs in the session."""
         session = await self.load(client, session_id)
-        by = client.client_id
-        job_id = turn_id or compression_id
-        named = session.compressions.previews(compression_id) if compression_id else []
-        if named:
-            named[0].job.cancel(by)
-            return CancelResult(cancelled=True)
-        if session.lane.cancel(by, job_id):
-            return CancelResult(cancelled=True)
-        previews = session.compressions.previews() if job_id is None else []
-        if previews:
-            previews[0].job.cancel(by)
-        return CancelResult(cancelled=bool(previews))
+        stopped = cancel_job(session, client.client_id, turn_id=turn_id, compression_id=compression_id)
+        return CancelResult(cancelled=stopped)
 
     async def close(self) -> None:
         """End every job and release every session."""
@@ -328,6 +334,7 @@ class Application:
             await session.stop("shutdown")
             session.channel.keep_deltas()
         await self._titles.close()
+        await self._sessions.close()
         await self.services.store.close()
         await self.services.models.close()
 

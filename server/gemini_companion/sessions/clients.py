@@ -25,6 +25,32 @@ class ClientSink(Protocol):
         ...
 
 
+class Switch:
+    """A request, under way, that gives a client another current session. Made by `Client.switch`.
+
+    A context manager: if the block ends without `to`, the current session stays.
+    """
+
+    def __init__(self, client: Client, number: int) -> None:
+        self.number = number
+        self.session_id: str | None = None
+        """Where it led; `None` until it has, and if it failed."""
+        self.ended = asyncio.Event()
+        self._client = client
+
+    def to(self, session_id: str) -> None:
+        """Make this the current session, unless a switch that was asked for later was faster."""
+        self.session_id = session_id
+        self._client.take(self)
+
+    def __enter__(self) -> Switch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.end(self)
+        self.ended.set()
+
+
 class Client:
     """One connection of an editor.
 
@@ -53,9 +79,43 @@ class Client:
         """Id of its current session."""
         self.making_session = asyncio.Lock()
         """Held while a session is made for a client that has none."""
+        self._switches: list[Switch] = []
+        """Those under way, in the order in which they were asked for."""
+        self._asked = 0
+        self._taken = 0
+        """The number of the switch that led to the current session."""
         self.editor = Editor(client_id)
         self._named: set[str] = set()
         self._followed: Counter[str] = Counter()
+
+    def switch(self) -> Switch:
+        """Begin a change of the current session. What is asked from here on and needs that session waits for its
+        end, see `next_current`.
+        """
+        self._asked += 1
+        switch = Switch(self, self._asked)
+        self._switches.append(switch)
+        return switch
+
+    def take(self, switch: Switch) -> None:
+        """A switch knows its session."""
+        if switch.session_id is not None and switch.number > self._taken:
+            self._taken, self.current = switch.number, switch.session_id
+
+    def end(self, switch: Switch) -> None:
+        """A switch has ended."""
+        if switch in self._switches:
+            self._switches.remove(switch)
+
+    async def next_current(self) -> str | None:
+        """Id of the session that is current once every switch asked for so far has ended."""
+        for switch in reversed(list(self._switches)):
+            if switch.number < self._taken:
+                break  # a later one was faster
+            await switch.ended.wait()
+            if switch.session_id is not None:
+                return switch.session_id
+        return self.current
 
     def name_session(self, session_id: str) -> None:
         """Subscribe it to a session that it named in a request."""

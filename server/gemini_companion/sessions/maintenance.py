@@ -1,4 +1,4 @@
-"""Work done once after the start, in the background: loading what is slow, deleting old sessions."""
+"""Work in the background: loading what is slow and deleting old sessions after the start, then letting idle ones go."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gemini_companion.engine.errors import CompanionError
 logger = logging.getLogger(__name__)
 
 DAY_MS: Final = 24 * 60 * 60 * 1000
+_EVERY_SECONDS: Final = 60.0
 
 
 class SlowStarter(Protocol):
@@ -26,6 +27,29 @@ class SweepableStore(Protocol):
     async def sweep(self, *, older_than_ms: int) -> object:
         """Delete the sessions that have not changed for that many milliseconds. Raises `CompanionError`."""
         ...
+
+
+class Housekeeper(Protocol):
+    """What keeps sessions in memory."""
+
+    async def let_go_idle(self) -> None:
+        """Let go of those that nobody uses."""
+        ...
+
+
+class Sleeper(Protocol):
+    """A clock to wait by."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for so many seconds."""
+        ...
+
+
+async def keep_house(app: Housekeeper, clock: Sleeper) -> None:
+    """Let go of idle sessions, every minute, until cancelled."""
+    while True:
+        await clock.sleep(_EVERY_SECONDS)
+        await app.let_go_idle()
 
 
 async def maintain(models: SlowStarter, store: SweepableStore, *, retention_days: int | None) -> None:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gemini_companion.engine.history.log import ResumeEntry, TurnEndEntry
 from gemini_companion.sessions.channel import EVENT_NUMBERS
 from gemini_companion.sessions.events import CompressionCancelled, TurnCancelled
 from gemini_companion.sessions.session import Draft, Session
+
+_LOOK_BACK: Final = 4 * EVENT_NUMBERS
+"""How far back beginnings without an end are sought: a process may have reserved numbers more than once, and one that
+was killed while it recovered has told nothing.
+"""
 
 
 async def recover(session: Session, first_event: int) -> None:
@@ -38,7 +45,7 @@ async def _without_end(session: Session, first_event: int) -> tuple[list[str], l
     """Ids of the turns and the compressions with an event of their beginning and none of their end, oldest first."""
     turns: dict[str, None] = {}
     compressions: dict[str, None] = {}
-    after = max(0, first_event - EVENT_NUMBERS - 1)
+    after = max(0, first_event - _LOOK_BACK - 1)
     while events := (await session.services.store.events(session.session_id, after)).events:
         after = events[-1].seq
         for stored in events:

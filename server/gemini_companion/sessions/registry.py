@@ -1,12 +1,15 @@
-"""The sessions of this process: loaded from the store, held for writing, cached while they are used."""
+"""The sessions of this process: loaded from the store, held for writing, let go when nobody uses them any more."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 from weakref import WeakValueDictionary
 
+from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.ports import SessionMeta
@@ -15,17 +18,48 @@ from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 
+KEPT_IDLE: Final = 4
+"""Sessions that nobody uses and that stay loaded, so that going back to one is quick."""
+
+IDLE_SECONDS: Final = 300.0
+"""Seconds after which one that nobody uses is let go in any case, so that another process may write it."""
+
+_REMEMBERED: Final = 1_000
+"""Sessions whose numbers are remembered after they were let go."""
+
+
+class _Remnant(NamedTuple):
+    """What is remembered of a session that was let go."""
+
+    version: int
+    """Its newest entry. If that has changed, another process had the session meanwhile."""
+    ledger: TokenLedger
+    """What the API's counts taught."""
+
 
 class SessionRegistry:
-    """Folds every session once, however many requests for it come at the same time."""
+    """Folds every session once, however many requests for it come at the same time.
 
-    def __init__(self, services: Services, subscribers: Callable[[str], Iterable[Client]]) -> None:
+    `is_wanted` tells of a session id whether it is a client's current one.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        subscribers: Callable[[str], Iterable[Client]],
+        is_wanted: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._services = services
         self._subscribers = subscribers
+        self._is_wanted = is_wanted
         self._sessions: dict[str, Session] = {}
+        """Those that were used last stand at the end."""
         self._taken: set[str] = set()
         """Those whose log was read, and closed, since their lease was taken. Others may have been written meanwhile."""
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._remnants: dict[str, _Remnant] = {}
+        self._letting_go: asyncio.Task[None] | None = None
+        self._one_at_a_time = asyncio.Lock()
 
     def __iter__(self) -> Iterator[Session]:
         return iter(list(self._sessions.values()))
@@ -41,38 +75,19 @@ class SessionRegistry:
 
     async def load(self, session_id: str) -> Session:
         """The session as it is now, whichever process holds it. Raises `SessionNotFound`, `StorageFault`."""
-        session = self.held(session_id)
-        if session is not None:
-            return session
-        async with self._opening.setdefault(session_id, asyncio.Lock()):
-            session = self.held(session_id)
-            if session is not None:
-                return session
-            # Another process may have written meanwhile: a session that is not held is read again.
-            meta, entries = await self._services.store.load(session_id)
-            return await self._fold(meta, entries, first_event=0)
+        user, session = asyncio.current_task(), self.held(session_id)
+        return self._used(session, user) if session else await _whole(self._load(session_id, user))
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> Session:
         """The session, held for writing; what a crash left open is closed.
 
         Raises `SessionBusy` while another process holds it, unless `take_over`; `SessionNotFound`, `StorageFault`.
+        Once begun it completes, even if the caller is cancelled meanwhile: what it tells of a crash is told once.
         """
-        session = self.held(session_id)
+        user, session = asyncio.current_task(), self.held(session_id)
         if session is not None:
-            return session
-        store = self._services.store
-        async with self._opening.setdefault(session_id, asyncio.Lock()):
-            session = self.held(session_id)
-            if session is not None:
-                return session
-            self._taken.discard(session_id)
-            await store.hold(session_id, take_over=take_over)
-            meta, entries = await store.load(session_id)
-            first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
-            session = await self._fold(meta, entries, first_event=first)
-            await recover(session, first)
-            self._taken.add(session_id)
-            return session
+            return self._used(session, user)
+        return await _whole(self._hold(session_id, user, take_over=take_over))
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry]) -> Session:
         """A new session of these entries, held. Raises `StorageFault`."""
@@ -80,18 +95,111 @@ class SessionRegistry:
         first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
         session = await self._fold(meta, entries, first_event=first)
         self._taken.add(meta.session_id)
-        return session
+        return self._used(session, asyncio.current_task())
 
     async def delete(self, session_id: str) -> None:
         """Delete a session and its files. Raises `SessionNotFound`, `SessionBusy`, `StorageFault`."""
         await self._services.store.delete(session_id)
         self._sessions.pop(session_id, None)
         self._taken.discard(session_id)
+        self._remnants.pop(session_id, None)
 
-    async def _fold(self, meta: SessionMeta, entries: Sequence[Entry], *, first_event: int) -> Session:
+    async def close(self) -> None:
+        """End what goes on by itself."""
+        if self._letting_go is not None:
+            await asyncio.wait({self._letting_go})
+
+    async def let_go(self) -> None:
+        """Unload and release the sessions that nobody uses, but for `KEPT_IDLE` used within `IDLE_SECONDS`."""
+        async with self._one_at_a_time:
+            idle = [session for session in self if self._is_idle(session)]
+            now = self._services.clock.monotonic()
+            for place, session in enumerate(reversed(idle)):
+                if place >= KEPT_IDLE or now - session.last_used >= IDLE_SECONDS:
+                    await self._let_go(session)
+
+    async def _let_go(self, session: Session) -> None:
+        session_id = session.session_id
+        async with self._opening.setdefault(session_id, asyncio.Lock()):
+            if self._sessions.get(session_id) is not session or not self._is_idle(session):
+                return
+            # From here on whoever asks for it waits for the lock, and then loads it again.
+            del self._sessions[session_id]
+            self._taken.discard(session_id)
+            session.channel.keep_deltas()
+            if not self._services.store.holds(session_id):
+                return
+            self._remnants.pop(session_id, None)
+            self._remnants[session_id] = _Remnant(session.history.version, session.ledger)
+            while len(self._remnants) > _REMEMBERED:
+                del self._remnants[next(iter(self._remnants))]
+            try:
+                await self._services.store.release(session_id)
+            except CompanionError:
+                return  # the lease stays this process's, and is taken again with the next use
+
+    def _is_idle(self, session: Session) -> bool:
+        return not self._is_wanted(session.session_id) and not session.is_in_use
+
+    def _used(self, session: Session, user: asyncio.Task[Any] | None) -> Session:
+        """The session, which is not let go as long as the task runs that asked for it."""
+        session.use(user, self._services.clock.monotonic())
+        if self._sessions.get(session.session_id) is session:
+            self._sessions[session.session_id] = self._sessions.pop(session.session_id)
+        return session
+
+    async def _load(self, session_id: str, user: asyncio.Task[Any] | None) -> Session:
+        async with self._opening.setdefault(session_id, asyncio.Lock()):
+            session = self.held(session_id)
+            if session is not None:
+                return self._used(session, user)
+            # Another process may have written meanwhile: a session that is not held is read again.
+            meta, entries = await self._services.store.load(session_id)
+            return self._used(await self._fold(meta, entries, first_event=0), user)
+
+    async def _hold(self, session_id: str, user: asyncio.Task[Any] | None, *, take_over: bool) -> Session:
+        store = self._services.store
+        async with self._opening.setdefault(session_id, asyncio.Lock()):
+            session = self.held(session_id)
+            if session is not None:
+                return self._used(session, user)
+            self._taken.discard(session_id)
+            await store.hold(session_id, take_over=take_over)
+            meta, entries = await store.load(session_id)
+            first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
+            remnant = self._remnants.pop(session_id, None)
+            if remnant is not None and remnant.version == (entries[-1].seq if entries else 0):
+                # Nobody had it meanwhile: it goes on as if it had never been let go.
+                session = await self._fold(meta, entries, first_event=first, ledger=remnant.ledger)
+            else:
+                session = await self._fold(meta, entries, first_event=first)
+                try:
+                    await recover(session, first)
+                except BaseException:
+                    self._sessions.pop(session_id, None)  # the next one tries again from the beginning
+                    raise
+            self._taken.add(session_id)
+            return self._used(session, user)
+
+    async def _fold(
+        self, meta: SessionMeta, entries: Sequence[Entry], *, first_event: int, ledger: TokenLedger | None = None
+    ) -> Session:
         """Fold a log; a long one in a thread, since every content is measured."""
         services = self._services
         channel = EventChannel(meta.session_id, services.store, services.clock, self._subscribers, first_event)
-        session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel))
+        session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger))
+        session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session
+        if len(self._sessions) > KEPT_IDLE and (self._letting_go is None or self._letting_go.done()):
+            self._letting_go = asyncio.create_task(self.let_go(), name="letting sessions go")
         return session
+
+
+async def _whole(opening: Coroutine[Any, Any, Session]) -> Session:
+    """What `opening` returns. It runs to its end even if whoever waits for it is cancelled."""
+    task = asyncio.create_task(opening, name="opening a session")
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody is left to hear of it
+        raise

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
+from weakref import WeakSet
 
 import msgspec
 
@@ -31,11 +32,11 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.part import is_truthy
 from gemini_companion.engine.history.view import History
-from gemini_companion.engine.ide_context.policy import Baseline, baseline_of, is_full_due
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression_state import ActiveCompressions
+from gemini_companion.sessions.context.knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event, UsageUpdated
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -52,11 +53,18 @@ Draft: TypeAlias = Callable[[int], Entry]
 class Session:
     """One conversation. Everything that changes its log goes through `append` or `commit`."""
 
-    def __init__(self, meta: SessionMeta, entries: Iterable[Entry], services: Services, channel: EventChannel) -> None:
+    def __init__(
+        self,
+        meta: SessionMeta,
+        entries: Iterable[Entry],
+        services: Services,
+        channel: EventChannel,
+        ledger: TokenLedger | None = None,
+    ) -> None:
         self.meta = meta
         self.services = services
         self.channel = channel
-        self.ledger = TokenLedger()
+        self.ledger = ledger or TokenLedger()
         self.history = History(self.ledger.measure)
         self.breaker = Breaker()
         self.lane = Lane()
@@ -77,8 +85,10 @@ class Session:
         """Turns that have not ended, oldest first."""
         self._due_ide_tokens = 0
         """Tokens of the IDE context when it last left the view: the next request sends it again, so it is counted."""
-        self._ide_read: tuple[tuple[int, ...], Baseline | None] = ((), None)
-        """The sequence numbers of IDE entries, and the baseline that they leave."""
+        self.editor_knowledge = EditorKnowledge(self.history)
+        self.last_used = 0.0
+        """Seconds on the monotonic clock."""
+        self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
         self._system_tokens: tuple[str | None, int] = (None, 0)
@@ -91,27 +101,23 @@ class Session:
         """The session's id."""
         return self.meta.session_id
 
-    # --- the IDE context
+    # --- who uses it
 
-    def ide_baseline(self) -> Baseline | None:
-        """What the model knows of an editor by the IDE entries in the view. Each is read once."""
-        entries = self.history.ide_entries
-        seqs = tuple(entry.seq for entry in entries)
-        read, baseline = self._ide_read
-        if seqs[: len(read)] != read:
-            read, baseline = (), None
-        baseline = baseline_of(entries[len(read) :], baseline)
-        self._ide_read = (seqs, baseline)
-        return baseline
+    def use(self, task: asyncio.Task[Any] | None, now: float) -> None:
+        """Note that a task works with it until it is done, usually a request's. `now` is on the monotonic clock."""
+        self.last_used = now
+        if task is not None:
+            self._users.add(task)
 
-    def is_full_ide_due(self, client: Client) -> bool:
-        """True if the next prompt from this client sends the full IDE context."""
-        history = self.history
-        return is_full_due(
-            self.ide_baseline(),
-            client=client.client_id,
-            epoch=history.epoch,
-            previous_turn_client=history.previous_client,
+    @property
+    def is_in_use(self) -> bool:
+        """True while something runs, waits or is previewed here, is still to be written, or is asked for."""
+        return (
+            not self.lane.is_idle
+            or self.compressions.shown is not None
+            or self._log_lock.locked()
+            or bool(self._unwritten)
+            or any(not task.done() for task in self._users)
         )
 
     # --- the log
@@ -293,7 +299,7 @@ class Session:
             elapsed_ms=under_way.elapsed_ms if under_way else msgspec.UNSET,
             last=self.last_result or msgspec.UNSET,
             has_failed_compression_attempt=self.breaker.has_failed(count.tokens),
-            force_full_ide_context=client is None or self.is_full_ide_due(client),
+            force_full_ide_context=client is None or self.editor_knowledge.is_full_due(client.client_id),
             token_count=count.tokens,
             token_count_source=count.source,
             token_limit=self.limit(choice),

@@ -16,6 +16,7 @@ from gemini_companion.sessions.ports import SessionMeta, StoredEvent
 MakeStore = Callable[..., SqliteStore]
 
 START = 1_700_000_000_000
+DAY_MS = 86_400_000
 
 
 class ManualClock:
@@ -23,12 +24,18 @@ class ManualClock:
 
     def __init__(self) -> None:
         self.time = START
+        self._jumped = 0
 
     def now(self) -> int:
         return self.time
 
     def monotonic(self) -> float:
-        return self.time / 1000
+        return (self.time - self._jumped) / 1000
+
+    def jump(self, milliseconds: int) -> None:
+        """Set the clock on the wall, without any time passing."""
+        self.time += milliseconds
+        self._jumped += milliseconds
 
     async def sleep(self, seconds: float) -> None:
         self.time += round(seconds * 1000)

@@ -37,6 +37,29 @@ async def test_a_damaged_row_is_left_out_and_the_rest_is_read(
         await store.append("s1", [prompt(6)])
 
 
+async def test_a_session_that_lost_entries_is_told_of_once_with_what_can_be_done(
+    make_store: MakeStore, database: Path
+) -> None:
+    said: list[str] = []
+    store = make_store(notify=said.append)
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta(title="Mending the parser"), [prompt(number) for number in range(1, 10)])
+        await store.create(meta("s2"), [prompt(1)])
+        await store.load("s1")
+        assert said == []
+        await execute(store, "UPDATE log SET json = ? WHERE session_id = 's1' AND seq IN (2, 4)", b"rotten")
+        for session_id in ("s1", "s1", "s2"):
+            await store.load(session_id)
+        (sentence,) = said
+        assert "“Mending the parser” lost 2 entries (numbers 2, 4)" in sentence
+        assert "Export the chat" in sentence
+        assert str(database.parent) in sentence
+        await store.close()
+        again = make_store(notify=said.append)
+        await again.load("s1")
+        assert len(said) == 2, "another process tells it too"
+
+
 async def test_a_damaged_row_at_the_end_does_not_stop_the_session_from_going_on(store: SqliteStore) -> None:
     async with asyncio.timeout(PATIENCE):
         await store.create(meta(), [prompt(1), prompt(2, "lost words"), prompt(3)])
@@ -125,8 +148,13 @@ async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: 
         said: list[str] = []
         store = make_store(notify=said.append)
         there = {name: await seqs(store, name) for name in ("a", "b")}
-        assert len(said) == 1
-        assert sum(map(len, there.values())) > 380
+        lost = 400 - sum(map(len, there.values()))
+        assert 0 < lost < 20
+        assert f"{lost} could not" in said[0]
+        told = [sentence for sentence in said[1:] if "Export the chat" in sentence]
+        assert len(told) == len(said) - 1 == sum(len(numbers) < 200 for numbers in there.values())
+        await store.load("a")
+        assert len(said) == 1 + len(told), "each is told once"
         assert all(numbers == sorted(numbers) for numbers in there.values())
         assert (await store.meta("a")).title == "Title a"
         assert [listed.session_id for listed in (await store.list(query="b words 200 title")).sessions] == ["b"]

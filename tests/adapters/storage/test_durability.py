@@ -31,6 +31,7 @@ from tests.adapters.storage.stores import meta, prompt
 
 class SystemClock:
     def now(self): return time.time_ns() // 1_000_000
+    def monotonic(self): return time.monotonic()
 
 async def main(data_dir, names, *, last, wait):
     store = open_store(data_dir, "default", clock=SystemClock())

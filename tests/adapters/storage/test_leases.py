@@ -12,10 +12,20 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.adapters.storage import SqliteStore, open_store
-from gemini_companion.adapters.storage.leases import STALE_MS
+from gemini_companion.adapters.storage.leases import STALE_SECONDS
 from gemini_companion.adapters.storage.process import ProcessIdentity, SystemProcesses
 from gemini_companion.engine.errors import SessionBusy
-from tests.adapters.storage.stores import START, FakeProcesses, MakeStore, ManualClock, execute, meta, prompt, seqs
+from tests.adapters.storage.stores import (
+    DAY_MS,
+    START,
+    FakeProcesses,
+    MakeStore,
+    ManualClock,
+    execute,
+    meta,
+    prompt,
+    seqs,
+)
 from tests.support.patience import PATIENCE
 
 HOLDER, OTHER = 100, 200
@@ -123,24 +133,38 @@ async def test_what_was_taken_over_and_given_back_is_not_written_by_the_first_ho
         await pair.first.append("s1", [prompt(2)])
 
 
+@pytest.mark.parametrize("jump", [-90 * DAY_MS, -STALE_SECONDS * 2_000, STALE_SECONDS * 2_000, 90 * DAY_MS])
+async def test_a_clock_that_jumps_steals_no_lease(pair: Pair, clock: ManualClock, jump: float) -> None:
+    async with asyncio.timeout(PATIENCE):
+        pair.alive[HOLDER] = None
+        clock.jump(round(jump))
+        for _ in range(3):
+            with pytest.raises(SessionBusy):
+                await pair.second.hold("s1")
+            await clock.sleep(STALE_SECONDS - 1)
+            await pair.first.beat()
+        await pair.first.append("s1", [prompt(2)])
+        assert pair.first.holds("s1")
+
+
 @pytest.mark.parametrize(
-    ("alive", "age", "is_free"),
+    ("alive", "watched", "is_free"),
     [
         (True, 0, False),
-        (True, STALE_MS * 100, False),  # a machine that slept
+        (True, STALE_SECONDS * 100, False),  # a machine that slept
         (False, 0, True),
         (None, 0, False),
-        (None, STALE_MS, False),
-        (None, STALE_MS + 1, True),
-        (None, -STALE_MS - 1, True),  # a clock that was set back says nothing
+        (None, STALE_SECONDS, False),
+        (None, STALE_SECONDS + 1, True),
     ],
 )
-async def test_a_lease_is_stale_when_its_holder_is_dead_or_silent_and_not_provably_alive(
-    pair: Pair, clock: ManualClock, alive: bool | None, age: int, is_free: bool
+async def test_a_lease_is_stale_when_its_holder_is_dead_or_watched_in_silence_and_not_provably_alive(
+    pair: Pair, clock: ManualClock, alive: bool | None, watched: float, is_free: bool
 ) -> None:
     async with asyncio.timeout(PATIENCE):
         pair.alive[HOLDER] = alive
-        clock.time = START + age
+        await pair.second.list()
+        await clock.sleep(watched)
         if is_free:
             await pair.second.hold("s1")
             await pair.second.append("s1", [prompt(2)])
@@ -152,9 +176,9 @@ async def test_a_lease_is_stale_when_its_holder_is_dead_or_silent_and_not_provab
 async def test_a_heartbeat_keeps_a_lease_alive(pair: Pair, clock: ManualClock) -> None:
     async with asyncio.timeout(PATIENCE):
         pair.alive[HOLDER] = None
-        clock.time += STALE_MS
+        await clock.sleep(STALE_SECONDS)
         await pair.first.beat()
-        clock.time += STALE_MS
+        await clock.sleep(STALE_SECONDS)
         with pytest.raises(SessionBusy):
             await pair.second.hold("s1")
 

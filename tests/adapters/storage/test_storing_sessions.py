@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gemini_companion.adapters.storage import SqliteStore, open_store, project_key
+from gemini_companion.adapters.storage.store import GRACE_MS
 from gemini_companion.engine.errors import InvalidInput, SessionNotFound, StaleVersion, StorageFault
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.ports import SessionMeta, SessionStore
@@ -134,6 +135,9 @@ async def test_old_sessions_are_swept_but_for_those_that_someone_holds(
             await mine.release(name)
         await other.hold("held there")
         clock.time = START + 1_500
+        assert await mine.sweep(older_than_ms=1_000) == 0, "they are noted first"
+        await mine.save_meta(meta("new", updated_at=START + 1_500 + GRACE_MS))
+        clock.time += GRACE_MS
         assert await mine.sweep(older_than_ms=1_000) == 1
         assert {listed.session_id for listed in (await mine.list()).sessions} == {"held here", "held there", "new"}
         os.utime(files, (1, 1))

@@ -123,14 +123,15 @@ class Database:
                 os.unlink(self._fresh + companion)
         connection = _prepared(self._fresh)
         try:
-            sessions, entries = salvage(self.path, connection)
+            sessions, entries, lost = salvage(self.path, connection)
         finally:
             connection.close()
         broken = self._put_aside()
         os.rename(self._fresh, self.path)
         message = (
             f"The session store was damaged and was put aside as {broken}; {entries} entries of {sessions} sessions"
-            " could be taken over."
+            f" could be taken over{f', {lost} could not' if lost else ''}. Check the disk, and export the chats that"
+            " matter to you."
         )
         _log.error(message)
         self._notify(message)

@@ -76,7 +76,8 @@ def create_private_file(path: str) -> None:
 def write_private_text(directory: str, name: str, text: str) -> str:
     """Write a new file of that name, or of that name with a number if it is taken, and return its path.
 
-    A file of the same content is taken as it is. The file is complete and on disk when this returns; if it raises `OSError` or `StorageFault`, there is no file.
+    A file of the same content is taken as it is. The file is complete and on disk when this returns; if it raises
+    `OSError` or `StorageFault`, there is no file.
     """
     stem, suffix = os.path.splitext(name)
     data = text.encode(errors="replace")

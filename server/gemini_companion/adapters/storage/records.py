@@ -85,15 +85,22 @@ def read_meta(connection: sqlite3.Connection, session_id: str) -> SessionMeta:
     return decode_meta(row)
 
 
-def read_entries(connection: sqlite3.Connection, session_id: str) -> list[Entry]:
-    """The log in order. A damaged entry is left out with a warning; the others stay readable."""
+def read_entries(connection: sqlite3.Connection, session_id: str) -> tuple[list[Entry], list[int]]:
+    """The log in order, and the numbers of the entries that were lost to damage, now or earlier.
+
+    A damaged entry is left out with a warning; the others stay readable.
+    """
     entries: list[Entry] = []
+    damaged = [
+        int(seq) for (seq,) in connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,))
+    ]
     for seq, data in connection.execute("SELECT seq, json FROM log WHERE session_id = ? ORDER BY seq", (session_id,)):
         try:
             entries.append(decode_entry(data))
         except ValueError as fault:
             _log.warning("Entry %d of session %s is damaged and is left out: %s", seq, session_id, fault)
-    return entries
+            damaged.append(int(seq))
+    return entries, sorted(damaged)
 
 
 def session_ids(connection: sqlite3.Connection) -> list[str]:
@@ -101,9 +108,28 @@ def session_ids(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute("SELECT session_id FROM sessions")]
 
 
-def older_than(connection: sqlite3.Connection, deadline: int) -> list[str]:
-    """Ids of the sessions last written before `deadline` (ms since 1970), oldest first."""
-    rows = connection.execute("SELECT session_id FROM sessions WHERE updated_at < ? ORDER BY updated_at", (deadline,))
+def long_due(connection: sqlite3.Connection, now: int, deadline: int, grace: int) -> list[str]:
+    """Ids of the sessions last written before `deadline` that were so at an earlier call too, `grace` ms ago or more.
+
+    Times are ms since 1970. The others written before `deadline` are noted. If the newest time that the store knows is
+    before `deadline` too, either nobody was here for long or the clock has jumped: all begin anew.
+    """
+    (newest,) = connection.execute(
+        "SELECT max((SELECT coalesce(max(updated_at), 0) FROM sessions),"
+        " (SELECT coalesce(max(since), 0) FROM due_sessions WHERE since <= ?))",
+        (now,),
+    ).fetchone()
+    connection.execute(
+        "DELETE FROM due_sessions WHERE ? OR since > ?"
+        " OR session_id NOT IN (SELECT session_id FROM sessions WHERE updated_at < ?)",
+        (newest < deadline, now, deadline),
+    )
+    connection.execute(
+        "INSERT OR IGNORE INTO due_sessions (session_id, since)"
+        " SELECT session_id, ? FROM sessions WHERE updated_at < ?",
+        (now, deadline),
+    )
+    rows = connection.execute("SELECT session_id FROM due_sessions WHERE since <= ? ORDER BY since", (now - grace,))
     return [row[0] for row in rows]
 
 

@@ -28,10 +28,11 @@ _OLD_NAMES: Final = {"log": "entries"}
 """What version 0.1 called a table."""
 
 
-def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int]:
+def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int, int]:
     """Copy the readable rows of the file `broken` into the empty tables of `connection`.
 
-    Returns the numbers of sessions and of entries.
+    Returns the numbers of sessions, of entries, and of entries that are known to be lost, which are noted in
+    `damaged_entries`.
     """
     import sqlite3
 
@@ -48,6 +49,7 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int]:
             counts[table] = connection.executemany(
                 f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows
             ).rowcount
+        found, lost = _single_entries(source, _name_in(source, "log"), connection) if source else (0, 0)
         _index(connection)
         connection.execute("COMMIT")
     except BaseException:
@@ -57,7 +59,7 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int]:
     finally:
         if source is not None:
             source.close()
-    return max(0, counts["sessions"]), max(0, counts["log"])
+    return max(0, counts["sessions"]), max(0, counts["log"]) + found, lost
 
 
 def _name_in(source: sqlite3.Connection, table: str) -> str:
@@ -90,6 +92,35 @@ def _readable_rows(source: sqlite3.Connection, table: str, columns: tuple[str, .
                 f"SELECT rowid, {names} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid DESC", (last,)
             ):
                 yield row[1:]
+
+
+def _single_entries(source: sqlite3.Connection, table: str, connection: sqlite3.Connection) -> tuple[int, int]:
+    """Copy one by one the entries that the file's own index names and that are missing so far; returns how many could
+    be read, and how many could not.
+    """
+    import sqlite3
+
+    columns = ", ".join(_TABLES["log"])
+    known = set(connection.execute("SELECT session_id, seq FROM log"))
+    keys: list[tuple[str, int]] = []
+    with suppress(sqlite3.DatabaseError):
+        keys.extend(
+            key
+            for key in source.execute(f"SELECT session_id, seq FROM {table} ORDER BY session_id, seq")
+            if key not in known
+        )
+    found = 0
+    for key in keys:
+        try:
+            row = source.execute(f"SELECT {columns} FROM {table} WHERE session_id = ? AND seq = ?", key).fetchone()
+        except sqlite3.DatabaseError:
+            row = None
+        if row is not None and row[:2] == key:
+            connection.execute(f"INSERT OR IGNORE INTO log ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
+            found += 1
+        else:
+            connection.execute("INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, x'')", key)
+    return found, len(keys) - found
 
 
 def _index(connection: sqlite3.Connection) -> None:

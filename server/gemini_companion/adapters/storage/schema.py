@@ -41,9 +41,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     # Version 0.1 cannot read entries by their new names. It refuses to open the file from here on, and one that has it
     # open finds its table gone instead of dropping what it does not know. The entries' JSON stays as it is.
     ("UPDATE entries SET type = 'compression' WHERE type = 'compaction'", "ALTER TABLE entries RENAME TO log"),
+    # Sessions that a sweep found old enough to go, and when it first did (ms since 1970).
+    ("CREATE TABLE due_sessions (session_id TEXT PRIMARY KEY NOT NULL, since INTEGER NOT NULL)",),
 )
 
-TABLES: Final = ("sessions", "log", "damaged_entries", "leases", "event_numbers", "events", "documents")
+TABLES: Final = ("sessions", "log", "damaged_entries", "leases", "event_numbers", "events", "documents", "due_sessions")
 """Every table but the full-text index `texts`, all with a column `session_id`."""
 
 

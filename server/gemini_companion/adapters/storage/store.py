@@ -41,6 +41,8 @@ Metas: TypeAlias = list[SessionMeta]
 Values: TypeAlias = list[str | int]
 
 THIRTY_DAYS_MS: Final = 30 * 24 * 60 * 60 * 1000
+GRACE_MS: Final = 7 * 24 * 60 * 60 * 1000
+"""How long a session that is old enough to be swept still stays."""
 
 _MAX_PAGE: Final = 500
 _MAX_EVENTS: Final = 10_000
@@ -72,7 +74,8 @@ def open_store(
 ) -> SqliteStore:
     """The store of the project named by `project_key`. The disk is not touched until it is first used.
 
-    `notify` is called on the store's own thread, with a sentence for people, when a damaged file was moved aside.
+    `notify` is called on any thread, with a sentence for people, when a damaged file was moved aside, and when a
+    session that lost entries is read for the first time.
     `processes` knows which holders of leases are alive; by default the system is asked.
     """
     directory = os.path.join(os.path.abspath(data_dir), "projects", safe_name(project))
@@ -100,9 +103,11 @@ class SqliteStore:
         self._directory = directory
         self._clock = clock
         self._notify = notify
-        self._leases = Leases(os.urandom(8).hex(), processes)
+        self._leases = Leases(os.urandom(8).hex(), processes, lambda: clock.monotonic())
         self._events = EventKeeper()
         self._held: set[str] = set()
+        self._told: set[str] = set()
+        """Sessions whose damaged entries were told of."""
         self._lost_events: dict[str, int] = {}
         """By session, the highest number of an event that could not be stored."""
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
@@ -135,10 +140,15 @@ class SqliteStore:
     async def load(self, session_id: str) -> tuple[SessionMeta, Log]:
         """Read a whole session."""
 
-        def work(connection: sqlite3.Connection) -> tuple[SessionMeta, Log]:
-            return self._meta(connection, session_id), records.read_entries(connection, session_id)
+        def work(connection: sqlite3.Connection) -> tuple[SessionMeta, Log, list[int]]:
+            entries, damaged = records.read_entries(connection, session_id)
+            return self._meta(connection, session_id), entries, damaged
 
-        return await self.worker.run("read", work)
+        meta, entries, damaged = await self.worker.run("read", work)
+        if damaged and session_id not in self._told:
+            self._told.add(session_id)
+            self._notify(_loss(meta, damaged, self._directory))
+        return meta, entries
 
     async def meta(self, session_id: str) -> SessionMeta:
         """Read a session's metadata."""
@@ -148,7 +158,7 @@ class SqliteStore:
         """Replace a session's metadata. Raises `SessionBusy` while another living process holds it."""
 
         def work(connection: sqlite3.Connection) -> None:
-            self._leases.require_free(connection, meta.session_id, self._clock.now())
+            self._leases.require_free(connection, meta.session_id)
             records.update_session(connection, meta)
 
         await self.worker.run("write", work)
@@ -182,7 +192,7 @@ class SqliteStore:
 
         def work(connection: sqlite3.Connection) -> None:
             records.require_session(connection, session_id)
-            self._leases.require_free(connection, session_id, self._clock.now())
+            self._leases.require_free(connection, session_id)
             records.delete_session(connection, session_id)
 
         await self.worker.run("write", work)
@@ -192,15 +202,18 @@ class SqliteStore:
     async def sweep(self, older_than_ms: int = THIRTY_DAYS_MS) -> int:
         """Delete the sessions that no process holds and that were last written more than `older_than_ms` ago.
 
-        Returns their number. Private files of deleted sessions are deleted at the same age.
+        They go only if an earlier sweep found them old too, `GRACE_MS` ago or more, and never in the first sweep after
+        a gap as long as `older_than_ms`: a clock that is ahead must not cost anybody a session. Returns their number.
+        Private files of deleted sessions are deleted at the same age.
         """
-        deadline = self._clock.now() - older_than_ms
-        old = await self.worker.run("read", lambda connection: records.older_than(connection, deadline))
+        now = self._clock.now()
+        deadline = now - older_than_ms
+        old = await self.worker.run("write", lambda connection: records.long_due(connection, now, deadline, GRACE_MS))
         count = 0
         for session_id in old:
 
             def work(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
-                is_free = not self._leases.is_held(connection, session_id, self._clock.now())
+                is_free = not self._leases.is_held(connection, session_id)
                 is_due = is_free and records.is_older(connection, session_id, deadline)
                 if is_due:
                     records.delete_session(connection, session_id)
@@ -312,8 +325,19 @@ class SqliteStore:
         return self._with_holders(connection, [records.read_meta(connection, session_id)])[0]
 
     def _with_holders(self, connection: sqlite3.Connection, metas: Metas) -> Metas:
-        holders = self._leases.holders(connection, [meta.session_id for meta in metas], self._clock.now())
+        holders = self._leases.holders(connection, [meta.session_id for meta in metas])
         return [msgspec.structs.replace(meta, held_by=holders.get(meta.session_id)) for meta in metas]
 
     def _files_of(self, session_id: str) -> str:
         return os.path.join(self._directory, "files", safe_name(session_id))
+
+
+def _loss(meta: SessionMeta, damaged: Sequence[int], directory: str) -> str:
+    """What to tell of a session that lost entries."""
+    shown = ", ".join(map(str, damaged[:5])) + (", …" if len(damaged) > 5 else "")
+    what = f"1 entry (number {shown})" if len(damaged) == 1 else f"{len(damaged)} entries (numbers {shown})"
+    return (
+        f"The chat “{meta.title or meta.session_id}” lost {what} to damage of the disk; everything else of it is there."
+        " Export the chat to have a copy of what is left, and check the disk. What is damaged is kept in"
+        f" {directory}: a backup of that folder from before may still have it whole."
+    )

@@ -15,12 +15,14 @@ A preview that is ready and not applied belongs to the person who looks at it: n
 from __future__ import annotations
 
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.log import CompressionResult, Usage
+from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.preview import install_preview
 from gemini_companion.sessions.compression.run import CompressionRun
 from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.session import Session
 
 
@@ -63,6 +65,21 @@ def _preview(session: Session, instructions: str) -> Compression:
 
     compression.prepare(execute).start()  # beside the lane: it installs nothing
     return compression
+
+
+async def compress_by_prompt(session: Session, client: Client, guidance: str) -> ChatResult:
+    """Compress because a slash command asked for it; the result stands where a turn's would."""
+    with client.following(session.session_id):
+        result = await compress(session, client=client.client_id, instructions=guidance)
+    return ChatResult(
+        session_id=session.session_id,
+        turn_id=session.services.new_id("turn"),
+        text=result.message,
+        finish_reason="STOP",
+        model=session.choice().name,
+        usage=Usage(),
+        compression=result,
+    )
 
 
 async def compress_at_safe_point(

@@ -117,7 +117,7 @@ async def preview_context(services: Services, client: Client, session: Session |
 
 async def _due(opened: OpenFiles, client: Client, session: Session | None) -> DueContext:
     history = session.history if session is not None else None
-    baseline = session.ide_baseline() if session is not None else None
+    baseline = session.editor_knowledge.baseline() if session is not None else None
     previous = history.previous_client if history is not None else None
     epoch = history.epoch if history is not None else 0
     call_open = history is not None and history.has_open_call()

@@ -48,6 +48,7 @@ class Titles:
         session.meta = msgspec.structs.replace(session.meta, title=beginning)
         task = asyncio.create_task(self._find(session, beginning, save), name=f"title:{session.session_id}")
         self._tasks.add(task)
+        session.use(task, self._services.clock.monotonic())
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:

@@ -1,0 +1,20 @@
+"""Which of a session's jobs a request to cancel means."""
+
+from __future__ import annotations
+
+from gemini_companion.sessions.session import Session
+
+
+def cancel_job(session: Session, by: str, *, turn_id: str | None = None, compression_id: str | None = None) -> bool:
+    """Stop the job with this id, or without one whatever runs; true if there was one. `by` is the client's id."""
+    job_id = turn_id or compression_id
+    named = session.compressions.previews(compression_id) if compression_id else []
+    if named:
+        named[0].job.cancel(by)
+        return True
+    if session.lane.cancel(by, job_id):
+        return True
+    previews = session.compressions.previews() if job_id is None else []
+    if previews:
+        previews[0].job.cancel(by)
+    return bool(previews)

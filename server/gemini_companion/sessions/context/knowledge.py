@@ -1,0 +1,33 @@
+"""What the model knows of an editor, as the view of a session says."""
+
+from __future__ import annotations
+
+from gemini_companion.engine.history.view import History
+from gemini_companion.engine.ide_context.policy import Baseline, baseline_of, is_full_due
+
+
+class EditorKnowledge:
+    """Reads each IDE entry of a history once."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._read: tuple[tuple[int, ...], Baseline | None] = ((), None)
+        """The sequence numbers of IDE entries, and the baseline that they leave."""
+
+    def baseline(self) -> Baseline | None:
+        """What the model knows of an editor by the IDE entries in the view."""
+        entries = self._history.ide_entries
+        seqs = tuple(entry.seq for entry in entries)
+        read, baseline = self._read
+        if seqs[: len(read)] != read:
+            read, baseline = (), None
+        baseline = baseline_of(entries[len(read) :], baseline)
+        self._read = (seqs, baseline)
+        return baseline
+
+    def is_full_due(self, client: str) -> bool:
+        """True if the next prompt from the client with this id sends the full IDE context."""
+        history = self._history
+        return is_full_due(
+            self.baseline(), client=client, epoch=history.epoch, previous_turn_client=history.previous_client
+        )

@@ -1,0 +1,47 @@
+"""The server, with a store that holds what the test names: the store's methods `create`, `hold` and `load` wait while
+there is a file of that name in the folder `COMPANION_TEST_HOLD`, which has two pipes: `reached` and `release`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from gemini_companion.adapters.storage import store as storage
+from gemini_companion.wiring import serve_stdio
+
+FOLDER = Path(os.environ.get("COMPANION_TEST_HOLD", ""))
+
+
+def meet(name: str) -> None:
+    """Come to a pipe, and wait for the test at its other end."""
+    with (FOLDER / name).open("w"):
+        pass
+
+
+async def hold(method: str) -> None:
+    marker = FOLDER / method
+    if marker.exists():
+        marker.unlink()
+        await asyncio.to_thread(meet, "reached")
+        await asyncio.to_thread(meet, "release")
+
+
+class HeldStore(storage.SqliteStore):
+    """The real store, but for the waiting."""
+
+    async def create(self, *arguments: Any, **options: Any) -> None:
+        await hold("create")
+        await super().create(*arguments, **options)
+
+    async def hold(self, *arguments: Any, **options: Any) -> None:
+        await hold("hold")
+        await super().hold(*arguments, **options)
+
+
+if __name__ == "__main__":
+    storage.SqliteStore = HeldStore  # type: ignore[misc]  # the name that `open_store` makes it by
+    sys.exit(serve_stdio(os.environ))
