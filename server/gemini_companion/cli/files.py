@@ -52,11 +52,13 @@ def check_writable(name: str) -> None:
         raise CompanionError(f"{name} cannot be written: {why}.", hint="Name a file in a folder that exists.")
 
 
-def write_whole(name: str, data: bytes) -> None:
-    """Write a file completely or not at all. Raises `CompanionError`."""
+def write_whole(name: str, data: bytes, *, private: bool = False) -> None:
+    """Write a file completely or not at all; a `private` one is its owner's alone. Raises `CompanionError`."""
     path = Path(name)
     partial = path.with_name(f".{path.name}.partial")
     try:
+        partial.unlink(missing_ok=True)
+        partial.touch(mode=0o600 if private else 0o666)
         partial.write_bytes(data)
         partial.replace(path)
     except OSError as error:
