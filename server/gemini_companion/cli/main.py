@@ -149,7 +149,11 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("--json", action="store_true")
     export = actions.add_parser("export", help="a session as a file")
     export.add_argument("id")
-    export.add_argument("--format", choices=("companion", "gemini-cli"), default="companion")
+    form = export.add_mutually_exclusive_group()
+    form.add_argument("--format", choices=("companion", "gemini-cli"), default="companion")
+    form.add_argument(
+        "--to-gemini-cli", action="store_true", help="write it where Gemini CLI lists the sessions of its folder"
+    )
     import_ = actions.add_parser("import", help="read a session file")
     import_.add_argument("file", metavar="FILE")
     delete = actions.add_parser("delete", help="forget a session")

@@ -6,17 +6,21 @@ import argparse
 import datetime
 import json
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 
 import msgspec
 
+from gemini_companion.cli.files import write_whole
+from gemini_companion.cli.gemini_cli_folder import chats_folder, file_name
 from gemini_companion.cli.terminal import harmless, on_one_line
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.events import Event
+from gemini_companion.sessions.interchange.gemini_cli_export import gemini_cli_id
 from gemini_companion.sessions.results import CompressionStatusReport, HistoryItem, SessionInfo, item_content
 from gemini_companion.sessions.transcript.pages import history_page
 from gemini_companion.settings.load import SettingsLoader
@@ -54,7 +58,7 @@ async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
     client.folders = (folder,)
     app.attach(client)
     try:
-        return await _act(app, client, options)
+        return await _act(app, client, env, options)
     except SessionNotFound as fault:
         hint = (
             "`gemini-companion sessions list` names those of this folder; a session belongs to the folder that it was"
@@ -69,14 +73,17 @@ async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
         await app.close()
 
 
-async def _act(app: Application, client: Client, options: argparse.Namespace) -> int:
+async def _act(app: Application, client: Client, env: Mapping[str, str], options: argparse.Namespace) -> int:
     match options.action:
         case "list":
             await _list(app, options)
         case "show":
             await _show(app, client, options)
         case "export":
-            sys.stdout.write(await app.export(client, options.id, options.format) + "\n")
+            if options.to_gemini_cli:
+                await _to_gemini_cli(app, client, env, options.id)
+            else:
+                sys.stdout.write(await app.export(client, options.id, options.format) + "\n")
         case "import":
             info = await app.import_session(client, os.path.abspath(options.file))
             for warning in info.warnings:
@@ -86,6 +93,18 @@ async def _act(app: Application, client: Client, options: argparse.Namespace) ->
             await app.delete(options.id)
             print(f"Deleted {options.id}.")
     return 0
+
+
+async def _to_gemini_cli(app: Application, client: Client, env: Mapping[str, str], session_id: str) -> None:
+    from gemini_companion.wiring import home_directory
+
+    text = await app.export(client, session_id, "gemini-cli")
+    meta = (await app.load(client, session_id)).meta
+    project = os.path.realpath(next(iter(meta.workspace_folders), os.getcwd()))
+    known_as = gemini_cli_id(session_id)
+    path = chats_folder(home_directory(env), env, project) / file_name(known_as, meta.created_at)
+    write_whole(str(path), text.encode() + b"\n")
+    print(f"Written to {path}\nTo go on with it: cd {shlex.quote(project)} && gemini --resume {known_as}")
 
 
 async def _list(app: Application, options: argparse.Namespace) -> None:

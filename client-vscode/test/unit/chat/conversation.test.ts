@@ -209,7 +209,6 @@ describe("the transcript, read again", () => {
     expect(told.chat.divider("c1")).toMatchObject({ state: "compressed", canUndo: true });
   });
 
-
   it("offers no undo for a compression that came with an imported file", () => {
     const told = new ScriptedEvents();
     const came = compression("inForce", 1, { fromFile: true });

@@ -9,6 +9,8 @@ elsewhere.
 from __future__ import annotations
 
 import hashlib
+import re
+import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -20,6 +22,8 @@ from gemini_companion.engine.history.log import Entry, IdeContextEntry, PromptEn
 from gemini_companion.engine.history.part import call_of, response_of
 from gemini_companion.sessions.interchange.gemini_cli import OUR_FIELD
 from gemini_companion.sessions.ports import SessionMeta
+
+_OUR_ID: Final = re.compile(r"session-([0-9a-f]{32})")
 
 _LAST_MOMENT: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, the last that ISO 8601 writes with four digits."""
@@ -34,7 +38,7 @@ def encode_for_gemini_cli(
     """
     project = meta.workspace_folders[0] if meta.workspace_folders else ""
     document = {
-        "sessionId": meta.session_id,
+        "sessionId": gemini_cli_id(meta.session_id),
         "projectHash": hashlib.sha256(project.encode()).hexdigest(),
         "startTime": _iso(meta.created_at),
         "lastUpdated": _iso(meta.updated_at),
@@ -49,6 +53,12 @@ def encode_for_gemini_cli(
         "messages": _messages(meta, entries, contents),
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2)
+
+
+def gemini_cli_id(session_id: str) -> str:
+    """A session's id in Gemini CLI: the UUID in ours. It tells its files apart by the first eight characters."""
+    match = _OUR_ID.fullmatch(session_id)
+    return str(uuid.UUID(match[1])) if match else session_id
 
 
 def _messages(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> list[dict[str, Any]]:
