@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from tests.chaos.client import Client, Refused
+from tests.chaos.client import Refused
 
 Json = dict[str, Any]
 
@@ -15,6 +15,14 @@ LOOKS: Final = 40
 """How often something that runs is looked at again before it counts as false: a cancelled job may take a moment."""
 BETWEEN_LOOKS: Final = 0.1
 """Seconds."""
+
+
+class Asks(Protocol):
+    """A client, as far as it is needed here."""
+
+    async def ask(self, method: str, params: Json) -> Any:
+        """The result. Raises `Refused` or `Gone`."""
+        ...
 
 
 @dataclass(slots=True)
@@ -98,7 +106,7 @@ class Promises:
         return Promises(session_id, turns=sure.turns, pins=pins)
 
 
-async def compare(client: Client, promises: Promises) -> list[tuple[str, str]]:
+async def compare(client: Asks, promises: Promises) -> list[tuple[str, str]]:
     """Open the session and compare: violations as a kind and a sentence. Raises `Gone`, or `Refused` for a disk.
 
     Others may go on using the session: what was acknowledged before this began must be there, and what was asked for
@@ -134,7 +142,7 @@ async def compare(client: Client, promises: Promises) -> list[tuple[str, str]]:
     return found
 
 
-async def _running(client: Client, promises: Promises) -> list[str]:
+async def _running(client: Asks, promises: Promises) -> list[str]:
     """What still runs, or claims to, though nobody has asked for anything."""
     named = {"sessionId": promises.session_id}
     found: list[str] = []

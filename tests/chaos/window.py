@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tests.chaos.client import Client, Control, Gone, Json, Refused
+from tests.chaos.client import Client, Gone, Json, Refused
+from tests.chaos.control import Control
 from tests.chaos.process import DaemonProcess
 from tests.chaos.promises import Promises
 from tests.chaos.provider import marker_of
@@ -19,7 +20,7 @@ from tests.chaos.report import Report, Trail
 PROMPT_ANSWER: Final = 2.0
 """Seconds within which an answer comes that does not depend on a provider, on a machine that is not busy."""
 BUSY_MACHINE: Final = 10.0
-"""By how many of the control's slowest round trips an answer may be later."""
+"""By how many of the control's slowest rounds an answer may be later, beside what its daemon waited for a processor."""
 LONGEST: Final = 180.0
 """Seconds after which anything hangs, a provider's answer too."""
 ENDING: Final = 12.0
@@ -90,9 +91,9 @@ class Window:
 
     async def open(self, folder: Path) -> None:
         """Say hello. Raises `Gone`."""
-        begun = time.monotonic()
+        begun = self._now()
         await self._bounded(self.client.begin(folder, clientName=self.name), "initialize")
-        self._judge_time("initialize", begun)
+        self._judge_time("initialize", *begun)
 
     async def ask(self, method: str, params: Json) -> Any:
         """Ask, wait, and judge how long it took. Raises `Refused` or `Gone`."""
@@ -100,7 +101,7 @@ class Window:
 
     async def answer_of(self, method: str, answer: asyncio.Future[Any]) -> Any:
         """Wait for the answer to a request just sent, and judge it."""
-        begun = time.monotonic()
+        begun, waited = self._now()
         try:
             result = await self._bounded(answer, method)
         except Refused as refused:
@@ -108,7 +109,7 @@ class Window:
             raise
         finally:
             if not self.client.is_gone and method not in NEEDS_PROVIDER:
-                self._judge_time(method, begun)
+                self._judge_time(method, begun, waited)
         return result
 
     def stop_reading(self) -> None:
@@ -168,18 +169,22 @@ class Window:
             self.process.signal(signal.SIGKILL)
             raise Gone(method) from None
 
-    def _judge_time(self, method: str, begun: float) -> None:
+    def _now(self) -> tuple[float, float]:
+        """The monotonic clock, and what the daemon has waited for a processor until now; both seconds."""
+        return time.monotonic(), self.process.waited()
+
+    def _judge_time(self, method: str, begun: float, waited: float) -> None:
         seconds = time.monotonic() - begun
         if any(self._late.any_since(kind, begun) for kind in ("unread", "stopped")):
             return
         if any(self.disturbances.any_since(kind, begun) for kind in ("disk", "stopped")):
             self.report.disturbed(method, seconds)
             return
-        slack = self._control.slowest(begun)
-        self.report.answered(method, seconds)
-        if seconds > PROMPT_ANSWER + BUSY_MACHINE * slack:
+        own = seconds - (self.process.waited() - waited) - BUSY_MACHINE * self._control.slowest(begun)
+        self.report.answered(method, seconds, own)
+        if own > PROMPT_ANSWER:
             self.report.violate(
-                "late", f"{self.name}: {method} took {seconds:.1f} s (a bare process {slack:.2f} s)", self.trails
+                "late", f"{self.name}: {method} took {seconds:.1f} s, {own:.1f} s of it its own", self.trails
             )
 
     def _judge_refusal(self, method: str, refused: Refused, begun: float) -> None:
