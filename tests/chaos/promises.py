@@ -42,8 +42,6 @@ class Promises:
 
     session_id: str
     turns: dict[str, Turn] = field(default_factory=dict[str, Turn])
-    ended: set[str] = field(default_factory=set[str])
-    """Turns of whose end an event told."""
     compressions: set[str] = field(default_factory=set[str])
     undone: set[str] = field(default_factory=set[str])
     pins: dict[str, str] = field(default_factory=dict[str, str])
@@ -55,6 +53,8 @@ class Promises:
     """The titles that may stand, in the same way; none if nobody gave one."""
     deleted: bool = False
     may_be_deleted: bool = False
+    is_contested: bool = False
+    """A window has asked to take it over from another."""
     previewed: str = ""
     """A preview that was acknowledged, with nothing asked for since that takes its place."""
     renaming: int = 0
@@ -88,7 +88,6 @@ class Promises:
         return replace(
             self,
             turns={key: replace(turn) for key, turn in self.turns.items()},
-            ended=set(self.ended),
             compressions=set(self.compressions),
             undone=set(self.undone),
             pins=dict(self.pins),
@@ -190,9 +189,6 @@ def _turns(sure: Promises, promises: Promises, transcript: list[Json]) -> Iterab
                 yield f"the completed turn {turn_id} is {outcome} now"
             elif replies.get(turn_id, "") != turn.answer:
                 yield f"the answer of {turn_id} is {replies.get(turn_id, '')[:80]!r}, it was {turn.answer[:80]!r}"
-    for turn_id in sure.ended - sure.turns.keys():
-        if turn_id not in prompts:
-            yield f"the turn {turn_id}, of whose end an event told, is not in the transcript"
 
 
 def _open_turns(transcript: list[Json]) -> Iterable[str]:

@@ -43,7 +43,7 @@ async def run(seed: int, minutes: float, scratch: Path) -> Report:
                 User("ann", couple, 0, pace=0.1, most_sessions=8, most_turns=60),
                 User("bob", couple, 1, pace=0.1, most_sessions=8, most_turns=60),
                 User("eve", single, 0, pace=0.05, most_sessions=8, most_turns=60),
-                User("old", elder, 0, pace=0.15, most_sessions=5, most_turns=25),
+                User("old", elder, 0, pace=0.15, most_sessions=3, most_turns=12),
             ]
             ladder = Ladder(scratch / "ladder", emulator.base_url, f"{CALM}-key", report=report, control=control)
             await asyncio.gather(

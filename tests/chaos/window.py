@@ -80,7 +80,8 @@ class Window:
         """By session, the number of the last event that a client of this window got; it outlives the daemon."""
         self.statuses: dict[str, str] = {}
         self._control = control
-        self._markers: dict[str, str] = {}
+        self._begun: dict[str, tuple[str, float]] = {}
+        """By turn, the marker of its prompt and when it began, seconds on the monotonic clock."""
         self._late = Disturbances()
         report.counts["daemons"] += 1
 
@@ -101,7 +102,7 @@ class Window:
 
     async def answer_of(self, method: str, answer: asyncio.Future[Any]) -> Any:
         """Wait for the answer to a request just sent, and judge it."""
-        begun, waited = self._now()
+        begun, waits = self._now()
         try:
             result = await self._bounded(answer, method)
         except Refused as refused:
@@ -109,7 +110,7 @@ class Window:
             raise
         finally:
             if not self.client.is_gone and method not in NEEDS_PROVIDER:
-                self._judge_time(method, begun, waited)
+                self._judge_time(method, begun, waits)
         return result
 
     def stop_reading(self) -> None:
@@ -169,18 +170,19 @@ class Window:
             self.process.signal(signal.SIGKILL)
             raise Gone(method) from None
 
-    def _now(self) -> tuple[float, float]:
-        """The monotonic clock, and what the daemon has waited for a processor until now; both seconds."""
-        return time.monotonic(), self.process.waited()
+    def _now(self) -> tuple[float, dict[str, int]]:
+        """The monotonic clock in seconds, and what the daemon's threads have waited for a processor until now."""
+        return time.monotonic(), self.process.waits()
 
-    def _judge_time(self, method: str, begun: float, waited: float) -> None:
+    def _judge_time(self, method: str, begun: float, waits: dict[str, int]) -> None:
         seconds = time.monotonic() - begun
         if any(self._late.any_since(kind, begun) for kind in ("unread", "stopped")):
             return
         if any(self.disturbances.any_since(kind, begun) for kind in ("disk", "stopped")):
             self.report.disturbed(method, seconds)
             return
-        own = seconds - (self.process.waited() - waited) - BUSY_MACHINE * self._control.slowest(begun)
+        waited = sum(now - waits.get(task, 0) for task, now in self.process.waits().items()) / 1e9
+        own = max(0.0, seconds - waited - BUSY_MACHINE * self._control.slowest(begun))
         self.report.answered(method, seconds, own)
         if own > PROMPT_ANSWER:
             self.report.violate(
@@ -210,13 +212,22 @@ class Window:
         promises, turn_id, kind = self.sessions.get(session_id), params.get("turnId", ""), event["type"]
         if kind == "turnStarted":
             text = "".join(part.get("text", "") for part in event["prompt"])
-            self._markers[turn_id] = marker_of(text)
-        elif promises is None or not self._markers.get(turn_id):
+            self._begun[turn_id] = (marker_of(text), time.monotonic())
             return
-        elif kind == "messageDelta":
-            promises.accept(turn_id, self._markers[turn_id])
+        marker, begun = self._begun.get(turn_id, ("", 0.0))
+        if promises is None or not marker:
+            return
+        if kind == "messageDelta":
+            promises.accept(turn_id, marker)
         elif kind in ("turnCompleted", "turnFailed", "turnCancelled"):
+            del self._begun[turn_id]
             self.report.counts[{"turnCompleted": "turns", "turnFailed": "failed"}.get(kind, "cancelled")] += 1
-            if kind == "turnCompleted" and event["finishReason"] not in ("maxTurns", "contextWindowWillOverflow"):
-                promises.accept(turn_id, self._markers[turn_id])
-            del self._markers[turn_id]
+            if kind == "turnCompleted":
+                is_written = event["finishReason"] not in ("maxTurns", "contextWindowWillOverflow")
+            else:  # a prompt that could not be written is written later, and nobody was promised more
+                is_written = event.get("by") != "interrupted" and not promises.is_contested
+                is_written = is_written and not any(
+                    self.disturbances.any_since(kind, begun) for kind in ("disk", "stopped")
+                )
+            if is_written:
+                promises.accept(turn_id, marker)
