@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -183,37 +181,3 @@ class Client:
                 future.set_exception(Gone(method))
                 future.exception()
         self._waiting.clear()
-
-
-class Control:
-    """How slow the machine is just now: the worst time a bare process of its own took to answer, and our own loop."""
-
-    def __init__(self) -> None:
-        self._rounds: list[tuple[float, float]] = []
-        """Begin and end of each round trip, seconds on the monotonic clock."""
-
-    async def run(self) -> None:
-        """Ask `cat` for an echo, again and again."""
-        process = await asyncio.create_subprocess_exec(
-            "cat", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            while True:
-                begun = time.monotonic()
-                self._rounds.append((begun, float("inf")))
-                process.stdin.write(b"?\n")
-                await process.stdout.readline()
-                self._rounds[-1] = (begun, time.monotonic())
-                del self._rounds[:-3_000]
-                await asyncio.sleep(0.05)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-
-    def slowest(self, since: float) -> float:
-        """Seconds of the slowest round trip that ended after `since`."""
-        now = time.monotonic()
-        return max((min(end, now) - begun for begun, end in self._rounds if min(end, now) > since), default=0.0)

@@ -17,6 +17,7 @@ import random
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from gemini_companion.adapters import clock
@@ -88,7 +89,10 @@ def run(streams: Sequence[Inherited], environment: Mapping[str, str], seed: str)
     for order in json.loads(environment.get("CHAOS_ORDERS", "[]")):
         _obey(faulty, order)
     threading.Thread(target=_listen, args=(faulty, taken[3]), daemon=True).start()
-    sys.exit(serve_stdio(os.environ))
+    code = serve_stdio(os.environ)
+    if counted := environment.get("CHAOS_COUNT"):
+        Path(counted).write_text(json.dumps({"steps": faulty.steps, "onDisk": faulty.on_disk}), "utf-8")
+    sys.exit(code)
 
 
 def _listen(faulty: Disk, descriptor: int) -> None:

@@ -12,7 +12,7 @@ import random
 import signal
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, Literal
 
 Mood = Literal["well", "full", "read-only", "slow", "broken"]
@@ -37,6 +37,8 @@ class Disk:
         self.delay = 0.0
         """Seconds that a slow disk takes for a commit or a file."""
         self.steps = 0
+        self.on_disk: list[int] = []
+        """The steps that reach the disk: commits and files. The others happen in SQLite's memory."""
         self._death: tuple[int, Moment] | None = None
         self._chance = chance
         self._pause = threading.Event()
@@ -49,16 +51,18 @@ class Disk:
         """Behave so from now on."""
         self.mood, self.delay = mood, delay
 
-    def write(self, do: Callable[[], Any], *, is_slow: bool = False) -> Any:
+    def write(self, do: Callable[[], Any], *, reaches_disk: bool = True) -> Any:
         """Do one write step."""
         self.steps += 1
         number = self.steps
+        if reaches_disk:
+            self.on_disk.append(number)
         moment = self._death[1] if self._death is not None and number >= self._death[0] else None
         if moment == "before":
             _die()
         if moment == "during":
             threading.Timer(self._chance.uniform(0, _LONGEST_FLASH), _die).start()
-        if self.mood == "slow" and is_slow:
+        if self.mood == "slow" and reaches_disk:
             self._pause.wait(self.delay)
         result = do()
         if moment is not None:
@@ -102,11 +106,11 @@ class FaultyConnection(sqlite3.Connection):
         if not (word in _WRITES or (word == "PRAGMA" and "=" in sql)):
             return super().execute(sql, parameters)
         self.disk.refuse_statement()
-        return self.disk.write(lambda: sqlite3.Connection.execute(self, sql, parameters), is_slow=word == "COMMIT")
+        return self.disk.write(lambda: sqlite3.Connection.execute(self, sql, parameters), reaches_disk=word == "COMMIT")
 
     def executemany(self, sql: str, parameters: Any, /) -> sqlite3.Cursor:
         self.disk.refuse_statement()
-        return self.disk.write(lambda: sqlite3.Connection.executemany(self, sql, parameters))
+        return self.disk.write(lambda: sqlite3.Connection.executemany(self, sql, parameters), reaches_disk=False)
 
     def _take_mood(self) -> None:
         """What SQLite itself is to refuse, from this transaction on."""
@@ -134,7 +138,7 @@ def install(disk: Disk) -> None:
         if not flags & os.O_CREAT or not disk.holds(path):
             return open_(path, flags, mode, **options)
         disk.refuse_file(path)
-        return disk.write(lambda: open_(path, flags, mode, **options), is_slow=True)
+        return disk.write(lambda: open_(path, flags, mode, **options))
 
     def stepping(change: Callable[..., None]) -> Callable[..., None]:
         def changed(path: Any, *arguments: Any, **options: Any) -> None:
@@ -148,11 +152,6 @@ def install(disk: Disk) -> None:
     sqlite3.connect = faulty_connect
     os.open = faulty_open
     os.rename, os.unlink, os.mkdir = stepping(rename), stepping(unlink), stepping(mkdir)
-
-
-def moods(chance: random.Random) -> Sequence[Mood]:
-    """A spell of bad weather: a mood, and back to well."""
-    return (chance.choice(("full", "read-only", "slow", "broken")), "well")
 
 
 def _die() -> None:

@@ -58,9 +58,9 @@ async def _open(user: User, window: Window, chance: random.Random) -> None:
     promises = user.pick(chance, window)
     if promises is None:
         return
-    info = await window.ask(
-        "gemini/session/open", {"sessionId": promises.session_id, "takeOver": chance.random() < 0.3}
-    )
+    take_over = chance.random() < 0.3
+    promises.is_contested = promises.is_contested or take_over
+    info = await window.ask("gemini/session/open", {"sessionId": promises.session_id, "takeOver": take_over})
     window.current = info["sessionId"]
 
 

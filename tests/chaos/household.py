@@ -12,10 +12,12 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from tests.chaos.client import Control, Gone, Refused
+from tests.chaos.client import Gone, Refused
+from tests.chaos.control import Control
 from tests.chaos.disk import Mood
 from tests.chaos.promises import Promises, compare
 from tests.chaos.report import Report, Trail
+from tests.chaos.small_disk import SmallDisk
 from tests.chaos.window import LONGEST, Disturbances, Window
 
 START_AGAIN: Final = 0.05
@@ -39,6 +41,7 @@ class Household:
         count: int,
         deadly: bool,
         calm_between: float,
+        small_disk: SmallDisk | None = None,
     ) -> None:
         self.name = name
         self.scratch = scratch / name
@@ -54,6 +57,7 @@ class Household:
         """Those of the people here too."""
         self.disturbances = Disturbances()
         self.deadly = deadly
+        self._small_disk = small_disk
         self.windows: list[Window | None] = [None] * count
         self._control = control
         self._base_url = base_url
@@ -217,9 +221,21 @@ class Household:
                     other.process.order(clock=40_000)  # for them its lease is past
             await window.stop_daemon(chance.uniform(0.2, 2.0))
         else:
-            mood = chance.choice(_FLAWS)
-            self._tell(window, f"{mood} disk")
-            await self._ill_disk(mood, chance.uniform(0.05, 0.3), chance.uniform(0.3, 2.5))
+            mood, delay, seconds = chance.choice(_FLAWS), chance.uniform(0.05, 0.3), chance.uniform(0.3, 2.5)
+            if mood == "full" and self._small_disk is not None:
+                self._tell(window, "disk filled to the last byte")
+                await self._full_disk(self._small_disk, seconds)
+            else:
+                self._tell(window, f"{mood} disk")
+                await self._ill_disk(mood, delay, seconds)
+
+    async def _full_disk(self, disk: SmallDisk, seconds: float) -> None:
+        """There is no space left, indeed, for a while."""
+        self.disturbances.begin("disk")
+        await asyncio.to_thread(disk.fill)
+        await asyncio.sleep(seconds)
+        disk.empty()
+        self.disturbances.end("disk", after=1.0)
 
     async def _ill_disk(self, mood: Mood, delay: float, seconds: float) -> None:
         """The disk of all windows has a flaw for a while."""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import time
 from pathlib import Path
 from typing import Any, Final
 
-from tests.chaos.client import Control, Gone, Json, Refused
+from tests.chaos.client import Gone, Json, Refused
+from tests.chaos.control import Control
 from tests.chaos.disk import Moment
 from tests.chaos.promises import Promises, compare
 from tests.chaos.report import Report, Trail
 from tests.chaos.window import Disturbances, Window
 
-ROUNDS: Final[tuple[Moment, ...]] = ("after", "during", "before")
-"""When, in each step: done and not acknowledged yet; while it is done; not done yet."""
-SURVIVALS: Final = 3
-"""The scenario was survived so often in a row: there are no more steps."""
+MORE: Final = 10
+"""Steps beyond those that were counted: a run may have a few more."""
 _TEXT: Final = "the config loader keeps its defaults in src/config.py " * 60
 
 
@@ -38,25 +38,37 @@ class Ladder:
         self._report = report
         self._control = control
 
-    async def climb(self, until: float, *, first: int = 1, stride: int = 1) -> None:
-        """Go through the rounds until that moment."""
-        for moment in ROUNDS:
-            step, survived, killed = first, 0, 0
-            while survived < SURVIVALS and time.monotonic() < until:
-                died = await self.rung(step, moment)
-                survived = 0 if died else survived + 1
-                killed += died
-                step += stride
-            whole = "all of them" if survived else f"up to step {step - stride}"
-            if killed:
-                self._report.notes.append(f"killed {moment} {killed} write steps of one scenario ({whole})")
+    async def climb(self, until: float) -> None:
+        """Count the steps, then take them in an order of the seed's until that moment; each once at most.
 
-    async def rung(self, step: int, moment: Moment) -> bool:
-        """Kill the scenario there, and compare. False if it ended before that step."""
+        First the process dies at each step when it is done and not acknowledged yet, then in the midst of each that
+        reaches the disk.
+        """
+        counted = self._scratch / "count.json"
+        await self.rung(None, "after", counted)
+        found = json.loads(counted.read_text("utf-8"))
+        chance = random.Random(f"{self._report.seed}:ladder")
+        await self._round("after", list(range(1, found["steps"] + MORE)), chance, until)
+        await self._round("during", found["onDisk"], chance, until)
+
+    async def _round(self, moment: Moment, steps: list[int], chance: random.Random, until: float) -> None:
+        chance.shuffle(steps)
+        killed = taken = 0
+        for step in steps:
+            if time.monotonic() >= until:
+                break
+            taken += 1
+            killed += await self.rung(step, moment)
+        self._report.notes.append(
+            f"one scenario, killed {moment} each of its write steps: {taken} of {len(steps)} tried, {killed} deaths"
+        )
+
+    async def rung(self, step: int | None, moment: Moment, counted: Path | None = None) -> bool:
+        """Kill the scenario there, and compare. False if it ended before that step. `counted` gets the steps."""
         shutil.rmtree(self._scratch / "data", ignore_errors=True)
         trail = Trail(f"the ladder, {moment} step {step}")
         sessions: dict[str, Promises] = {}
-        window = self._start(sessions, trail, [{"dieAt": step, "moment": moment}])
+        window = self._start(sessions, trail, [{"dieAt": step, "moment": moment}] if step else [], counted)
         died = False
         try:
             await window.open(self._workspace)
@@ -64,7 +76,7 @@ class Ladder:
         except Gone:
             died = True
             self._report.fault("kill at each step")
-        await window.close(kill=True)
+        await window.close(kill=counted is None)
         after = self._start(sessions, trail, [])
         try:
             await after.open(self._workspace)
@@ -80,10 +92,12 @@ class Ladder:
         await after.close()
         return died
 
-    def _start(self, sessions: dict[str, Promises], trail: Trail, orders: list[Json]) -> Window:
+    def _start(
+        self, sessions: dict[str, Promises], trail: Trail, orders: list[Json], counted: Path | None = None
+    ) -> Window:
         return Window(
             "the ladder",
-            {**self._environment, "CHAOS_ORDERS": json.dumps(orders)},
+            {**self._environment, "CHAOS_ORDERS": json.dumps(orders), "CHAOS_COUNT": str(counted or "")},
             trail.actor,
             report=self._report,
             control=self._control,

@@ -111,6 +111,14 @@ class DaemonProcess:
         fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
         return int(fields.get("VmRSS", "0").split()[0]), descriptors, int(fields.get("Threads", "0"))
 
+    def waits(self) -> dict[str, int]:
+        """Nanoseconds that each of its threads has waited for a processor so far; empty where nobody reports it."""
+        found: dict[str, int] = {}
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            for task in os.listdir(f"/proc/{self.pid}/task"):
+                found[task] = int(Path(f"/proc/{self.pid}/task/{task}/schedstat").read_bytes().split()[1])
+        return found
+
     def _note_end(self) -> None:
         self._loop.remove_reader(self._process.sentinel)
         self._process.join()

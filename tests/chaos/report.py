@@ -38,6 +38,8 @@ class Report:
         """Errors that daemons answered, by method and kind."""
         self.slowest: dict[str, float] = {}
         """By method, seconds of the slowest answer that does not depend on a provider."""
+        self.slowest_own: dict[str, float] = {}
+        """The same without what the machine was too busy for."""
         self.disturbed_slowest: dict[str, float] = {}
         """The same while the disk is ill or another daemon on the folder is stopped; nothing is asked of these."""
         self.notes: list[str] = []
@@ -58,9 +60,10 @@ class Report:
         with self._lock:
             self.faults[kind] += 1
 
-    def answered(self, method: str, seconds: float) -> None:
-        """Note how long an answer took that does not depend on a provider."""
+    def answered(self, method: str, seconds: float, own: float) -> None:
+        """Note how long an answer took that does not depend on a provider, and how much of that is the daemon's own."""
         self.slowest[method] = max(seconds, self.slowest.get(method, 0.0))
+        self.slowest_own[method] = max(own, self.slowest_own.get(method, 0.0))
 
     def disturbed(self, method: str, seconds: float) -> None:
         """Note an answer that was held up by what was done to the disk or to another daemon."""
@@ -74,7 +77,8 @@ class Report:
             *_rows("did", self.counts),
             *_rows("faults", self.faults),
             *_rows("refused", dict(self.refusals.most_common(12))),
-            f"  slowest answer that needs no provider: {_slowest(self.slowest)}",
+            f"  slowest answer that needs no provider: {_slowest(self.slowest)}; without what the machine was too busy"
+            f" for: {_slowest(self.slowest_own)}",
             f"  the same on an ill disk, or beside a stopped daemon: {_slowest(self.disturbed_slowest)}",
             *(f"  {note}" for note in self.notes),
             "  violations: " + ", ".join(f"{kind} {counted[kind]}" for kind in KINDS),

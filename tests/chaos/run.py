@@ -8,13 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from tests.chaos.client import Control
+from tests.chaos.control import Control
 from tests.chaos.elder import watch
 from tests.chaos.household import Household
 from tests.chaos.ladder import Ladder
 from tests.chaos.process import prepare
 from tests.chaos.provider import CALM, Provider
 from tests.chaos.report import Report
+from tests.chaos.small_disk import SmallDisk, mounted
 from tests.chaos.user import User
 from tests.support.emulator import Emulator, faults
 
@@ -27,22 +28,22 @@ async def run(seed: int, minutes: float, scratch: Path) -> Report:
     """Everything at once for so many minutes; then all is well, and everything is compared."""
     report = Report(seed, minutes)
     provider = Provider(report)
-    control = Control()
+    control = Control(scratch)
     await asyncio.to_thread(prepare)
     begun = time.monotonic()
     until = begun + minutes * 60
-    with Emulator(responder=provider) as emulator:
+    with Emulator(responder=provider) as emulator, mounted(scratch / "single" / "data") as disk:
         looking_after = [asyncio.create_task(control.run()), asyncio.create_task(_tend(emulator, report))]
         try:
             couple = _household("couple", scratch, emulator, report, control, count=2)
-            single = _household("single", scratch, emulator, report, control, count=1)
+            single = _household("single", scratch, emulator, report, control, count=1, small_disk=disk)
             elder = _household("elder", scratch, emulator, report, control, count=1, deadly=False)
             households = (couple, single, elder)
             users = [
                 User("ann", couple, 0, pace=0.1, most_sessions=8, most_turns=60),
                 User("bob", couple, 1, pace=0.1, most_sessions=8, most_turns=60),
                 User("eve", single, 0, pace=0.05, most_sessions=8, most_turns=60),
-                User("old", elder, 0, pace=0.15, most_sessions=5, most_turns=25),
+                User("old", elder, 0, pace=0.15, most_sessions=3, most_turns=12),
             ]
             ladder = Ladder(scratch / "ladder", emulator.base_url, f"{CALM}-key", report=report, control=control)
             await asyncio.gather(
@@ -66,7 +67,15 @@ async def run(seed: int, minutes: float, scratch: Path) -> Report:
 
 
 def _household(
-    name: str, scratch: Path, emulator: Emulator, report: Report, control: Control, *, count: int, deadly: bool = True
+    name: str,
+    scratch: Path,
+    emulator: Emulator,
+    report: Report,
+    control: Control,
+    *,
+    count: int,
+    deadly: bool = True,
+    small_disk: SmallDisk | None = None,
 ) -> Household:
     return Household(
         name,
@@ -77,6 +86,7 @@ def _household(
         count=count,
         deadly=deadly,
         calm_between=2.0 if deadly else 6.0,
+        small_disk=small_disk,
     )
 
 

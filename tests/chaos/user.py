@@ -62,8 +62,7 @@ class User:
             if window is None:
                 break
             self._number += 1
-            chance = random.Random(f"{self.report.seed}:{self.name}:{self._number}")
-            name = chance.choices(tuple(ACTIONS), tuple(weight for weight, _ in ACTIONS.values()))[0]
+            name, chance = planned(self.report.seed, self.name, self._number)
             await self._guarded(name, ACTIONS[name][1](self, window, chance))
             await asyncio.sleep(chance.expovariate(1 / self.pace))
         if self._aside:
@@ -104,6 +103,12 @@ class User:
             self.trail.note(f"{number} {name}: the daemon is gone ({gone})")
         except Refused as refused:
             self.trail.note(f"{number} {name}: {str(refused)[:150]}")
+
+
+def planned(seed: int, person: str, number: int) -> tuple[str, random.Random]:
+    """What a person's action of that number is, and where everything random in it comes from."""
+    chance = random.Random(f"{seed}:{person}:{number}")
+    return chance.choices(tuple(ACTIONS), tuple(weight for weight, _ in ACTIONS.values()))[0], chance
 
 
 def words(chance: random.Random, count: int) -> str:

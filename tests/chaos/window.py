@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tests.chaos.client import Client, Control, Gone, Json, Refused
+from tests.chaos.client import Client, Gone, Json, Refused
+from tests.chaos.control import Control
 from tests.chaos.process import DaemonProcess
 from tests.chaos.promises import Promises
 from tests.chaos.provider import marker_of
@@ -19,7 +20,7 @@ from tests.chaos.report import Report, Trail
 PROMPT_ANSWER: Final = 2.0
 """Seconds within which an answer comes that does not depend on a provider, on a machine that is not busy."""
 BUSY_MACHINE: Final = 10.0
-"""By how many of the control's slowest round trips an answer may be later."""
+"""By how many of the control's slowest rounds an answer may be later, beside what its daemon waited for a processor."""
 LONGEST: Final = 180.0
 """Seconds after which anything hangs, a provider's answer too."""
 ENDING: Final = 12.0
@@ -79,7 +80,8 @@ class Window:
         """By session, the number of the last event that a client of this window got; it outlives the daemon."""
         self.statuses: dict[str, str] = {}
         self._control = control
-        self._markers: dict[str, str] = {}
+        self._begun: dict[str, tuple[str, float]] = {}
+        """By turn, the marker of its prompt and when it began, seconds on the monotonic clock."""
         self._late = Disturbances()
         report.counts["daemons"] += 1
 
@@ -90,9 +92,9 @@ class Window:
 
     async def open(self, folder: Path) -> None:
         """Say hello. Raises `Gone`."""
-        begun = time.monotonic()
+        begun = self._now()
         await self._bounded(self.client.begin(folder, clientName=self.name), "initialize")
-        self._judge_time("initialize", begun)
+        self._judge_time("initialize", *begun)
 
     async def ask(self, method: str, params: Json) -> Any:
         """Ask, wait, and judge how long it took. Raises `Refused` or `Gone`."""
@@ -100,7 +102,7 @@ class Window:
 
     async def answer_of(self, method: str, answer: asyncio.Future[Any]) -> Any:
         """Wait for the answer to a request just sent, and judge it."""
-        begun = time.monotonic()
+        begun, waits = self._now()
         try:
             result = await self._bounded(answer, method)
         except Refused as refused:
@@ -108,7 +110,7 @@ class Window:
             raise
         finally:
             if not self.client.is_gone and method not in NEEDS_PROVIDER:
-                self._judge_time(method, begun)
+                self._judge_time(method, begun, waits)
         return result
 
     def stop_reading(self) -> None:
@@ -168,18 +170,23 @@ class Window:
             self.process.signal(signal.SIGKILL)
             raise Gone(method) from None
 
-    def _judge_time(self, method: str, begun: float) -> None:
+    def _now(self) -> tuple[float, dict[str, int]]:
+        """The monotonic clock in seconds, and what the daemon's threads have waited for a processor until now."""
+        return time.monotonic(), self.process.waits()
+
+    def _judge_time(self, method: str, begun: float, waits: dict[str, int]) -> None:
         seconds = time.monotonic() - begun
         if any(self._late.any_since(kind, begun) for kind in ("unread", "stopped")):
             return
         if any(self.disturbances.any_since(kind, begun) for kind in ("disk", "stopped")):
             self.report.disturbed(method, seconds)
             return
-        slack = self._control.slowest(begun)
-        self.report.answered(method, seconds)
-        if seconds > PROMPT_ANSWER + BUSY_MACHINE * slack:
+        waited = sum(now - waits.get(task, 0) for task, now in self.process.waits().items()) / 1e9
+        own = max(0.0, seconds - waited - BUSY_MACHINE * self._control.slowest(begun))
+        self.report.answered(method, seconds, own)
+        if own > PROMPT_ANSWER:
             self.report.violate(
-                "late", f"{self.name}: {method} took {seconds:.1f} s (a bare process {slack:.2f} s)", self.trails
+                "late", f"{self.name}: {method} took {seconds:.1f} s, {own:.1f} s of it its own", self.trails
             )
 
     def _judge_refusal(self, method: str, refused: Refused, begun: float) -> None:
@@ -205,13 +212,22 @@ class Window:
         promises, turn_id, kind = self.sessions.get(session_id), params.get("turnId", ""), event["type"]
         if kind == "turnStarted":
             text = "".join(part.get("text", "") for part in event["prompt"])
-            self._markers[turn_id] = marker_of(text)
-        elif promises is None or not self._markers.get(turn_id):
+            self._begun[turn_id] = (marker_of(text), time.monotonic())
             return
-        elif kind == "messageDelta":
-            promises.accept(turn_id, self._markers[turn_id])
+        marker, begun = self._begun.get(turn_id, ("", 0.0))
+        if promises is None or not marker:
+            return
+        if kind == "messageDelta":
+            promises.accept(turn_id, marker)
         elif kind in ("turnCompleted", "turnFailed", "turnCancelled"):
+            del self._begun[turn_id]
             self.report.counts[{"turnCompleted": "turns", "turnFailed": "failed"}.get(kind, "cancelled")] += 1
-            if kind == "turnCompleted" and event["finishReason"] not in ("maxTurns", "contextWindowWillOverflow"):
-                promises.accept(turn_id, self._markers[turn_id])
-            del self._markers[turn_id]
+            if kind == "turnCompleted":
+                is_written = event["finishReason"] not in ("maxTurns", "contextWindowWillOverflow")
+            else:  # a prompt that could not be written is written later, and nobody was promised more
+                is_written = event.get("by") != "interrupted" and not promises.is_contested
+                is_written = is_written and not any(
+                    self.disturbances.any_since(kind, begun) for kind in ("disk", "stopped")
+                )
+            if is_written:
+                promises.accept(turn_id, marker)
