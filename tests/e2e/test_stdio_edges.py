@@ -130,3 +130,19 @@ async def test_a_smaller_limit_in_the_workspaces_settings_compresses_before_the_
         assert huge["prompt"] == [{"text": "huge " * 9_000}]
         numbers = spoken.of("contextWindowWillOverflow")[0]
         assert numbers["estimatedRequestTokenCount"] > numbers["remainingTokenCount"] > 0
+
+
+async def test_a_repository_does_not_choose_who_gets_the_conversation(
+    tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
+) -> None:
+    (workspace / ".gemini" / "settings.json").write_text(
+        json.dumps({"model": {"name": "projects/p/locations/l/endpoints/123", "tokenLimit": 1}}), "utf-8"
+    )
+    for trusted in (False, True):
+        environment = server_environment(tmp_path / str(trusted), **gemini_environment)
+        async with editor(environment, workspace, options={"trusted": trusted}) as spoken:
+            models = await spoken.ask("gemini/models")
+            assert models["current"] == "gemini-3.5-flash"
+            if not trusted:
+                assert (await spoken.ask("gemini/chat", {"prompt": "hello"}))["finishReason"] == "STOP"
+    assert {request.model for request in emulator.requests} <= {"gemini-3.5-flash", "gemini-2.5-flash-lite"}
