@@ -16,6 +16,7 @@ from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import ContextWindowWillOverflow
 from gemini_companion.sessions.models.port import ModelChunk
 from tests.support.conversations import dialogue
+from tests.support.scripted_model import snapshot_with
 from tests.support.sessions import Studio
 
 numbers = st.integers(-(2**63), 2**63) | st.integers(0, 3_000_000) | st.integers(0, 5_000)
@@ -70,7 +71,7 @@ async def test_what_a_failed_compression_counted_is_known_afterwards(studio: Stu
     session = await studio.load(dialogue(words=60))
     estimated = session.token_count(session.choice())
     assert estimated.source == "estimate"
-    studio.model.default_answer = f"<state_snapshot>{'long ' * 30_000}</state_snapshot>"
+    studio.model.default_answer = snapshot_with("Ship the long goal. " * 10_000)
     assert (await studio.compress()).status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"
     known = session.token_count(session.choice())
     assert known.source == "api"

@@ -37,6 +37,7 @@ EXAMPLES: dict[str, Any] = {
     "telemetry.logPrompts": True,
     "telemetry.outfile": "/tmp/x",
     "companion.ide.maxOpenFiles": 99,
+    "companion.ide.activeFileCharacters": 99,
     "companion.compression.model": "gemini-8",
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,

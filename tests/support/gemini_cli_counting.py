@@ -24,6 +24,12 @@ class GeminiCliLedger(TokenLedger):
     def __init__(self) -> None:
         super().__init__(GeminiCliCounter())
 
+    def believes(self, estimated: int, counted: int) -> bool:
+        return True  # the vectors' counts are made up
+
+    def believes_both(self, estimated: tuple[int, int], counted: tuple[int, int]) -> bool:
+        return True
+
     def measure(self, content: Content) -> Measure:
         tools = sum(
             int(self.count_text(whole_text(response)))

@@ -46,6 +46,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "telemetry.logPrompts": "trusted",
     "telemetry.outfile": "trusted",
     "companion.ide.maxOpenFiles": "editor",
+    "companion.ide.activeFileCharacters": "editor",
     "companion.compression.model": "editor",
     "companion.sessions.retentionDays": "editor",
     "companion.prompt.identity": "trusted",

@@ -179,13 +179,23 @@ class TokenLedger:
             tools += measure.tool_tokens
         return Totals(messages=messages, tool_outputs=tools)
 
+    def believes(self, estimated: int, counted: int) -> bool:
+        """Whether a count from outside can be one of a request of `estimated` tokens (uncalibrated)."""
+        return is_plausible(estimated, counted)
+
+    def believes_both(self, estimated: tuple[int, int], counted: tuple[int, int]) -> bool:
+        """The same of a request before and after a compression, and of what that saves."""
+        return all(map(self.believes, estimated, counted)) and agree(
+            counted[0] - counted[1], estimated[0] - estimated[1], estimated[0]
+        )
+
     def observe(self, model: str, epoch: int, parts: RequestParts, measured: int, *, limit: int | None = None) -> bool:
         """Learn from the API's count: a request of these parts has `measured` tokens.
 
         False, and nothing is learned, for a count that cannot be right: far from the estimate (`is_plausible`), or over
         `limit`, the window of a model that took the request.
         """
-        if not is_plausible(parts.total, measured) or (limit is not None and measured > limit):
+        if not self.believes(parts.total, measured) or (limit is not None and measured > limit):
             return False
         calibration = self._calibrations.setdefault(model, _Calibration())
         calibration.learn(parts, measured)

@@ -22,7 +22,7 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Cut
 from gemini_companion.engine.history.part import response_of
-from gemini_companion.engine.tokens.ledger import agree, is_plausible, totals_of
+from gemini_companion.engine.tokens.ledger import totals_of
 from gemini_companion.sessions.events import ChatCompressed
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -54,19 +54,10 @@ async def count_both(
     except ContextOverflow as overflow:
         raise TokenCountFailed(overflow.message) from overflow
     counted, estimated = Counts(old, new, "api"), _estimates(session, choice, before, after_with_ide)
-    if not _is_supported(counted, estimated):
+    if not session.ledger.believes_both(estimated[:2], counted[:2]):  # no count keeps a chat from being compressed
         logger.warning("Not believed: counted %d and %d tokens, estimated %d and %d", *counted[:2], *estimated[:2])
         return estimated
     return counted
-
-
-def _is_supported(counted: Counts, estimated: Counts) -> bool:
-    """Whether the estimates support the provider's counts, so that no count can keep a chat from being compressed."""
-    return (
-        is_plausible(estimated.before, counted.before)
-        and is_plausible(estimated.after, counted.after)
-        and agree(counted.before - counted.after, estimated.before - estimated.after, estimated.before)
-    )
 
 
 def _estimates(session: Session, choice: ModelChoice, before: Sequence[Item], after: Sequence[Item]) -> Counts:
