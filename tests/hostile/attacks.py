@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from re import _constants as op  # pyright: ignore  # noqa: PLC2701
-from re import _parser as parser  # pyright: ignore  # noqa: PLC2701
+from re import _constants as op  # pyright: ignore
+from re import _parser as parser  # pyright: ignore
 from typing import Any, Final, NamedTuple
 
 _MANY: Final = 8
