@@ -64,7 +64,7 @@ def _of_module(path: Path) -> Iterator[Expression]:
             continue
         name = names.get(call)
         label = f"{short}.{name}" if name else f"{short}:{call.lineno}"
-        users = source if not name or name.startswith("_") else "\n".join(_SOURCES.values())
+        users = source if not name or not name.isupper() or name.startswith("_") else "\n".join(_SOURCES.values())
         methods = {kind} if kind in METHODS else _methods(name, users) if name else set[str]()
         for pattern in _patterns(short, module, call, kind):
             yield Expression(label, pattern, frozenset(methods or {"finditer"}))

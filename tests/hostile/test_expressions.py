@@ -15,8 +15,8 @@ from tests.hostile.timing import cpu_seconds
 
 MEBIBYTE: Final = 1 << 20
 SIZES: Final = (1 << 10, 1 << 13, 1 << 16)
-LIMIT: Final = 0.25
-"""Seconds for a mebibyte. A linear pattern takes 5 to 50 ms, a quadratic one hours."""
+LIMIT: Final = 0.5
+"""Seconds for a mebibyte. A linear pattern takes 5 to 200 ms, a quadratic one minutes to hours."""
 WORST: Final = 2
 """How many of a pattern's attacks are tried with the whole mebibyte."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from gemini_companion.engine.errors import (
@@ -34,6 +36,7 @@ from tests.support.sessions import Studio
         ([ModelChunk(finish_reason="MALFORMED_FUNCTION_CALL")], "MALFORMED_FUNCTION_CALL"),
         ([ModelChunk(parts=({"text": "x"},)), ModelChunk(finish_reason="RECITATION")], "RECITATION"),
         ([ModelChunk(parts=({"text": "hm", "thought": True},), finish_reason="STOP")], "thought"),
+        ([ModelChunk(parts=({"text": " <!-- a --> \u200b\n<!---->"},), finish_reason="STOP")], "empty"),
         ([ModelChunk(parts=({"functionCall": {"name": "rm", "args": {}}},), finish_reason="STOP")], "tool"),
     ],
 )
@@ -48,6 +51,17 @@ async def test_a_void_answer_is_tried_again_and_nothing_of_it_is_kept(
     if any("text" in part for chunk in void for part in chunk.parts):
         assert reason in studio.heard.of(MessageDiscarded)[0].reason or reason == "thought"
     assert {delta.attempt for delta in studio.heard.of(MessageDelta)} <= {1, 2}
+
+
+@pytest.mark.parametrize("piece", ["<!-- x\n", "<!--", "<!-- -->", "-->", "\u200b \n"])
+async def test_an_answer_of_comments_that_are_never_closed_is_judged_at_once(studio: Studio, piece: str) -> None:
+    """A mebibyte in two thousand pieces; it took minutes, and nothing else was heard meanwhile."""
+    pieces = [piece * (512 // len(piece))] * 2_000
+    studio.model.streams = [chunks([*pieces, "done"], "STOP")]
+    begin = time.thread_time()
+    result = await studio.chat("go")
+    assert time.thread_time() - begin < 5.0
+    assert result.text == "".join(pieces) + "done"
 
 
 async def test_after_four_void_answers_the_turn_fails_and_the_view_is_as_before(studio: Studio) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
@@ -24,6 +25,7 @@ from gemini_companion.sessions.events import (
 )
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.transcript.pages import history_page
+from gemini_companion.sessions.turn.prompt import slash_compression
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
@@ -174,7 +176,9 @@ async def test_naming_another_model_changes_the_session_and_says_so(studio: Stud
     assert sum(isinstance(entry, ModelChangeEntry) for entry in session.history.entries) == 1
 
 
-@pytest.mark.parametrize("command", ["/compress", "/summarize", " /compact  keep the ports "])
+@pytest.mark.parametrize(
+    "command", ["/compress", "/summarize", " /compact  keep the ports ", "/compress" + " " * 30_000, "\n/COMPACT\n"]
+)
 async def test_a_slash_command_compresses_and_is_not_sent(studio: Studio, command: str) -> None:
     for number in range(4):
         await studio.chat(f"{number} " + "word " * 300)
@@ -188,6 +192,14 @@ async def test_a_slash_command_compresses_and_is_not_sent(studio: Studio, comman
         assert "keep the ports" in str(studio.model.requests[-2].contents[0].parts[-1]) or any(
             "keep the ports" in str(request.contents) for request in studio.model.requests
         )
+
+
+@pytest.mark.parametrize("prompt", ["/compress" + " \n" * 30_000 + "x" + "\t" * 30_000, "/compressed", "x /compress"])
+def test_a_slash_command_is_told_from_a_prompt_at_once(prompt: str) -> None:
+    begin = time.thread_time()
+    guidance = slash_compression(({"text": prompt},))
+    assert time.thread_time() - begin < 0.25
+    assert guidance == ("x" if prompt.startswith("/compress ") else None)
 
 
 async def test_the_prompt_is_durable_before_the_model_is_asked(studio: Studio) -> None:

@@ -16,7 +16,7 @@ from gemini_companion.settings.objects import KeyPath
 # Each alternative matches whatever follows its first characters, closed or not: a hostile file costs one pass, not a
 # square.
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\r\n]*|/\*.*?(?P<close>\*/|\Z)', re.DOTALL)
-_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:\\.|[^"\\])*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 _NOT_A_NEWLINE: Final = re.compile(r"[^\r\n]")
 _INTEGER_DIGITS: Final = 18
 

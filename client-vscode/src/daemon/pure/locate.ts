@@ -94,9 +94,7 @@ export function programFiles(name: string, search: ProgramSearch): string[] {
   const folders = search.path.split(isWindows ? ";" : ":").map((folder) => folder.replace(/^"(.*)"$/, "$1"));
   return folders
     .filter((folder) => isAbsolute(folder, isWindows))
-    .flatMap((folder) =>
-      suffixes.map((suffix) => withoutLastSlashes(folder, isWindows) + separator + name + suffix),
-    );
+    .flatMap((folder) => suffixes.map((suffix) => withoutLastSlashes(folder, isWindows) + separator + name + suffix));
 }
 
 function isAbsolute(path: string, isWindows: boolean): boolean {

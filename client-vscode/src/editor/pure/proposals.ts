@@ -1,6 +1,11 @@
 /** What a file would be with a code block of an answer in it. The person sees the difference before anything is written. */
 import { applyPatch, parsePatch, structuredPatch, type StructuredPatch } from "diff";
 
+/** Lines of a file times lines of a diff: a diff may be sought all over the file, and models write what fits nowhere. */
+const MOST_COMPARED = 20_000_000;
+/** Changed lines between what was accepted and what it was made for; finding them takes the square of their number. */
+const MOST_CHANGES = 2_000;
+
 /** A file as it is. Offsets count UTF-16 units. */
 export interface Target {
   readonly text: string;
@@ -98,6 +103,7 @@ function wholeFile(text: string, code: string): Proposal | undefined {
 }
 
 function patched(target: Target, code: string): Proposal {
+  if (linesOf(target.text) * linesOf(code) > MOST_COMPARED) return { how: "unfit" };
   try {
     const patches = parsePatch(code);
     const patch = patches.length === 1 ? patches[0] : patches.find((one) => namesOf(one).includes(target.name));
@@ -116,7 +122,8 @@ function patched(target: Target, code: string): Proposal {
  */
 export function rebased(base: string, accepted: string, now: string): string | undefined {
   if (base === now) return accepted;
-  const result = applyPatch(now, structuredPatch("", "", base, accepted));
+  const changes = structuredPatch("", "", base, accepted, undefined, undefined, { maxEditLength: MOST_CHANGES });
+  const result = changes !== undefined && applyPatch(now, changes);
   return result === false ? undefined : result;
 }
 
@@ -153,6 +160,12 @@ function isElided(code: string): boolean {
     /^[ \t]*(?:(?:\/\/|#|--|\/\*|<!--|;|%)[ \t]*)?(?:\.\.\.|…)(?:\s|$)/m.test(code) ||
     /(?:\.\.\.|…)\s*(?:rest|existing|unchanged|remaining|other|same)\b/i.test(code)
   );
+}
+
+function linesOf(text: string): number {
+  let count = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
+  return count;
 }
 
 function withoutLastLineEnds(text: string): string {

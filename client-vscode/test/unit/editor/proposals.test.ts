@@ -163,6 +163,14 @@ describe("smallestEdit", () => {
 });
 
 describe("rebased", () => {
+  it("gives up on a file that was written anew, for comparing takes the square of its changes", () => {
+    const lines = (sign: string): string =>
+      Array.from({ length: 20_000 }, (_, index) => sign + String(index)).join("\n");
+    const begin = process.cpuUsage();
+    expect(rebased(lines("a"), lines("b"), `${lines("a")}\nmore`)).toBeUndefined();
+    expect(process.cpuUsage(begin).user / 1_000).toBeLessThan(5_000);
+  });
+
   const base = "a\nb\nc\nd\ne\nf\ng\nh\n";
 
   it("keeps what was typed elsewhere meanwhile", () => {
@@ -171,5 +179,18 @@ describe("rebased", () => {
 
   it("refuses where both changed the same place", () => {
     expect(rebased(base, base.replace("b", "B"), "x\ny\n")).toBeUndefined();
+  });
+});
+
+describe("hostile blocks", () => {
+  it.each([
+    ["line ends", `${"\n".repeat(100_000)}x`, ""],
+    ["comments of line ends", `//${"\n".repeat(100_000)}x`, ""],
+    ["a diff that fits nowhere", `--- a\n+++ a\n@@ -1,20000 +1,1 @@\n${"-x\n".repeat(19_999)}-y\n+q\n`, "diff"],
+  ])("of %s are placed at once", (_, block, language) => {
+    const text = "x\n".repeat(20_000);
+    const begin = process.cpuUsage();
+    proposeContent({ name: "a", text, from: 0, to: 0 }, block, language);
+    expect(process.cpuUsage(begin).user / 1_000).toBeLessThan(3_000);
   });
 });

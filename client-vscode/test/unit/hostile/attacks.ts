@@ -10,7 +10,31 @@ export interface Attack {
   readonly after: string;
 }
 
-const PLAIN = [" ", "\n", "\t", " \n", "\r\n", "a", "A", "é", "0", "a ", "a\n", "a.", "a/", "\\", "/", "-", ".", "<", ">", "(", "[", "{", "`"];
+const PLAIN = [
+  " ",
+  "\n",
+  "\t",
+  " \n",
+  "\r\n",
+  "a",
+  "A",
+  "é",
+  "0",
+  "a ",
+  "a\n",
+  "a.",
+  "a/",
+  "\\",
+  "/",
+  "-",
+  ".",
+  "<",
+  ">",
+  "(",
+  "[",
+  "{",
+  "`",
+];
 const TAILS = ["", "\0", "\n", " ", "~"];
 const SIGNS = [..."a0A _-./\\:\n\"'`<([{@$#=*+%é"];
 /** Repeats that are bounded below this are no repeats. */
@@ -46,7 +70,8 @@ function collect(elements: readonly AST.Element[], lead: string, flags: string, 
       }
       collect([element.element], before, flags, found);
     } else if ("alternatives" in element) {
-      for (const branch of element.alternatives) if ("elements" in branch) collect(branch.elements, before, flags, found);
+      for (const branch of element.alternatives)
+        if ("elements" in branch) collect(branch.elements, before, flags, found);
     }
     before += samples(element, flags)[0] ?? "";
     for (const after of TAILS) found.push({ before: "", pump: before + after, after: "" });
@@ -67,7 +92,9 @@ function samples(element: AST.Element, flags: string): string[] {
       return samples(element.element, flags).map((sample) => sample.repeat(Math.max(element.min, 1)));
     case "Group":
     case "CapturingGroup":
-      return element.alternatives.map((branch) => branch.elements.map((part) => samples(part, flags)[0] ?? "").join(""));
+      return element.alternatives.map((branch) =>
+        branch.elements.map((part) => samples(part, flags)[0] ?? "").join(""),
+      );
     default:
       return [];
   }

@@ -16,7 +16,7 @@ FOLDER_LIMIT: Final = 32
 _PATH_LIMIT: Final = 4_096
 
 # A folder or file may have any name: none may close the block, open another, or pass for a snapshot.
-_OUR_TAG: Final = re.compile(rf"<(?=\s*/?\s*(?:{ENVIRONMENT_TAG}|{MEMORY_TAG}|state_snapshot)\b)", re.IGNORECASE)
+_OUR_TAG: Final = re.compile(rf"<(?=\s*+(?:/\s*+)?+(?:{ENVIRONMENT_TAG}|{MEMORY_TAG}|state_snapshot)\b)", re.IGNORECASE)
 # Control characters, the line and paragraph separators, characters without width, and marks of writing direction.
 _INVISIBLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]")
 _LINE_BREAK_OR_TAB: Final = re.compile("[\n\t]")

@@ -1,0 +1,209 @@
+"""Whatever reads text from outside takes time in proportion to the text, at its worst too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import pytest
+
+from gemini_companion.adapters.offline.question import read_question
+from gemini_companion.adapters.storage.search import conditions, spaced
+from gemini_companion.engine.compression.answer import edited_snapshot, read_snapshot
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.facts.extract import condensed, facts_of
+from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.neutralise import neutralise
+from gemini_companion.engine.facts.page import read_earlier
+from gemini_companion.engine.facts.sentences import sentences
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.decode import well_formed
+from gemini_companion.engine.history.json_length import json_length
+from gemini_companion.engine.ide_context.positions import count_line_breaks
+from gemini_companion.engine.ide_context.secrets import find_secrets, mask_secrets
+from gemini_companion.engine.prompts.attachments import excerpt
+from gemini_companion.engine.prompts.mentions import mentions_in
+from gemini_companion.engine.tokens.lexical import cut
+from gemini_companion.protocol.codec import decode_body, encodable_text, is_too_deep
+from gemini_companion.protocol.errors import RpcError
+from gemini_companion.protocol.frames import FrameParser
+from gemini_companion.sessions.interchange import decode_session_file
+from gemini_companion.sessions.turn.prompt import slash_compression
+from gemini_companion.sessions.turn.titles import one_line
+from gemini_companion.settings.jsonc import JsonFault, locate, parse
+from tests.hostile.timing import cpu_seconds
+
+SIZES: Final = (1 << 12, 1 << 16)
+LIMIT: Final = 1.0
+"""Seconds for 64 Ki characters. What is linear takes 1 to 100 ms, what is quadratic seconds to minutes."""
+
+TEXTS: Final = (
+    *(
+        "<!-- x\n",
+        "<example>\n</example>\n",
+        "<example>\n",
+        "--- DEMO ---\n",
+        "```\n",
+        "```sh\n$ x\n```\n",
+        "~~~",
+        "`",
+        "`a` ",
+    ),
+    *(
+        "{",
+        "[",
+        '"',
+        "\\",
+        '{"a":',
+        "[[",
+        '["\\ud83d"],',
+        "\\ud83d",
+        "/*",
+        "//\n",
+        "data: {}\n\n",
+        "1e9",
+        "-",
+        "\0",
+        "\r",
+    ),
+    *(
+        " ",
+        "\n",
+        "\t",
+        " \n",
+        "\r\n",
+        "a",
+        "a ",
+        "a\n",
+        "é",
+        "\u0301",
+        "あ",
+        "。",
+        ".",
+        "...",
+        "!",
+        "? ",
+        "a. ",
+        "A. b",
+    ),
+    *(
+        "@",
+        '@"',
+        "@a/",
+        "/",
+        "a/b.c:1 ",
+        "C:\\a",
+        "http://",
+        "://a:b",
+        "token=",
+        "password: ",
+        "eyJ",
+        "-----BEGIN PRIVATE KEY-----\n",
+    ),
+    *(
+        "<state_snapshot>",
+        "</state_snapshot>",
+        "<scratchpad>",
+        "</scratchpad>",
+        "<overall_goal>",
+        "<",
+        "</",
+        "< ",
+        "&amp;",
+    ),
+    *(
+        "Ann: you must never\n",
+        "we decided to use a. ",
+        "TODO: x\n",
+        "- [x] a\n",
+        "- [ ] a\n",
+        "Error: x\n",
+        "2026-01-01 ERROR a/b:1 [x]\n",
+    ),
+    *(
+        "Content-Length: 1\r\n",
+        "Content-Length: 1\r\n\r\n",
+        "Content-Length: 99999999999\r\n\r\n",
+        "x: ",
+        "/compress ",
+        "1,",
+        "0x",
+        "a@b ",
+    ),
+)
+"""What is repeated: openers that are never closed, closers, runs of each kind of character, and what the readers look for."""
+
+
+def raising(*faults: type[Exception]) -> Callable[[Callable[[str], object]], Callable[[str], None]]:
+    def made(work: Callable[[str], object]) -> Callable[[str], None]:
+        def run(text: str) -> None:
+            with suppress(*faults):
+                work(text)
+
+        return run
+
+    return made
+
+
+def read_frames(text: str) -> None:
+    """In pieces, as they come through a pipe."""
+    parser, data = FrameParser(), text.encode()
+    for start in range(0, len(data), 4_096):
+        parser.feed(data[start : start + 4_096])
+        while parser.next() is not None:
+            pass
+
+
+def facts(text: str) -> None:
+    for role in ("user", "model"):
+        facts_of(FactSource(0, Content(role=role, parts=({"text": text},)), 1))  # pyright: ignore[reportArgumentType]
+    response: dict[str, Any] = {"functionResponse": {"name": "run_shell_command", "response": {"output": text}}}
+    facts_of(FactSource(0, Content(role="user", parts=(response,)), 1))
+
+
+def read_body(body: bytes) -> None:
+    is_too_deep(body, decode_body(body))
+
+
+READERS: Final[Mapping[str, Callable[[str], object]]] = {
+    "frames": read_frames,
+    "message": raising(RpcError)(lambda text: read_body(text.encode())),
+    "message with the text": raising(RpcError)(lambda text: read_body(b'{"a": "' + text.encode() + b'"}')),
+    "settings": raising(JsonFault)(lambda text: locate(text, [("a",)]) if parse(text) else None),
+    "settings with the text": raising(JsonFault)(lambda text: parse(json.dumps({"a": text}))),
+    "session file": raising(InvalidInput)(lambda text: decode_session_file(text.encode(), "a.json")),
+    "Gemini CLI session": raising(InvalidInput)(lambda text: decode_session_file(text.encode(), "a.jsonl")),
+    "slash command": lambda text: slash_compression(({"text": f"/compress {text}x"},)),
+    "mentions": mentions_in,
+    "title": one_line,
+    "facts": facts,
+    "condensed": condensed,
+    "sentences": sentences,
+    "neutralise": neutralise,
+    "snapshot in an answer": read_snapshot,
+    "edited snapshot": edited_snapshot,
+    "earlier snapshot": read_earlier,
+    "secrets": find_secrets,
+    "masks": mask_secrets,
+    "token count": cut,
+    "JSON length": lambda text: json_length(Content(role="user", parts=({"text": text},))),
+    "search index": spaced,
+    "search query": lambda text: conditions(text[:10_000]),
+    "excerpt": lambda text: excerpt(text, 400_000),
+    "line breaks": count_line_breaks,
+    "Unicode": lambda text: well_formed(encodable_text(text)),
+    "offline question": read_question,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READERS)
+def test_the_worst_text_costs_a_reader_no_more_than_its_length_says(name: str):
+    read = READERS[name]
+    for size in SIZES:
+        for piece in TEXTS:
+            for text in (piece * (size // len(piece)), piece * (size // len(piece)) + "\0~"):
+                cost = cpu_seconds(lambda text=text: read(text), enough=LIMIT)
+                assert cost < LIMIT, f"{cost:.1f} s for {size} characters of {piece!r}"
