@@ -28,6 +28,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "ideUpdates": "ide_updates",
     "cancelling": "cancelling",
     "stalls": "stalls",
+    "memory": "memory",
     "tokenError": "token_error",
 }
 """Names, and the modules that measure."""

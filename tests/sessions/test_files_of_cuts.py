@@ -12,6 +12,7 @@ import pytest
 from gemini_companion.engine.errors import Cancelled, StorageFault
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Entry
+from gemini_companion.engine.history.part import response_of
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.session import Session
 from tests.sessions.test_cancelling import HeldStore
@@ -86,7 +87,7 @@ async def test_files_that_a_killed_process_left_are_taken_and_the_figures_are_th
 ) -> None:
     session, preview = await previewed(studio)
     assert session.history.preview is not None
-    outputs = {item.seq: item.content.parts[0].get("functionResponse") for item in session.history.sources}
+    outputs = {item.seq: response_of(item.content.parts[0]) or {} for item in session.history.sources}
     for cut in session.history.preview.compression.cuts:
         await studio.store.save_text(session.session_id, Path(cut.path).name, outputs[cut.seq]["response"]["output"])
     applied = await apply_preview(session, client="c", compression_id=preview.compression_id or "")

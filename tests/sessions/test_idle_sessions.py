@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import pytest
@@ -110,7 +110,7 @@ async def test_one_that_another_process_wrote_meanwhile_is_resumed(opened: Opene
 async def test_what_runs_waits_or_is_previewed_keeps_its_session(opened: Opener) -> None:
     studio = opened()
     busy: list[tuple[str, asyncio.Task[Any]]] = []
-    kinds: list[Callable[[Session], Awaitable[Any]]] = [
+    kinds: list[Callable[[Session], Coroutine[Any, Any, Any]]] = [
         lambda session: studio.app.chat(studio.client, ({"text": "go"},), session_id=session.session_id),
         lambda session: studio.app.compress(studio.client, session.session_id, preview=True),
         lambda session: studio.app.compress(studio.client, session.session_id),

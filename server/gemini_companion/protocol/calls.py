@@ -9,7 +9,9 @@ import functools
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
+
+import msgspec
 
 from gemini_companion.protocol.codec import encode_body
 from gemini_companion.protocol.errors import RpcError, cancelled, to_wire
@@ -20,6 +22,8 @@ MessageId: TypeAlias = str | int
 
 CANCEL_GRACE: Final = 0.08
 """Seconds between a cancel and the answer -32800, unless the handler settles it before."""
+SLICE: Final = 200
+"""Items of a result's list that are encoded in one go."""
 CLOSE_GRACE: Final = 2.0
 """Seconds that handlers have to clean up when the client leaves."""
 
@@ -101,7 +105,8 @@ class Calls:
 
     async def _run(self, call: Call, handle: Callable[[], Awaitable[Any]]) -> None:
         try:
-            body = encode_body({"jsonrpc": "2.0", "id": call.id, "result": await handle()})
+            result = await _with_lists_encoded(await handle())
+            body = encode_body({"jsonrpc": "2.0", "id": call.id, "result": result})
         except (Exception, asyncio.CancelledError) as error:
             wire = to_wire(error, doing=call.method)
             body = error_body(call.id, wire if call.deadline is None else cancelled())
@@ -119,6 +124,26 @@ class Calls:
         if call.deadline is not None:
             call.deadline.cancel()
         self._send(body)
+
+
+async def _with_lists_encoded(result: Any) -> Any:
+    """The result with its long lists as JSON already, made in slices between which everything else goes on.
+
+    A thread would not help: the encoder lets nothing else run until it is done.
+    """
+    if not isinstance(result, msgspec.Struct):
+        return result
+    encoded: dict[str, msgspec.Raw] = {}
+    for name in result.__struct_fields__:
+        value: object = getattr(result, name)
+        if isinstance(value, tuple) and len(cast("tuple[Any, ...]", value)) > SLICE:
+            items = cast("tuple[Any, ...]", value)
+            slices: list[bytes] = []
+            for start in range(0, len(items), SLICE):
+                slices.append(encode_body(items[start : start + SLICE])[1:-1])
+                await asyncio.sleep(0)
+            encoded[name] = msgspec.Raw(b"[" + b",".join(slices) + b"]")
+    return msgspec.structs.replace(result, **encoded) if encoded else result
 
 
 def error_body(call_id: MessageId | None, error: RpcError) -> bytes:

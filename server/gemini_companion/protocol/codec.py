@@ -7,7 +7,7 @@ Python can hold lone surrogates (half an emoji) in a string and UTF-8 cannot, so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -149,8 +149,8 @@ def _encodable(value: object) -> object:
         return encodable_text(value)
     if isinstance(value, dict):
         return {encodable_text(key): _encodable(item) for key, item in cast("dict[str, object]", value).items()}
-    if isinstance(value, list):
-        return [_encodable(item) for item in cast("list[object]", value)]
+    if isinstance(value, list | tuple):
+        return [_encodable(item) for item in cast("Sequence[object]", value)]
     return value
 
 

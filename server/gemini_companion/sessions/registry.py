@@ -130,6 +130,7 @@ class SessionRegistry:
             if not self._services.store.holds(session_id):
                 return
             self._remnants.pop(session_id, None)
+            session.ledger.forget_texts()
             self._remnants[session_id] = _Remnant(session.history.version, session.ledger)
             while len(self._remnants) > _REMEMBERED:
                 del self._remnants[next(iter(self._remnants))]

@@ -154,6 +154,11 @@ class TokenLedger:
         self._anchor: tuple[str, int, int, int] | None = None
         """Model, epoch, measured tokens, and the calibrated estimate of the same request."""
 
+    def forget_texts(self) -> None:
+        """Drop the lexical counter's cache, most of a ledger's size; what the API's counts taught stays."""
+        if isinstance(self.counter, LexicalTokenCounter):
+            self.counter = LexicalTokenCounter()
+
     def count_text(self, text: str) -> float:
         """Estimated tokens of a text."""
         return self.counter.count_text(text)

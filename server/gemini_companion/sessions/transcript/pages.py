@@ -127,9 +127,14 @@ class _Turns(NamedTuple):
 
 
 async def _transcript(history: History, entries: Sequence[ContentEntry]) -> tuple[HistoryItem, ...]:
-    turns = _Turns.of(history.entries)
+    everything = list(history.entries)
     hiding = [compression for compression in history.in_force.values() if compression.hides is not None]
-    return await off_loop(len(entries), lambda: tuple(_logged(entry, turns, hiding) for entry in entries))
+
+    def work() -> tuple[HistoryItem, ...]:
+        turns = _Turns.of(everything)
+        return tuple(_logged(entry, turns, hiding) for entry in entries)
+
+    return await off_loop(len(everything), work)
 
 
 def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntry]) -> HistoryItem:
