@@ -79,6 +79,22 @@ def test_with_room_enough_every_recent_path_command_and_directive_stands_there(i
             assert neutralise(fact.text) in snapshot
 
 
+def test_what_a_working_model_announces_is_no_decision_and_what_it_decided_is_one():
+    announced = "Let's use the handler search to find where the module begins."
+    said = Content(role="model", parts=({"text": announced}, *call("grep -rn handler src").parts))
+    decided = Content(role="model", parts=({"text": "We agreed on pnpm for the packages."}, *call("pnpm i").parts))
+    items = [
+        user_text("Mend the handler."),
+        said,
+        result("src/handler.py:3"),
+        decided,
+        result("ok"),
+        user_text("Go on."),
+    ]
+    assert "decided: We agreed on pnpm" in snapshot_of(sources_of(items))
+    assert "decided: Let's use the handler" not in snapshot_of(sources_of(items))
+
+
 @settings(max_examples=40)
 @given(sources, st.integers(0, 400), st.one_of(st.none(), texts))
 def test_a_snapshot_stays_within_its_budget_and_its_frame(items: list[FactSource], budget: int, previous: str | None):
