@@ -186,6 +186,11 @@ def test_a_decision_is_one(sentence: str):
     assert may_hold(sentence.lower())
 
 
+@pytest.mark.parametrize("sentence", ["What made you decide to move?", "Have we agreed on a date?"])
+def test_who_asks_for_a_decision_has_made_none(sentence: str):
+    assert not is_decision(sentence)
+
+
 @pytest.mark.parametrize("sentence", PLANS)
 def test_a_plan_is_one(sentence: str):
     assert is_plan(sentence)
@@ -193,7 +198,15 @@ def test_a_plan_is_one(sentence: str):
 
 
 @pytest.mark.parametrize(
-    "sentence", ["Let's look at the file.", "Now I will run it.", "It looks like the file is there.", "I'll try again."]
+    "sentence",
+    [
+        "Let's look at the file.",
+        "Now I will run it.",
+        "It looks like the file is there.",
+        "I'll try again.",
+        "This script will attempt to load the dataset.",
+        "The next step is to find the handler.",
+    ],
 )
 def test_what_somebody_is_about_to_do_is_announced(sentence: str):
     assert is_announcement(sentence)

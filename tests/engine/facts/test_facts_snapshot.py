@@ -16,7 +16,7 @@ from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.paths import is_dependency
 from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot
 from gemini_companion.engine.facts.span import RECENT
-from gemini_companion.engine.history.content import Content, user_text
+from gemini_companion.engine.history.content import Content, model_text, user_text
 from tests.engine.facts.fact_sources import (
     a_run,
     call,
@@ -77,6 +77,16 @@ def test_with_room_enough_every_recent_path_command_and_directive_stands_there(i
             fact.kind == "path" and not (fact.listed and is_dependency(fact.text))
         ):
             assert neutralise(fact.text) in snapshot
+
+
+def test_what_a_working_model_announces_is_no_decision_and_what_it_decided_is_one():
+    announced = "Let's use the handler search to find where the module begins."
+    said = Content(role="model", parts=({"text": announced}, *call("grep -rn handler src").parts))
+    decided = Content(role="model", parts=({"text": "We agreed on pnpm for the packages."}, *call("pnpm i").parts))
+    worked = [said, result("src/handler.py:3"), decided, result("ok")]
+    items = [user_text("Mend the handler."), *worked, model_text("Found it."), user_text("Go on.")]
+    assert "decided: We agreed on pnpm" in snapshot_of(sources_of(items))
+    assert "decided: Let's use the handler" not in snapshot_of(sources_of(items))
 
 
 @settings(max_examples=40)

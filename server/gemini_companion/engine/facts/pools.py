@@ -270,8 +270,9 @@ class Pools:
         """Decisions, then telling sentences, that stand nowhere else; under the time where the contents give it."""
         times = self._span.times()
         standing = self._page.text(*(section for section in SECTIONS if section != "key_knowledge"))
-        for _, number, fact in self._span.found("decision"):
-            if fact.text not in standing:
+        for source, number, fact in self._span.found("decision"):
+            is_narration = self._span.actions and source.content.role == "model" and is_announcement(fact.text)
+            if fact.text not in standing and not is_narration:
                 yield "key_knowledge", Place(0, fact.index, number), f"- decided: {fact.text}"
         standing += self._page.text("key_knowledge")
         for sentence in key_sentences(self._span.sources, guidance=self._guidance, poll=self._span.poll):

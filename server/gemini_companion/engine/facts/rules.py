@@ -117,7 +117,7 @@ _ANNOUNCED: Final = lazy(
     r"\W*+(?:\w{1,20}, )?(?:(?:ok(?:ay)?|so|now|next|first|then|finally|great|good|alright|since [^,\n]{1,120}"
     r"|to [^,\n]{1,80}|before [^,\n]{1,80}),? )?(?:let['’]?s|let me|(?:i|we)(?:['’]ll|['’]d| will| can| could| should"
     r"| need to| want to| are going to| have to|['’]re going to|['’]m going to| am going to| must| would)|please"
-    r"|could you|would you|can you|it (?:looks|seems|appears) (?:like|that)|it (?:is likely|would be|might be)"
+    r"|could you|would you|can you|it (?:looks|seems|appears) (?:like|that)|the next step (?:is|will|would)|this (?:\w{1,20} )?(?:will|should)|it (?:is likely|would be|might be)"
     r"|ich werde|ich schaue|lass(?:en sie)? mich|まず|では|次に|让我|我(?:将|会|来|先))(?=\W|$|[぀-鿿])",
     re.IGNORECASE,
 )
@@ -202,8 +202,8 @@ def is_work(sentence: str) -> bool:
 
 
 def is_decision(sentence: str) -> bool:
-    """True if somebody decided something."""
-    return _DECISION().search(sentence[:_JUDGED]) is not None
+    """True if somebody decided something; a question does not."""
+    return not is_question(sentence) and _DECISION().search(sentence[:_JUDGED]) is not None
 
 
 def is_plan(sentence: str) -> bool:
