@@ -12,6 +12,7 @@ import type {
   QueuedPrompt,
 } from "../../panel/contract.js";
 import type { CompressionStatusReport, ModelReport, SessionInfo } from "../../protocol.gen.js";
+import type { HoldReason } from "./queue.js";
 import type { Translate } from "./words.js";
 
 export interface PanelSources {
@@ -29,7 +30,9 @@ export interface PanelSources {
   readonly relative: (uri: string) => string;
   readonly pins: number;
   readonly queue: readonly QueuedPrompt[];
-  readonly isQueueHeld: boolean;
+  /** Why the queued prompts wait, if they would wait for ever. */
+  readonly queueHeld?: HoldReason | undefined;
+  readonly retryTurn?: string | undefined;
   readonly hidden: readonly HiddenRun[];
   readonly fault?: ErrorView | undefined;
   readonly settings: PanelSettings;
@@ -67,6 +70,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
           },
         }
       : {}),
+    ...(sources.retryTurn === undefined ? {} : { retryTurn: sources.retryTurn }),
     ...(status ? { meter: meterOf(status) } : {}),
     ...(banner ? { banner } : {}),
   };
@@ -107,11 +111,13 @@ function chipOf(file: ReportedFile, sources: PanelSources): Chip {
 function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
   if (sources.daemon.kind !== "ready") return undefined;
   if (sources.fault) return { ...sources.fault, level: "error" };
-  if (sources.isQueueHeld) {
+  if (sources.queueHeld !== undefined) {
     return note(
       "info",
       "queueHeld",
-      t("Queued prompts wait: the last answer was stopped or failed."),
+      sources.queueHeld === "restored"
+        ? t("Prompts that were queued before the window was opened anew are waiting.")
+        : t("Queued prompts wait: the last answer was stopped or failed."),
       t("Send one now, edit it or remove it."),
       [],
     );
