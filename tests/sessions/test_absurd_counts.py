@@ -71,7 +71,7 @@ async def test_what_a_failed_compression_counted_is_known_afterwards(studio: Stu
     session = await studio.load(dialogue(words=60))
     estimated = session.token_count(session.choice())
     assert estimated.source == "estimate"
-    studio.model.default_answer = snapshot_with("Ship the long goal. " * 10_000)
+    studio.model.default_answer = snapshot_with(" ".join(f"goal {number}" for number in range(30_000)))
     assert (await studio.compress()).status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"
     known = session.token_count(session.choice())
     assert known.source == "api"

@@ -24,6 +24,8 @@ export class Chat extends ChatState {
   readonly #subscriptions: Disposable[] = [];
   /** Conversations that were left while an answer was under way: events go on reaching them until it ends. */
   readonly #left = new Map<string, Conversation>();
+  /** Sessions that were shown in this window: their queues are not those of an earlier one. */
+  readonly #shown = new Set<string>();
   #opening: Promise<void> = Promise.resolve();
   #refreshing: Promise<void> = Promise.resolve();
 
@@ -117,8 +119,9 @@ export class Chat extends ChatState {
     // A prompt that was sent while the daemon was starting belongs to the session that opens then.
     const isAnother = info?.sessionId !== this.info?.sessionId && this.info !== undefined;
     const left = this.#left.get(info?.sessionId ?? "");
+    const isBack = info !== undefined && info.sessionId !== this.info?.sessionId && this.#shown.has(info.sessionId);
     if (isAnother || isNew || left) {
-      if (this.info && this.job.kind === "turn") this.#left.set(this.info.sessionId, this.conversation);
+      if (this.info && this.job.kind !== "idle") this.#left.set(this.info.sessionId, this.conversation);
       this.conversation = left ?? this.blankConversation();
       this.#left.delete(info?.sessionId ?? "");
     }
@@ -126,6 +129,7 @@ export class Chat extends ChatState {
     this.status = undefined;
     await this.#memory.update(LAST_SESSION, info?.sessionId);
     await this.loaded;
+    if (info) this.#shown.add(info.sessionId);
     if (info?.sessionId !== this.draftStore.sessionId) {
       this.prompts.queue.clear();
       await this.#loadDraft(info?.sessionId);
@@ -138,6 +142,7 @@ export class Chat extends ChatState {
       this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
     }
     this.reset();
+    if (isBack) this.prompts.resume();
   }
 
   /** What another window holds goes on there, or is let go of: look again. Nothing for a chat of our own. */
@@ -193,7 +198,7 @@ export class Chat extends ChatState {
     if (params.sessionId !== this.info?.sessionId) {
       const left = this.#left.get(params.sessionId);
       left?.apply(params);
-      if (left?.liveAnswers.length === 0) this.#left.delete(params.sessionId);
+      if (left && left.liveAnswers.length === 0 && !left.runningCompression) this.#left.delete(params.sessionId);
       return;
     }
     if (params.event.type === "usageUpdated" && this.status) {
@@ -238,6 +243,7 @@ export class Chat extends ChatState {
     await this.#opening;
     if (this.info) return this.info.sessionId;
     this.info = await this.daemon.request("gemini/session/new", {});
+    this.#shown.add(this.info.sessionId);
     await this.#memory.update(LAST_SESSION, this.info.sessionId);
     await this.draftStore.begun(this.info.sessionId);
     this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: this.info.sessionId });

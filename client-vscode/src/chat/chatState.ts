@@ -7,6 +7,7 @@ import type { DraftFiles } from "./draftFiles.js";
 import { DraftStore } from "./draftStore.js";
 import { Conversation } from "./pure/conversation.js";
 import { errorView } from "./pure/faults.js";
+import { retryableTurn } from "./pure/retrying.js";
 import type { SavedDraft } from "./pure/savedDraft.js";
 import type { Translate } from "./pure/words.js";
 
@@ -126,6 +127,11 @@ export class ChatState implements Disposable {
     }
     const divider = this.conversation.runningCompression;
     return divider ? { kind: "compression", id: divider.compressionId } : { kind: "idle" };
+  }
+
+  /** The turn whose prompt can be sent again now. */
+  get retryTurn(): string | undefined {
+    return this.isReadOnly ? undefined : retryableTurn(this.conversation.rows, this.job);
   }
 
   chooseModel(name: string | undefined): void {

@@ -1,5 +1,5 @@
 /** Prompts on their way: sent, queued, asked again, stopped. */
-import { CancellationTokenSource } from "vscode";
+import { CancellationTokenSource, type CancellationToken, type Disposable } from "vscode";
 import type { ContextReporterPort } from "../context/port.js";
 import { DaemonFault } from "../daemon/port.js";
 import type { Action, AnswerRow, QueuedPrompt } from "../panel/contract.js";
@@ -9,6 +9,9 @@ import type { Conversation } from "./pure/conversation.js";
 import { isLive } from "./pure/conversationRows.js";
 import { errorView } from "./pure/faults.js";
 import { PromptQueue } from "./pure/queue.js";
+
+/** JSON-RPC's code for a request that was cancelled. */
+const REQUEST_CANCELLED = -32_800;
 
 /** The session that prompts go to, as far as they need it. */
 export interface PromptSession {
@@ -36,6 +39,7 @@ export class Prompts {
     const { kind } = this.chat.daemon.view;
     const busy = this.chat.job.kind !== "idle" || kind === "lost" || kind === "failed" || this.chat.isReadOnly;
     if (busy && !now) {
+      if (this.queue.prompts.length === 0) this.queue.release(); // it was written for what comes, not for what ended before
       if (!this.queue.add(text)) this.#handBack(this.chat.conversation, text); // the page says that more cannot wait
       this.#queueChanged();
       return;
@@ -45,11 +49,11 @@ export class Prompts {
     await this.#dispatch(text);
   }
 
-  /** Ask the same again: a failed or stopped prompt anew, the last answer for another one. */
+  /** Ask the same again: a failed or stopped prompt anew, the last answer for another one. Nothing for an older turn. */
   async retry(turnId: string): Promise<void> {
     const prompt = this.chat.conversation.prompt(turnId);
     const answer = this.chat.conversation.answer(turnId);
-    if (!prompt || this.chat.job.kind !== "idle") return;
+    if (!prompt || this.chat.retryTurn !== turnId) return;
     const replaces = answer?.state === "done" ? turnId : undefined;
     const isLogged = !turnId.startsWith("local-");
     if (!isLogged) this.chat.conversation.withdraw(turnId);
@@ -83,8 +87,8 @@ export class Prompts {
     const sending = (this.#sending = { localId, source });
     this.chat.touch();
     try {
-      const sessionId = await this.session.session();
-      await this.reporter.flush();
+      const sessionId = await unlessCancelled(this.session.session(), source.token);
+      await unlessCancelled(this.reporter.flush(), source.token);
       const result = await this.chat.daemon.request(
         "gemini/chat",
         {
@@ -98,7 +102,11 @@ export class Prompts {
       this.#answered(conversation, localId, result);
       if (replaces !== undefined) await this.session.refresh();
     } catch (error) {
-      this.#failed(conversation, localId, error);
+      // Another answer that is refused before its turn begins leaves no row: its prompt stands above already.
+      if (replaces !== undefined && conversation.answer(localId) && !isCancelled(error)) {
+        conversation.withdraw(localId);
+        if (conversation === this.chat.conversation) this.chat.show(error);
+      } else this.#failed(conversation, localId, error);
     } finally {
       source.dispose();
       if (this.#sending === sending) this.#sending = undefined;
@@ -113,8 +121,7 @@ export class Prompts {
     const ours = conversation.answer(localId);
     if (ours) {
       conversation.withdraw(localId); // a command, such as /compress: its outcome has a row of its own
-      if (result.compression && !conversation.divider(result.compression.compressionId ?? ""))
-        conversation.notice("info", result.text);
+      if (result.compression && !conversation.tells(result.compression)) conversation.notice("info", result.text);
     }
     if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
       this.queue.hold();
@@ -124,8 +131,7 @@ export class Prompts {
   }
 
   #failed(conversation: Conversation, localId: string, error: unknown): void {
-    const fault = error instanceof DaemonFault ? error : undefined;
-    if (fault?.data.kind === "cancelled") {
+    if (isCancelled(error)) {
       conversation.change(`a:${localId}`, "answer", { state: "stopped" });
       return; // who stopped it has decided about the queue
     }
@@ -173,7 +179,7 @@ export class Prompts {
   async stop(): Promise<void> {
     const job = this.chat.job;
     if (job.kind === "idle") return;
-    this.queue.hold();
+    if (job.kind === "turn") this.queue.hold(); // what waits behind a compression was not written for it
     const sessionId = this.chat.info?.sessionId;
     if (job.kind === "turn") {
       this.chat.conversation.change(`a:${job.id}`, "answer", { state: "stopping", since: Date.now() });
@@ -193,9 +199,9 @@ export class Prompts {
 
   /** The daemon is gone, with all that ran in it. */
   lost(): void {
-    this.queue.hold();
     const { conversation } = this.chat;
     const live = conversation.liveAnswers;
+    if (live.length > 0) this.queue.hold();
     const data = {
       kind: "daemon",
       message: this.chat.t("The daemon ended while this was under way."),
@@ -217,6 +223,14 @@ export class Prompts {
     this.chat.draftStore.change({ queue: this.queue.prompts });
   }
 
+  /** A chat that this window left is shown again: its queue goes on, unless what it waited for ended badly meanwhile. */
+  resume(): void {
+    const last = this.chat.conversation.rows.findLast((row) => row.kind === "answer");
+    if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
+    else this.queue.release();
+    this.drain();
+  }
+
   #queueChanged(): void {
     this.chat.draftStore.change({ queue: this.queue.prompts });
     this.chat.touch();
@@ -226,4 +240,24 @@ export class Prompts {
 /** A text that begins like a command as the daemon takes it for text: two slashes stand for one. */
 function asText(text: string): string {
   return /^\s*\/[A-Za-z][\w-]*(?!\S)/.test(text) ? text.replace("/", "//") : text;
+}
+
+function isCancelled(error: unknown): boolean {
+  return error instanceof DaemonFault && error.data.kind === "cancelled";
+}
+
+/** Waits for `work`, but no longer than until a stop is asked for: a daemon that is starting keeps nobody. Rejects as the daemon would. */
+async function unlessCancelled<T>(work: Promise<T>, token: CancellationToken): Promise<T> {
+  let subscription: Disposable | undefined;
+  const cancelled = new Promise<never>((_, reject) => {
+    const refuse = (): void =>
+      reject(new DaemonFault(REQUEST_CANCELLED, { kind: "cancelled", message: "", hint: "", retryable: false }));
+    if (token.isCancellationRequested) refuse();
+    else subscription = token.onCancellationRequested(refuse);
+  });
+  try {
+    return await Promise.race([work, cancelled]);
+  } finally {
+    subscription?.dispose();
+  }
 }

@@ -2,7 +2,17 @@
  * Looks at the editor: tabs of files, notebooks and untitled texts, and what of them is in sight. No diffs, output or virtual documents.
  * Which of it goes along, and why not, is the daemon's to say.
  */
-import { Position, Range, TabInputNotebook, TabInputText, window, workspace, type Selection, type Tab, type TextEditor } from "vscode";
+import {
+  Position,
+  Range,
+  TabInputNotebook,
+  TabInputText,
+  window,
+  workspace,
+  type Selection,
+  type Tab,
+  type TextEditor,
+} from "vscode";
 import { MAX_SELECTED, type EditorReading, type ShownFile } from "./pure/editorState.js";
 
 const SCHEMES: ReadonlySet<string> = new Set(["file", "untitled"]);

@@ -77,6 +77,9 @@ const receiptSchema = v.object({
 /** What of the editor went along with a prompt, and what did not. */
 export type Receipt = Of<typeof receiptSchema>;
 
+/** The pin of the turn's prompt, if it is pinned; the prompt and the answer say the same of it. */
+const pinId = v.exactOptional(v.string());
+
 const promptSchema = v.object({
   ...base,
   kind: v.literal("prompt"),
@@ -84,8 +87,7 @@ const promptSchema = v.object({
   text: v.string(),
   receipt: v.exactOptional(receiptSchema),
   outcome: v.exactOptional(nameIn(PROMPT_OUTCOMES)),
-  /** The pin of this prompt, if it is pinned. */
-  pinId: v.exactOptional(v.string()),
+  pinId,
 });
 
 /** A prompt of the user. */
@@ -115,6 +117,7 @@ const answerSchema = v.object({
   /** How long it thought, ms, once it has begun to answer. */
   thoughtMs: v.exactOptional(v.number()),
   tools: v.array(toolSchema),
+  pinId,
   usage: v.exactOptional(usage),
   durationMs: v.exactOptional(v.number()),
   finishReason: v.exactOptional(v.string()),

@@ -94,6 +94,8 @@ export const stateSchema = v.object({
     v.object({ kind: v.literal("turn"), ...jobFields }),
     v.object({ kind: v.literal("compression"), ...jobFields }),
   ]),
+  /** The turn whose prompt can be sent again. */
+  retryTurn: v.exactOptional(v.string()),
   meter: v.exactOptional(meterSchema),
   chips: v.array(chipSchema),
   /** How many prompts and passages are pinned. */

@@ -12,6 +12,7 @@ import type {
   Row,
   ToPage,
 } from "../../src/panel/contract.js";
+import { retryableTurn } from "../../src/chat/pure/retrying.js";
 import type { CompressionResult } from "../../src/protocol.gen.js";
 
 /** A Wednesday afternoon; rows have this day's times, so that pictures do not change with the clock. */
@@ -187,7 +188,19 @@ function failure(
 }
 
 function show(change: Partial<PanelState>, rows: readonly Row[] = done): ToPage[] {
-  return [{ type: "sync", rev: 1, state: { ...baseState, ...change }, total: rows.length, from: 0, rows, strings: {} }];
+  const state = { ...baseState, ...change };
+  const retryTurn = state.session?.heldBy === undefined ? retryableTurn(rows, state.job) : undefined;
+  return [
+    {
+      type: "sync",
+      rev: 1,
+      state: { ...state, ...(retryTurn === undefined ? {} : { retryTurn }) },
+      total: rows.length,
+      from: 0,
+      rows,
+      strings: {},
+    },
+  ];
 }
 
 function answering(change: Partial<AnswerRow>, state: Partial<PanelState> = { job: turn }): ToPage[] {

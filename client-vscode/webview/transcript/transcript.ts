@@ -40,6 +40,7 @@ export class Transcript {
   #language: Language;
   #messageKeys = true;
   #readOnly = false;
+  #retryTurn: string | undefined;
   #promptExpected = false;
   /** Rows that were there when the end was last in sight. */
   #seenTotal = 0;
@@ -99,7 +100,6 @@ export class Transcript {
     this.#list.rebuild();
     this.#rowsChanged(rows);
     this.#reveal.keepFocus(focused);
-    this.#refreshPinned(rows);
     const added =
       total > before ? rows.slice(Math.max(0, before - from)).findLast((row) => row.kind === "prompt") : undefined;
     if (added !== undefined && (this.#promptExpected || this.#viewport.following)) {
@@ -124,6 +124,7 @@ export class Transcript {
     this.#language = { t: this.#host.t, locale: settings.locale };
     this.#messageKeys = settings.messageKeys;
     this.feed.setAttribute("aria-busy", String(job.kind === "turn"));
+    if (state.retryTurn !== this.#retryTurn) this.#moveRetry(state.retryTurn);
     if (changed) this.#refreshAll();
     if (this.#list.setRuns(hidden)) {
       this.#runsChanged();
@@ -209,10 +210,7 @@ export class Transcript {
       get readOnly() {
         return view().#readOnly;
       },
-      isPinned: (turnId) => {
-        const prompt = this.#store.byId(`p:${turnId}`);
-        return prompt?.kind === "prompt" && prompt.pinId !== undefined;
-      },
+      canRetry: (turnId) => turnId === view().#retryTurn,
       hiddenRun: (compressionId) => this.#list.run(compressionId),
       setExpanded: (compressionId, expanded) => {
         this.#viewport.stopFollowing(); // the rows go in below or above what was pressed
@@ -300,12 +298,11 @@ export class Transcript {
     if (typeof ResizeObserver === "undefined") this.#viewport.layout();
   }
 
-  /** Answers whose prompt was pinned or unpinned say so. */
-  #refreshPinned(rows: readonly Row[]): void {
-    const answers = rows
-      .flatMap((row) => (row.kind === "prompt" ? [this.#store.byId(`a:${row.turnId}`)] : []))
-      .filter((row) => row !== undefined);
-    this.#views.refresh(answers);
+  /** Another turn is the one that can be asked again. */
+  #moveRetry(turnId: string | undefined): void {
+    const answers = [this.#retryTurn, turnId].map((id) => this.#store.byId(`a:${id}`));
+    this.#retryTurn = turnId;
+    this.#views.refresh(answers.filter((row) => row !== undefined));
   }
 
   #refreshAll(): void {

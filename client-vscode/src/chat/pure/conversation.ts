@@ -3,7 +3,7 @@ import type { Row } from "../../panel/contract.js";
 import type { CompressionInfo, EventParams, HistoryItem, Pin } from "../../protocol.gen.js";
 import { ConversationRows, isLive } from "./conversationRows.js";
 import { applyEvent } from "./events.js";
-import { rowsOf, type UnversionedRow } from "./history.js";
+import { pinsByTurn, rowsOf, type UnversionedRow } from "./history.js";
 
 export class Conversation extends ConversationRows {
   #seq = 0;
@@ -31,11 +31,20 @@ export class Conversation extends ConversationRows {
       if (known.has(row.id)) anchor = row.id;
       else if (this.#outlives(row)) followers.set(anchor, [...(followers.get(anchor) ?? []), row]);
     }
+    const pinned = pinsByTurn(pins);
     const next: Row[] = [...(followers.get("") ?? [])];
     for (const draft of drafts) {
       next.push(this.#renewed(draft), ...(followers.get(draft.id) ?? []));
     }
-    this.replace(next);
+    this.replace(next.map((row) => this.#pinnedAs(row, pinned)));
+  }
+
+  /** A turn is pinned or not, whichever of its rows the transcript has already. */
+  #pinnedAs(row: Row, pinned: ReadonlyMap<string, string>): Row {
+    if (row.kind === "divider" || row.kind === "notice" || row.pinId === pinned.get(row.turnId)) return row;
+    const { pinId: _, ...rest } = row;
+    const pinId = pinned.get(row.turnId);
+    return { ...rest, ...(pinId === undefined ? {} : { pinId }), version: this.nextVersion() };
   }
 
   /** Whether a row that the transcript does not have is kept: what is under way, and what only this window knows. */

@@ -1,5 +1,6 @@
 /** The rows of one conversation, by their index and by their id, with the ones that are under way. Every change gets a version. */
 import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row } from "../../panel/contract.js";
+import type { CompressionResult } from "../../protocol.gen.js";
 import { answerLook, dividerLook } from "../../panel/statuses.js";
 import { settled, type UnversionedRow } from "./history.js";
 import type { Translate } from "./words.js";
@@ -63,6 +64,12 @@ export class ConversationRows {
   divider(compressionId: string): DividerRow | undefined {
     const row = this.row(`c:${compressionId}`);
     return row?.kind === "divider" ? row : undefined;
+  }
+
+  /** Whether a row says what came of a compression. A result that changed nothing has no id of its own. */
+  tells({ compressionId, message }: Pick<CompressionResult, "compressionId" | "message">): boolean {
+    if (compressionId !== undefined) return this.divider(compressionId) !== undefined;
+    return this.#all.findLast((row) => row.kind === "divider")?.result?.message === message;
   }
 
   /** The answers that are being made or wait for their turn, oldest first. */

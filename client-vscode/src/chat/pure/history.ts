@@ -47,6 +47,11 @@ function thoughtsOf(parts: readonly Part[]): string {
     .join("");
 }
 
+/** The pins of turns, by the turn's id. */
+export function pinsByTurn(pins: readonly Pin[]): ReadonlyMap<string, string> {
+  return new Map(pins.flatMap((pin) => (pin.turnId === undefined ? [] : [[pin.turnId, pin.pinId] as const])));
+}
+
 /** The rows of a transcript, oldest first: each prompt, its answer, and the compressions where they happened. */
 export function rowsOf(
   transcript: Transcript,
@@ -54,9 +59,7 @@ export function rowsOf(
   toPlace: (path: string) => string = (path) => path,
 ): UnversionedRow[] {
   const rows: UnversionedRow[] = [];
-  const pinned = new Map(
-    transcript.pins.flatMap((pin) => (pin.turnId === undefined ? [] : [[pin.turnId, pin.pinId] as const])),
-  );
+  const pinned = pinsByTurn(transcript.pins);
   const dividers = transcript.compressions
     .filter((info) => typeof info.seq === "number")
     .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
@@ -74,9 +77,15 @@ export function rowsOf(
   }
   for (; next < dividers.length; next += 1) pushDivider(dividers[next]);
   const newest = rows.findLastIndex((row) => row.kind === "prompt");
-  return rows.map((row, index) =>
-    row.kind === "answer" && row.error && index < newest ? { ...row, error: settled(row.error) } : row,
-  );
+  return rows.map((row, index) => {
+    if (row.kind !== "answer") return row;
+    const pinId = pinned.get(row.turnId);
+    return {
+      ...row,
+      ...(pinId === undefined ? {} : { pinId }),
+      ...(row.error && index < newest ? { error: settled(row.error) } : {}),
+    };
+  });
 
   function pushDivider(info: CompressionInfo | undefined): void {
     if (info)

@@ -13,6 +13,7 @@ import type {
 } from "../../panel/contract.js";
 import { cutText, extentText } from "../../panel/extents.js";
 import type { CompressionStatusReport, ContextFile, ModelReport, SessionInfo } from "../../protocol.gen.js";
+import type { HoldReason } from "./queue.js";
 import type { Translate } from "./words.js";
 
 export interface PanelSources {
@@ -30,7 +31,9 @@ export interface PanelSources {
   readonly relative: (uri: string) => string;
   readonly pins: number;
   readonly queue: readonly QueuedPrompt[];
-  readonly isQueueHeld: boolean;
+  /** Why the queued prompts wait, if they would wait for ever. */
+  readonly queueHeld?: HoldReason | undefined;
+  readonly retryTurn?: string | undefined;
   readonly hidden: readonly HiddenRun[];
   readonly fault?: ErrorView | undefined;
   readonly settings: PanelSettings;
@@ -68,6 +71,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
           },
         }
       : {}),
+    ...(sources.retryTurn === undefined ? {} : { retryTurn: sources.retryTurn }),
     ...(status ? { meter: meterOf(status) } : {}),
     ...(banner ? { banner } : {}),
   };
@@ -102,7 +106,10 @@ function chipOf(file: ReportedFile, sources: PanelSources, t: Translate): Chip {
   const { reason = "", unsaved = false } = ahead;
   const sends = [extentText(ahead, t) + (ahead.extent === "path" && reason !== "" ? `: ${reason}` : "")];
   if (cut) sends.push(cutText(cut, t));
-  const notes = [...(unsaved ? [t("unsaved text")] : []), ...(ahead.extent === "path" || reason === "" ? [] : [reason])];
+  const notes = [
+    ...(unsaved ? [t("unsaved text")] : []),
+    ...(ahead.extent === "path" || reason === "" ? [] : [reason]),
+  ];
   return { ...chip, sends: sends.join(", "), ...(notes.length === 0 ? {} : { note: notes.join(", ") }) };
 }
 
@@ -110,11 +117,13 @@ function chipOf(file: ReportedFile, sources: PanelSources, t: Translate): Chip {
 function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
   if (sources.daemon.kind !== "ready") return undefined;
   if (sources.fault) return { ...sources.fault, level: "error" };
-  if (sources.isQueueHeld) {
+  if (sources.queueHeld !== undefined) {
     return note(
       "info",
       "queueHeld",
-      t("Queued prompts wait: the last answer was stopped or failed."),
+      sources.queueHeld === "restored"
+        ? t("Prompts that were queued before the window was opened anew are waiting.")
+        : t("Queued prompts wait: the last answer was stopped or failed."),
       t("Send one now, edit it or remove it."),
       [],
     );

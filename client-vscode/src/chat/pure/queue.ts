@@ -2,9 +2,12 @@
 import type { QueuedPrompt } from "../../panel/contract.js";
 import { QUEUE_LIMIT } from "../../panel/limits.js";
 
+/** Why nothing goes out by itself: the last answer ended badly, or the prompts were written in an earlier window. */
+export type HoldReason = "ended" | "restored";
+
 export class PromptQueue {
   #prompts: readonly QueuedPrompt[] = [];
-  #held = false;
+  #held: HoldReason | undefined;
   #count = 0;
 
   get prompts(): readonly QueuedPrompt[] {
@@ -12,20 +15,20 @@ export class PromptQueue {
   }
 
   /** After a stop or a failure nothing goes out by itself: the next prompt was written for an answer that never came. */
-  get isHeld(): boolean {
-    return this.#held && this.#prompts.length > 0;
+  get held(): HoldReason | undefined {
+    return this.#prompts.length > 0 ? this.#held : undefined;
   }
 
   /** Prompts of an earlier window, before those of this one; they wait for the person. */
   restore(prompts: readonly QueuedPrompt[]): void {
     const restored = prompts.map(({ text }) => ({ id: this.#id(), text }));
     this.#prompts = [...restored, ...this.#prompts].slice(0, QUEUE_LIMIT);
-    if (restored.length > 0) this.#held = true;
+    if (restored.length > 0) this.#held = "restored";
   }
 
   clear(): void {
     this.#prompts = [];
-    this.#held = false;
+    this.#held = undefined;
   }
 
   /** False if the queue is full. */
@@ -48,18 +51,18 @@ export class PromptQueue {
 
   /** The next prompt to send, unless the queue is held. */
   take(): QueuedPrompt | undefined {
-    if (this.#held) return undefined;
+    if (this.#held !== undefined) return undefined;
     const [first, ...rest] = this.#prompts;
     this.#prompts = rest;
     return first;
   }
 
   hold(): void {
-    this.#held = true;
+    this.#held = "ended";
   }
 
   release(): void {
-    this.#held = false;
+    this.#held = undefined;
   }
 
   #id(): string {

@@ -105,7 +105,7 @@ describe("sending", () => {
     await made.chat.prompts.submit("three");
     void made.chat.prompts.sendQueued(made.chat.queue.prompts[0]?.id ?? "");
     await vi.waitFor(() => expect(turns).toHaveLength(2));
-    expect(made.chat.queue.isHeld).toBe(false);
+    expect(made.chat.queue.held).toBeUndefined();
     expect(made.chat.conversation.answer("t1")).toMatchObject({ state: "stopped", text: "half" });
     expect(turns[1]?.prompt).toBe("two");
   });
@@ -121,7 +121,7 @@ describe("sending", () => {
     expect(last(made).state).toBe("stopping");
     turns[0]?.cancelled();
     await Promise.all([sent, stopped]);
-    expect(made.chat.queue.isHeld).toBe(true);
+    expect(made.chat.queue.held).toBe("ended");
     expect(turns).toHaveLength(1);
   });
 
@@ -143,6 +143,19 @@ describe("sending", () => {
     turns[0]?.answer({ text: "Nothing to compress.", compression: result("NOOP", { compressionId: "none" }) });
     await sent;
     expect(made.chat.conversation.rows).toMatchObject([{ kind: "notice", text: "Nothing to compress." }]);
+  });
+
+  it("says once what came of a command that changed nothing", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.prompts.submit("/compress");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    const { compressionId: _, ...nothing } = result("NOOP", { message: "Nothing to compress." });
+    made.daemon.emit({ type: "compressionStarted", compressionId: "c9", trigger: "manual" });
+    made.daemon.emit({ type: "compressionCompleted", compressionId: "c9", result: nothing });
+    turns[0]?.answer({ text: "Nothing to compress.", compression: nothing });
+    await sent;
+    expect(made.chat.conversation.rows).toMatchObject([{ kind: "divider", state: "unchanged" }]);
   });
 });
 
@@ -302,7 +315,7 @@ describe("what is kept", () => {
     second.daemon.sessions.set("s1", turn("t1"));
     await second.chat.begin();
     await vi.waitFor(() => expect(ids(second)).toEqual(["p:t1", "a:t1"]));
-    expect(second.chat.queue.isHeld).toBe(true);
+    expect(second.chat.queue.held).toBe("restored");
   });
 
   it("does not put an old draft over what is being typed when the same session is opened again", async () => {

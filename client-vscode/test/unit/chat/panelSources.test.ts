@@ -110,7 +110,7 @@ describe("the queue", () => {
   it("waits for the person after a restart", () => {
     const queue = new PromptQueue();
     queue.restore([{ id: "x", text: "a" }]);
-    expect(queue.isHeld).toBe(true);
+    expect(queue.held).toBe("restored");
     expect(queue.take()).toBeUndefined();
   });
 });
@@ -150,7 +150,6 @@ describe("around the transcript", () => {
     relative: (uri) => uri.replace("file:///w/", ""),
     pins: 0,
     queue: [],
-    isQueueHeld: false,
     hidden: [],
     settings: { sendWith: "enter", messageKeys: true, announce: "summary", platform: "other", locale: "en" },
     knowsOffline: false,

@@ -200,6 +200,7 @@ describe("the keyboard", () => {
   });
 
   it("copies, retries, forks and pins the message with the focus", () => {
+    transcript.setState(panelState({ retryTurn: "t2" }));
     for (const key of ["c", "r", "f", "p"]) type(key);
     expect(sent.map((message) => (message.type === "turn" ? message.do : message.type))).toEqual([
       "copy",

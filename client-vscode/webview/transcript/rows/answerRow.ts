@@ -77,7 +77,7 @@ export class AnswerView implements RowView {
   update(row: Row): void {
     if (row.kind !== "answer") return;
     this.#row = row;
-    const { language, readOnly, isPinned } = this.#context;
+    const { language, readOnly, canRetry } = this.#context;
     const { t } = language;
     const look = answerLook(row.state);
     const growing = look.isLive;
@@ -89,14 +89,15 @@ export class AnswerView implements RowView {
     this.#thoughts.hidden = row.thoughts === "";
     this.#tools.update(row.tools);
     this.#takeTexts(row, growing);
-    this.#problem.show(row.error);
-    this.#stoppedRetry.hidden = look.retriesBesideLine !== true || readOnly;
+    const retries = canRetry(row.turnId);
+    this.#problem.show(row.error, retries);
+    this.#stoppedRetry.hidden = look.retriesBesideLine !== true || !retries;
     this.#buttons.hidden = growing;
     this.#copy.hidden = row.text === "";
     // One of its own stands where it is wanted most.
-    this.#retry.hidden = readOnly || look.retriesBesideLine === true || this.#problem.offersRetry;
+    this.#retry.hidden = !retries || look.retriesBesideLine === true || this.#problem.offersRetry;
     this.#pin.hidden = readOnly;
-    setText(this.#pin, isPinned(row.turnId) ? t("Unpin") : t("Pin"));
+    setText(this.#pin, row.pinId !== undefined ? t("Unpin") : t("Pin"));
     this.#pin.title = t("Keeps the prompt of this answer word for word through every compression");
     this.#showUsage(row);
     this.#tick();
@@ -118,13 +119,13 @@ export class AnswerView implements RowView {
   }
 
   command(command: RowCommand): boolean {
-    const { host, readOnly, isPinned } = this.#context;
-    const { turnId, text } = this.#row;
+    const { host, readOnly, canRetry } = this.#context;
+    const { turnId, pinId, text } = this.#row;
     if (command === "copy" && text !== "") copyText(text, this.#context, this.#copy);
     else if (command === "fork") host.send({ type: "turn", do: "fork", turnId });
     else if (command === "pin" && !readOnly)
-      host.send({ type: "turn", do: isPinned(turnId) ? "unpin" : "pin", turnId });
-    else if (command === "retry" && !readOnly && !isGrowing(this.#row)) {
+      host.send({ type: "turn", do: pinId === undefined ? "pin" : "unpin", turnId });
+    else if (command === "retry" && canRetry(turnId)) {
       if (!this.#problem.retry()) host.send({ type: "turn", do: "retry", turnId });
     } else return false;
     return true;

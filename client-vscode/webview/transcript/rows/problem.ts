@@ -8,6 +8,7 @@ export class Problem {
   readonly element = element("div", { class: "problem" });
   readonly #context: RowContext;
   #shown: ErrorView | undefined;
+  #retries = false;
   #retry: { readonly button: HTMLButtonElement; readonly label: string } | undefined;
 
   constructor(context: RowContext) {
@@ -15,14 +16,17 @@ export class Problem {
     this.element.hidden = true;
   }
 
-  show(error: ErrorView | undefined): void {
+  /** `retries`: whether a retry is possible; it is offered only then. */
+  show(error: ErrorView | undefined, retries = true): void {
     this.element.hidden = error === undefined;
-    if (error === this.#shown) return;
+    if (error === this.#shown && retries === this.#retries) return;
     this.#shown = error;
+    this.#retries = retries;
     this.#retry = undefined;
     if (error === undefined) return;
     const { host } = this.#context;
-    const buttons = error.actions.map((action) => {
+    const offered = error.actions.filter((action) => action.id !== "retry" || retries);
+    const buttons = offered.map((action) => {
       const made = button(action.label, () => host.send({ type: "action", action }), { "data-action": action.id });
       if (action.id === "retry") this.#retry = { button: made, label: action.label };
       return made;

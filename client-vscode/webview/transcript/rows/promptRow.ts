@@ -87,13 +87,13 @@ export class PromptView implements RowView {
   }
 
   command(command: RowCommand): boolean {
-    const { host, readOnly } = this.#context;
+    const { host, readOnly, canRetry } = this.#context;
     const { turnId, pinId, text } = this.#row;
     if (command === "copy") copyText(text, this.#context, this.#copy);
     else if (command === "fork") host.send({ type: "turn", do: "fork", turnId });
     else if (command === "pin" && !readOnly)
       host.send({ type: "turn", do: pinId === undefined ? "pin" : "unpin", turnId });
-    else if (command === "retry" && !readOnly) host.send({ type: "turn", do: "retry", turnId });
+    else if (command === "retry" && canRetry(turnId)) host.send({ type: "turn", do: "retry", turnId });
     else return false;
     return true;
   }

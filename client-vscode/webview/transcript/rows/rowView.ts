@@ -32,7 +32,8 @@ export interface RowContext {
   readonly ticker: Ticker;
   /** The session belongs to another process: nothing that changes it is offered. */
   readonly readOnly: boolean;
-  readonly isPinned: (turnId: string) => boolean;
+  /** Whether the prompt of a turn can be sent again now. */
+  readonly canRetry: (turnId: string) => boolean;
   /** The run of rows that a compression hides, if there is one, and whether it is unfolded. */
   hiddenRun(compressionId: string): { readonly turns: number; readonly expanded: boolean } | undefined;
   setExpanded(compressionId: string, expanded: boolean): void;

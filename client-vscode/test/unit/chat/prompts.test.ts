@@ -1,0 +1,158 @@
+/** Prompts that are asked again, stopped early, queued and pinned. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { AnswerRow } from "../../../src/panel/contract.js";
+import { fault, stage, type Stage } from "./fakeDaemon.js";
+import { content } from "./scriptedEvents.js";
+
+const stages: Stage[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const { chat } of stages.splice(0)) chat.dispose();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+function staged(...args: Parameters<typeof stage>): Stage {
+  const made = stage(...args);
+  stages.push(made);
+  return made;
+}
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "companion-"));
+  folders.push(path);
+  return path;
+}
+
+const ids = ({ chat }: Stage): string[] => chat.conversation.rows.map((row) => row.id);
+const last = ({ chat }: Stage): AnswerRow => {
+  const row = chat.conversation.rows.at(-1);
+  if (row?.kind !== "answer") throw new Error("no answer");
+  return row;
+};
+
+describe("asking again", () => {
+  it("is offered for the newest turn alone, and does nothing for another one", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    for (const [index, prompt] of ["one", "two"].entries()) {
+      const sent = made.chat.prompts.submit(prompt);
+      await vi.waitFor(() => expect(turns).toHaveLength(index + 1));
+      expect(made.chat.retryTurn).toBeUndefined();
+      turns[index]?.start().complete();
+      await sent;
+    }
+    expect(made.chat.retryTurn).toBe("t2");
+    await made.chat.prompts.retry("t1");
+    expect(turns).toHaveLength(2);
+    expect(ids(made)).toEqual(["p:t1", "a:t1", "p:t2", "a:t2"]);
+  });
+
+  it("leaves no second prompt if the daemon refuses it, and says why", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().complete();
+    await sent;
+    made.daemon.answers["gemini/chat"] = () => Promise.reject(fault("invalid", -32602));
+    await made.chat.prompts.retry("t1");
+    expect(ids(made)).toEqual(["p:t1", "a:t1"]);
+    expect(made.chat.fault?.message).toBe("It failed.");
+  });
+});
+
+describe("a stop that comes early", () => {
+  it("ends a prompt that the daemon has not been asked yet, because it is still starting", async () => {
+    const made = staged();
+    made.daemon.start = () => new Promise(() => undefined);
+    const sent = made.chat.prompts.submit("one");
+    await made.chat.prompts.stop();
+    await sent;
+    expect(last(made).state).toBe("stopped");
+    expect(made.daemon.calls.filter(({ method }) => method === "gemini/chat")).toEqual([]);
+  });
+});
+
+describe("a queue", () => {
+  it("goes on after a compression that was stopped: it was not written for that", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const first = made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().complete();
+    await first;
+    made.daemon.emit({ type: "compressionStarted", compressionId: "c1", trigger: "manual" });
+    await made.chat.prompts.submit("two");
+    await made.chat.prompts.stop();
+    made.daemon.emit({ type: "compressionCancelled", compressionId: "c1" });
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+  });
+
+  it("goes on when its chat is shown again, if the answer that it waited for came meanwhile", async () => {
+    const made = staged(await folder());
+    const turns = made.daemon.playTurns();
+    void made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.prompts.submit("two");
+    await made.chat.startNew();
+    turns[0]?.complete();
+    await made.chat.open("s1");
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    expect(turns[1]?.prompt).toBe("two");
+  });
+
+  it("stays held when its chat is shown again, if that answer failed", async () => {
+    const made = staged(await folder());
+    const turns = made.daemon.playTurns();
+    void made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.prompts.submit("two");
+    await made.chat.startNew();
+    turns[0]?.say("half").fail("modelUnavailable");
+    made.daemon.sessions.set("s1", [{ ...content("prompt", "t1", "one"), outcome: "failed" }]);
+    await made.chat.open("s1");
+    expect(made.chat.queue.held).toBe("ended");
+    expect(turns).toHaveLength(1);
+  });
+
+  it("is sent when a daemon comes back that was lost while nothing ran", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    await made.chat.begin();
+    made.daemon.show({ kind: "lost", attempt: 1, retryAt: 0 });
+    await made.chat.prompts.submit("one");
+    expect(made.chat.queue.held).toBeUndefined();
+    await made.daemon.restart();
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+  });
+});
+
+describe("a pin", () => {
+  it("is the same at the prompt and at the answer, also while that is being made", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("half");
+    const pins = (): unknown[] => [
+      made.chat.conversation.prompt("t1")?.pinId,
+      made.chat.conversation.answer("t1")?.pinId,
+    ];
+    made.daemon.answers["gemini/pins"] = () =>
+      Promise.resolve({ pins: [{ pinId: "n1", text: "one", createdAt: 0, turnId: "t1" }] });
+    await made.chat.refresh();
+    expect(pins()).toEqual(["n1", "n1"]);
+    turns[0]?.complete("half");
+    await sent;
+    expect(pins()).toEqual(["n1", "n1"]);
+    made.daemon.answers["gemini/pins"] = () => Promise.resolve({ pins: [] });
+    await made.chat.refresh();
+    expect(pins()).toEqual([undefined, undefined]);
+  });
+});
