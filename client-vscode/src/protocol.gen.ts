@@ -135,6 +135,11 @@ export interface FilesParams {
   readonly limit?: number;
 }
 
+/** A prompt that somebody writes. */
+export interface PromptCheckParams {
+  readonly prompt: string;
+}
+
 /** A text to pin, or the prompt of a turn. */
 export interface PinParams {
   readonly sessionId?: string | null;
@@ -832,6 +837,24 @@ export interface WorkspaceFile {
   readonly isDirectory?: boolean;
 }
 
+/** What is to be known of a prompt before it is sent. */
+export interface PromptCheck {
+  /** In order, each once. A word after an `@` that is nothing here and looks like no path is not among them. */
+  readonly mentions: readonly MentionCheck[];
+}
+
+/** What a prompt names with `@`, and what becomes of it. */
+export interface MentionCheck {
+  /** As it stands in the prompt, with the `@`. */
+  readonly written: string;
+  /** What goes along. `nothing` has a reason. */
+  readonly found: "file" | "folder" | "nothing";
+  /** Absolute, if there is one. */
+  readonly path?: string;
+  /** Why it does not go along, in a few words. */
+  readonly reason?: string;
+}
+
 /** A text that stands word for word in every view after a compression. */
 export interface Pin {
   readonly pinId: string;
@@ -963,6 +986,8 @@ export interface Requests {
   readonly "gemini/context/preview": { readonly params: SessionParams; readonly result: ContextPreview };
   /** The files and folders of the workspace that `@` can name in a prompt, those first that are most likely meant. */
   readonly "gemini/files": { readonly params: FilesParams; readonly result: WorkspaceFileList };
+  /** What a prompt names with `@`: what goes along with it, and what does not and why. */
+  readonly "gemini/prompt/check": { readonly params: PromptCheckParams; readonly result: PromptCheck };
   /** Pin a text, or a turn's prompt: it stands word for word in every view after a compression. */
   readonly "gemini/pin": { readonly params: PinParams; readonly result: Pin };
   /** Take a pin away. */
@@ -1039,6 +1064,7 @@ export const RequestMethod = {
   context: "gemini/context",
   contextPreview: "gemini/context/preview",
   files: "gemini/files",
+  promptCheck: "gemini/prompt/check",
   pin: "gemini/pin",
   unpin: "gemini/unpin",
   pins: "gemini/pins",

@@ -476,6 +476,17 @@ export const workspaceFileList = v.object({
   truncated: v.boolean(),
 });
 
+export const mentionCheck = v.object({
+  written: v.string(),
+  found: v.picklist(["file", "folder", "nothing"]),
+  path: v.exactOptional(v.string()),
+  reason: v.exactOptional(v.string()),
+});
+
+export const promptCheck = v.object({
+  mentions: v.array(mentionCheck),
+});
+
 export const pin = v.object({
   pinId: v.string(),
   text: v.string(),
@@ -542,6 +553,7 @@ export const results = {
   "gemini/context": contextReport,
   "gemini/context/preview": contextPreview,
   "gemini/files": workspaceFileList,
+  "gemini/prompt/check": promptCheck,
   "gemini/pin": pin,
   "gemini/unpin": v.null(),
   "gemini/pins": pinList,

@@ -23,6 +23,7 @@ METHODS: Final = (
     "gemini/models",
     "gemini/pin",
     "gemini/pins",
+    "gemini/prompt/check",
     "gemini/session/delete",
     "gemini/session/export",
     "gemini/session/fork",

@@ -80,6 +80,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="The IDE context as the next turn would send it, and what is left out and why."),
     request("gemini/files", editor.files,
             doc="The files and folders of the workspace that `@` can name in a prompt, those first that are most likely meant."),
+    request("gemini/prompt/check", editor.check,
+            doc="What a prompt names with `@`: what goes along with it, and what does not and why."),
     request("gemini/pin", sessions.pin, errors=(*_WRITES, InvalidInput),
             doc="Pin a text, or a turn's prompt: it stands word for word in every view after a compression."),
     request("gemini/unpin", sessions.unpin, errors=(*_WRITES, InvalidInput), doc="Take a pin away."),

@@ -233,6 +233,12 @@ class FilesParams(_Params, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
 
 
+class PromptCheckParams(_Params, frozen=True, kw_only=True):
+    """A prompt that somebody writes."""
+
+    prompt: Annotated[str, Meta(max_length=1_000_000)]
+
+
 class CodeActionContext(_Params, frozen=True, kw_only=True):
     """What the editor knows at the range."""
 

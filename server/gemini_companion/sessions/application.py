@@ -26,7 +26,7 @@ from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.session_info import session_info
 from gemini_companion.sessions.threads import off_loop
-from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression
+from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression, unescaped
 from gemini_companion.sessions.turn.replacing import check_replaceable
 from gemini_companion.sessions.turn.titles import Titles
 from gemini_companion.sessions.turn.turn import Turn
@@ -237,6 +237,8 @@ class Application:
     ) -> ChatResult:
         """Answer a prompt, in the order of the session's lane. A slash command for compression runs that instead.
 
+        Two slashes before a word stand for one, which begins no command.
+
         `model` is used for this session from the first answer on. `replaces` is the id of the newest turn, which leaves
         the view once this answer is there. Raises the `CompanionError`s of `Turn.run`, and `Overloaded`.
         """
@@ -245,6 +247,7 @@ class Application:
         guidance = slash_compression(prompt)
         if guidance is not None:
             return await self._compress_by_prompt(session, client, guidance)
+        prompt = unescaped(prompt)
         if replaces is not None and session.lane.is_idle:  # otherwise the turn checks it when it runs
             check_replaceable(session, replaces)
         turn = Turn(

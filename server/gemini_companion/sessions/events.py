@@ -11,11 +11,10 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.log import (
     Attachment,
     CompressionResult,
-    SelectionCut,
-    TextExtent,
     TokenCountSource,
     Trigger,
     Usage,

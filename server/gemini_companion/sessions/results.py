@@ -10,12 +10,11 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.log import (
     Attachment,
     CompressionResult,
     CompressionStatus,
-    SelectionCut,
-    TextExtent,
     TokenCountSource,
     Trigger,
     Usage,
@@ -202,46 +201,6 @@ class ContextReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Share of the limit at which automatic compression starts."""
     tokens_until_compression: int | None
     """`None` while automatic compression is off."""
-
-
-class ContextFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """An open file, and how much of it the model knows once the next prompt is sent."""
-
-    uri: str
-    """As the client named it."""
-    name: str
-    """Its base name."""
-    extent: Literal["whole", "lines", "part", "path", "none"]
-    """All of its text; whole lines of it; a part of which not every line is whole; only its path; nothing."""
-    is_active: bool = False
-    lines: tuple[int, int] | None = None
-    """The first and last line, from 1, if it is not whole."""
-    line_count: int = 0
-    """How many lines it has, if it is not whole."""
-    unsaved: bool = False
-    selection_cut: SelectionCut | None = None
-    """Which lines go along of a selection that is too long."""
-    reason: str = ""
-    """Why nothing or only the path goes along, in a few words; empty for a path if that is all that is meant to."""
-
-
-class ContextPreview(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The IDE context as the next turn would send it. `text` is absent when nothing would be sent."""
-
-    kind: Literal["full", "delta", "none"]
-    files: tuple[str, ...]
-    withheld: tuple[Withheld, ...]
-    selection_chars: int
-    text: str | None = None
-    closed: tuple[str, ...] = ()
-    """Those of `files` that the model is told are open no more."""
-    texts: tuple[TextExtent, ...] = ()
-    """How much the message gives of the files whose text it is about."""
-    selection_cut: SelectionCut | None = None
-    more_open_files: int = 0
-    """Open files that are left out because only so many go along."""
-    open_files: tuple[ContextFile, ...] = ()
-    """Every open file of the client's report, the last focused first."""
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -226,7 +226,7 @@ def test_a_selection_that_is_too_long_ends_with_a_whole_line_and_says_which_line
     first, last = told.selection_cut.sent
     assert told.selected_text == "".join(lines[: last - 100]) + TRUNCATED
     assert (first, told.selection_cut.selected) == (101, (101, 2100))
-    assert MAX_SELECTION - 10 <= len(told.selected_text) - len(TRUNCATED) <= MAX_SELECTION
+    assert MAX_SELECTION - 10 <= len(told.selected_text or "") - len(TRUNCATED) <= MAX_SELECTION
 
 
 def test_hostile_numbers_and_texts_become_harmless():

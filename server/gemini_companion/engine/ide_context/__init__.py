@@ -1,6 +1,7 @@
 """What the editor shows: bounded, masked, sent in full or as changes, and read back."""
 
-from gemini_companion.engine.history.log import SelectionCut, TextExtent, Withheld
+from gemini_companion.engine.history.extent import SelectionCut, TextExtent
+from gemini_companion.engine.history.log import Withheld
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.normalise import (
     MAX_ACTIVE_TEXT,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.engine.history.log import SelectionCut
+from gemini_companion.engine.history.extent import SelectionCut
 from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, LineRange
 
 _FULL = "What the user's editor shows now, as JSON. It is background to the request, not part of it."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gemini_companion.engine.history.decode import well_formed
-from gemini_companion.engine.history.log import SelectionCut
+from gemini_companion.engine.history.extent import SelectionCut
 from gemini_companion.engine.ide_context.excerpt import excerpt, whole
 from gemini_companion.engine.ide_context.positions import count_line_breaks
 from gemini_companion.engine.ide_context.secrets import REACH, mask_between

@@ -17,7 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.engine.history.log import IdeContextEntry, SelectionCut, TextExtent, Withheld
+from gemini_companion.engine.history.extent import SelectionCut, TextExtent
+from gemini_companion.engine.history.log import IdeContextEntry, Withheld
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.message import FileView, Message, read_message

@@ -6,7 +6,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from gemini_companion.engine.history.log import SelectionCut, TextExtent, Withheld
+from gemini_companion.engine.history.extent import SelectionCut, TextExtent
+from gemini_companion.engine.history.log import Withheld
 from gemini_companion.engine.ide_context.state import FileText
 
 Kind: TypeAlias = Literal["full", "delta", "none"]

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from gemini_companion.engine.history.log import SelectionCut
+from gemini_companion.engine.history.extent import SelectionCut
 
 Severity: TypeAlias = Literal["error", "warning", "information", "hint"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "information", "hint")

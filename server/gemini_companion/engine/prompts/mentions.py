@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 MAX_MENTIONS: Final = 200
 """Places of one prompt that are looked up; a pasted log may hold thousands."""
@@ -23,7 +23,46 @@ _ESCAPED: Final = re.compile(r"\\([^\w./\\])")
 """A backslash before anything else is a path separator, or part of a name."""
 
 
+_FENCED: Final = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})[^\n]*+\n(?:(?![ \t]{0,3}\1)[^\n]*+\n)*+[^\n]*+", re.MULTILINE)
+_CALL: Final = re.compile(r"\([\"']")
+_ENDING: Final = re.compile(
+    r"(?:bash|bat|c|cc|cfg|cjs|clj|cmake|conf|cpp|cs|css|csv|dart|dockerfile|el|env|erl|exs?|gd|go|gradle|graphql|h|hpp|hs"
+    r"|html?|ini|ipynb|java|jl|jsx?|json[cl]?|kts?|less|lock|log|lua|mdx?|mjs|mts|nix|patch|php|pl|po|proto|ps1|pyi?|r|rb"
+    r"|rs|rst|sass|scala|scss|sh|sql|svelte|svg|swift|tex|tf|toml|tsv|tsx?|txt|vim|vue|xml|ya?ml|zig|zsh)",
+    re.IGNORECASE,
+)
+"""What a name of a text file ends with, of which no handle and no decorator is made."""
+
+
+class Mention(NamedTuple):
+    """A place of a text that may name a file or a folder."""
+
+    written: str
+    """As it stands in the text, from the `@` on, without what ends a sentence."""
+    paths: tuple[str, ...]
+    """What it may mean, the likeliest first."""
+
+    @property
+    def looks_like_a_path(self) -> bool:
+        """True if it can hardly be anything else: a handle, a decorator or a call is written without all of this."""
+        path = self.paths[-1]
+        if _CALL.search(self.written):
+            return False
+        is_named = "." in path and _ENDING.fullmatch(path.rpartition(".")[2]) is not None
+        return self.written.startswith('@"') or "/" in path or "\\" in path or is_named
+
+
 def mentions_in(text: str) -> list[tuple[str, ...]]:
+    """What `places_in` finds, as paths alone."""
+    return list(dict.fromkeys(mention.paths for mention in places_in(text)))
+
+
+def without_code(text: str) -> str:
+    """The text without its fenced code."""
+    return _FENCED.sub("", text) if "```" in text or "~~~" in text else text
+
+
+def places_in(text: str) -> list[Mention]:
     """What the text may mention, in order, each once: for each place the possible paths, the likeliest first.
 
     A mention is an `@` at the beginning, after white space or after an opening bracket, and a path behind it: in double
@@ -32,17 +71,18 @@ def mentions_in(text: str) -> list[tuple[str, ...]]:
     """
     if len(text) > MAX_READ:
         text = f"{text[: MAX_READ // 2]}\n{text[-MAX_READ // 2 :]}"
-    found: dict[tuple[str, ...], None] = {}
+    found: dict[tuple[str, ...], Mention] = {}
     for match in _MENTION.finditer(text):
         quoted = match["quoted"]
         meant = (
             _meant(match["plain"]) if quoted is None else (quoted,) if quoted.strip(". ") else ()
         )  # dots alone name no file
         if meant:
-            found[meant] = None
+            written = match[0] if quoted is not None else match[0].rstrip(_TRAILING) or match[0]
+            found.setdefault(meant, Mention(written, meant))
         if len(found) >= MAX_MENTIONS:
             break
-    return list(found)
+    return list(found.values())
 
 
 def _meant(written: str) -> tuple[str, ...]:

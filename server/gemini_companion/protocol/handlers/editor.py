@@ -19,10 +19,13 @@ from gemini_companion.protocol.types import (
     EditorSettings,
     FilesParams,
     IdeContextParams,
+    PromptCheckParams,
     SetTraceParams,
 )
 from gemini_companion.sessions.context.code_actions import prompt_actions
 from gemini_companion.sessions.context.file_names import find_files
+from gemini_companion.sessions.context.prompt_check import check_prompt
+from gemini_companion.sessions.context.reports import PromptCheck
 from gemini_companion.sessions.results import WorkspaceFileList
 
 
@@ -80,6 +83,10 @@ def ide_context(host: Host, params: IdeContextParams) -> None:
 
 async def files(host: Host, params: FilesParams) -> WorkspaceFileList:
     return await find_files(host.app.services.workspace, host.client, params.query, params.limit)
+
+
+async def check(host: Host, params: PromptCheckParams) -> PromptCheck:
+    return await check_prompt(host.app.services, host.client, params.prompt)
 
 
 async def code_action(host: Host, params: CodeActionParams) -> list[dict[str, Any]]:

@@ -22,8 +22,8 @@ from gemini_companion.protocol.types import (
 )
 from gemini_companion.sessions import pins
 from gemini_companion.sessions.context.ide import preview_context
+from gemini_companion.sessions.context.reports import ContextPreview
 from gemini_companion.sessions.results import (
-    ContextPreview,
     ContextReport,
     EventPage,
     Exported,

@@ -12,9 +12,9 @@ from gemini_companion.engine.ide_context.policy import Baseline, Send, decide, i
 from gemini_companion.engine.ide_context.receipt import base_name
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.open_files import TAKEN_OUT, OpenFiles, look
+from gemini_companion.sessions.context.reports import ContextPreview
 from gemini_companion.sessions.events import IdeContextSent
 from gemini_companion.sessions.models.port import OpenDocument
-from gemini_companion.sessions.results import ContextPreview
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Draft, Session
 

@@ -16,6 +16,7 @@ from gemini_companion.engine.ide_context.secrets import mask_between
 from gemini_companion.engine.prompts.attachments import MAX_LINES, Excerpt, excerpt, file_part, folder_part
 from gemini_companion.engine.prompts.mentions import MAX_MENTIONS, mentions_in
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.context.open_files import NOT_TEXT, NOT_TRUSTED
 from gemini_companion.sessions.events import FilesAttached
 from gemini_companion.sessions.ports import Named
 from gemini_companion.sessions.session import Session
@@ -29,6 +30,8 @@ HUGE_BYTES: Final = 20 * 1024 * 1024
 READ_CHARACTERS: Final = 1_000_000
 """Characters of one file that are read; fewer may be attached."""
 
+TOO_LARGE: Final = f"larger than {HUGE_BYTES // 1024**2} MB"
+TOO_MANY: Final = f"only {MAX_FILES} files go along"
 _NO_ROOM: Final = f"over {MAX_CHARACTERS:,} characters in all"
 
 
@@ -73,7 +76,7 @@ async def attach(session: Session, client: Client, prompt: tuple[Part, ...]) -> 
         if named.withheld is not None:
             attached.withheld.append(named.withheld)
         elif len(attached.parts) >= MAX_FILES:
-            attached.withhold(named.path, f"only {MAX_FILES} files go along")
+            attached.withhold(named.path, TOO_MANY)
         elif named.is_folder:
             left -= await _attach_folder(session, named.path, folders, attached, left)
         else:
@@ -96,11 +99,11 @@ async def _attach_file(session: Session, client: Client, named: Named, attached:
     """Add a file's text, unsaved edits included. Returns the characters of the budget that it took."""
     path = named.path
     if not session.services.trusted():
-        attached.withhold(path, "the workspace is not trusted")
+        attached.withhold(path, NOT_TRUSTED)
         return 0
     buffer = client.editor.buffer(path)
     if buffer is None and named.size > HUGE_BYTES:
-        attached.withhold(path, f"larger than {HUGE_BYTES // 1024**2} MB")
+        attached.withhold(path, TOO_LARGE)
         return 0
     text = (
         buffer.text
@@ -108,7 +111,7 @@ async def _attach_file(session: Session, client: Client, named: Named, attached:
         else await session.services.workspace.read_text(path, limit=READ_CHARACTERS + 1)
     )
     if text is None:
-        attached.withhold(path, "not a text file")
+        attached.withhold(path, NOT_TEXT)
         return 0
     shown, masked = await asyncio.to_thread(_shown, text, budget)
     if text and not shown.lines:

@@ -14,8 +14,8 @@ from gemini_companion.engine.ide_context.normalise import normalise
 from gemini_companion.engine.ide_context.receipt import base_name, extent_of, masked_secrets
 from gemini_companion.engine.ide_context.state import EditorState, OpenFile
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.context.reports import ContextFile
 from gemini_companion.sessions.ports import WorkspaceFiles
-from gemini_companion.sessions.results import ContextFile
 from gemini_companion.sessions.services import Services
 
 MAX_TEXT: Final = 2_000_000

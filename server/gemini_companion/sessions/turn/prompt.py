@@ -16,6 +16,8 @@ _COMPRESS: Final = re.compile(
     r"\s*/(?:compress|summarize|compact)(?:\s+(?P<guidance>.*?))?\s*", re.DOTALL | re.IGNORECASE
 )
 
+_ESCAPED: Final = re.compile(r"\s*+//[A-Za-z][\w-]*+(?!\S)")
+
 
 def slash_compression(prompt: tuple[Part, ...]) -> str | None:
     """The guidance of a prompt that is just `/compress`, `/summarize` or `/compact`; `None` for any other prompt.
@@ -26,6 +28,15 @@ def slash_compression(prompt: tuple[Part, ...]) -> str | None:
         return None
     match = _COMPRESS.fullmatch(prompt[0]["text"])
     return (match["guidance"] or "") if match else None
+
+
+def unescaped(prompt: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The prompt with one slash of the two that it may begin with: `//compress` is text, and never a command."""
+    first = prompt[0] if prompt else {}
+    text = first.get("text")
+    if not isinstance(text, str) or _ESCAPED.match(text) is None:
+        return prompt
+    return ({**first, "text": text.replace("/", "", 1)}, *prompt[1:])
 
 
 def check_prompt(prompt: Sequence[Part]) -> None:
