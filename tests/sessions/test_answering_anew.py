@@ -14,7 +14,7 @@ from gemini_companion.sessions.events import TurnFailed
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.sessions.conftest import Opener
-from tests.sessions.test_ide_context_of_turns import ide_texts, is_full, replay, show, truth
+from tests.sessions.test_ide_context_of_turns import ide_texts, is_full, replayed, show, truth
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio
 
@@ -86,7 +86,7 @@ async def test_if_the_new_turn_is_cancelled_the_old_answer_stands(studio: Studio
     await studio.chat("second")
     texts = ide_texts(studio.model.main()[-1])
     assert [is_full(text) for text in texts] == [True, False]
-    assert replay(texts) == truth(studio.client)
+    assert replayed(texts) == await truth(studio, studio.client)
 
 
 async def test_what_of_the_editor_only_the_old_turn_told_is_told_again(studio: Studio) -> None:
@@ -97,11 +97,11 @@ async def test_what_of_the_editor_only_the_old_turn_told_is_told_again(studio: S
     await studio.chat("second", replaces=old.turn_id)
     texts = ide_texts(studio.model.main()[-1])
     assert [is_full(text) for text in texts] == [True, False]
-    assert replay(texts) == truth(studio.client)
+    assert replayed(texts) == await truth(studio, studio.client)
     await studio.chat("third")
     texts = ide_texts(studio.model.main()[-1])
     assert [is_full(text) for text in texts] == [True], "the view changed, so everything is told once more"
-    assert replay(texts) == truth(studio.client)
+    assert replayed(texts) == await truth(studio, studio.client)
 
 
 async def test_a_prompt_that_does_not_fit_leaves_the_old_answer(studio: Studio) -> None:

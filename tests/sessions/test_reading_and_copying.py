@@ -275,7 +275,7 @@ async def test_the_receipt_of_a_turn_can_be_read_again_after_a_restart(opened: O
     ide = (await history_page(read, "transcript", cursor=None, limit=None)).contents[0]
     told = first.heard.of(IdeContextSent)[0]
     assert ide.receipt == ContextReceipt(
-        kind="full", files=("/project/a.py",), selection_chars=5, withheld=told.withheld
+        kind="full", files=("/project/a.py",), selection_chars=5, withheld=told.withheld, texts=told.texts
     )
     assert [item.name for item in told.withheld] == ["secret.env"]
 

@@ -12,7 +12,7 @@ import msgspec
 from gemini_companion.engine.compression.breaker import Breaker
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.facts.retention import FactCache
-from gemini_companion.engine.history.content import Content, merge_neighbours
+from gemini_companion.engine.history.content import Content, merge_neighbours, user_text
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
     AttemptEntry,
@@ -30,6 +30,7 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.history.part import is_truthy
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.ide_context.policy import Baseline, baseline_of, is_full_due
+from gemini_companion.engine.ide_context.render import render_full
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
@@ -116,6 +117,14 @@ class Session:
         """`id` and `time` (ms since 1970) of a new entry."""
         return {"id": self.services.new_id("entry"), "time": self.services.clock.now()}
 
+    def _ide_tokens_if_sent_again(self) -> int:
+        """Tokens of a full message of what the model knows of the editor; 0 if it knows nothing."""
+        if len(self.history.ide_entries) < 2:
+            return self.history.totals().ide_context if self.history.ide_entries else 0
+        baseline = self.ide_baseline()
+        text = render_full(baseline.known.as_state()) if baseline is not None else None
+        return self.ledger.measure(user_text(text)).tokens if text else 0
+
     async def append(self, *drafts: Draft) -> list[Entry]:
         """Write entries durably, then add them to the view. Raises `StorageFault` or `SessionBusy`, with nothing added.
 
@@ -153,7 +162,8 @@ class Session:
             return entries[len(entries) - len(drafts) :]
 
     def _take_in(self, entry: Entry) -> None:
-        epoch, ide_tokens = self.history.epoch, self.history.totals().ide_context if self.history.ide_entries else 0
+        epoch = self.history.epoch
+        ide_tokens = 0 if _only_appends(entry) else self._ide_tokens_if_sent_again()
         self.history.apply(entry)
         self.breaker.apply(entry)
         if self.history.epoch != epoch and ide_tokens:
@@ -322,3 +332,10 @@ def _results_first(content: Content) -> Content:
         return content
     others = [part for part in content.parts if not is_truthy(part.get("functionResponse"))]
     return Content(role="user", parts=(*results, *others))
+
+
+def _only_appends(entry: Entry) -> bool:
+    """True for the entries of which a log mostly consists, and which leave the view's epoch alone."""
+    if isinstance(entry, TurnEndEntry):
+        return entry.outcome == "completed"
+    return isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
