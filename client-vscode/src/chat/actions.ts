@@ -27,6 +27,8 @@ export interface ActionNeeds {
   readonly reporter: ContextReporterPort;
   readonly views: TextViews;
   readonly editor: EditorActions;
+  /** Somebody writes a prompt: what goes along with it is looked at again. */
+  readonly typed: () => void;
   /** Put text into the composer. */
   readonly insert: (text: string) => void;
   /** The person knows that the offline model answers. */
@@ -50,6 +52,7 @@ export class Actions {
     switch (message.type) {
       case "draft":
         chat.setDraft(message.text, message.scroll);
+        this.needs.typed();
         return;
       case "send":
         await chat.prompts.submit(message.text, message.now ?? false);

@@ -9,6 +9,7 @@ import type { Conversation } from "./pure/conversation.js";
 import { isLive } from "./pure/conversationRows.js";
 import { errorView } from "./pure/faults.js";
 import { PromptQueue } from "./pure/queue.js";
+import { asText } from "./pure/slashes.js";
 
 /** The session that prompts go to, as far as they need it. */
 export interface PromptSession {
@@ -61,8 +62,9 @@ export class Prompts {
     const answer = this.chat.conversation.answer(turnId);
     if (!prompt || this.chat.job.kind !== "idle") return;
     const replaces = answer?.state === "done" ? turnId : undefined;
-    if (turnId.startsWith("local-")) this.chat.conversation.withdraw(turnId);
-    await this.#dispatch(prompt.text, replaces);
+    const isLogged = !turnId.startsWith("local-");
+    if (!isLogged) this.chat.conversation.withdraw(turnId);
+    await this.#dispatch(prompt.text, { isLogged, ...(replaces === undefined ? {} : { replaces }) });
   }
 
   sendQueued(id: string): Promise<void> {
@@ -81,7 +83,11 @@ export class Prompts {
     this.#queueChanged();
   }
 
-  async #dispatch(text: string, replaces?: string): Promise<void> {
+  /** With `isLogged` it is a prompt already, whatever it begins with; `replaces` is the turn whose answer it gives anew. */
+  async #dispatch(
+    text: string,
+    { isLogged = false, replaces }: { readonly isLogged?: boolean; readonly replaces?: string } = {},
+  ): Promise<void> {
     const conversation = this.chat.conversation;
     const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.current ?? "");
     const source = new CancellationTokenSource();
@@ -93,7 +99,7 @@ export class Prompts {
       const result = await this.chat.daemon.request(
         "gemini/chat",
         {
-          prompt: text,
+          prompt: isLogged ? asText(text) : text,
           sessionId,
           ...(this.chat.askedModel === undefined ? {} : { model: this.chat.askedModel }),
           ...(replaces === undefined ? {} : { replaces }),

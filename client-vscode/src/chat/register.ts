@@ -14,16 +14,17 @@ import { Compressions } from "../compression/compressions.js";
 import { SnapshotFiles, TextViews } from "../compression/documents.js";
 import type { ContextReporterPort } from "../context/port.js";
 import type { DaemonPort } from "../daemon/port.js";
+import { Signal } from "../daemon/signal.js";
 import type { PanelSettings, PanelState } from "../panel/contract.js";
 import { StatusMeter } from "../status/meter.js";
 import { Actions, type EditorActions } from "./actions.js";
 import { Chat } from "./chat.js";
 import { ChatView, VIEW_ID } from "./chatView.js";
 import { DraftFiles } from "./draftFiles.js";
+import { Outlook } from "./outlook.js";
 import { hiddenRuns } from "./pure/history.js";
 import { panelState } from "./pure/panelState.js";
 import type { Translate } from "./pure/words.js";
-import { Withheld } from "./withheld.js";
 
 export interface ChatParts {
   readonly daemon: DaemonPort;
@@ -54,7 +55,19 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   });
   const views = new TextViews();
   const files = new SnapshotFiles();
-  const withheld = new Withheld(chat, reporter);
+  const typed = new Signal<void>();
+  const outlook = new Outlook(chat, reporter, [
+    typed.event,
+    workspace.onDidChangeTextDocument,
+    workspace.onDidSaveTextDocument,
+    workspace.onDidOpenTextDocument,
+    workspace.onDidCreateFiles,
+    workspace.onDidDeleteFiles,
+    workspace.onDidRenameFiles,
+    workspace.onDidChangeWorkspaceFolders,
+    workspace.onDidChangeConfiguration,
+    window.onDidChangeWindowState,
+  ]);
   const compressions = new Compressions({ chat, views, files, isChatVisible: () => view.isVisible });
   const view: ChatView = new ChatView({ context, chat, actions: () => actions, state, log });
   const actions = new Actions({
@@ -63,6 +76,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     reporter,
     views,
     editor,
+    typed: () => typed.fire(),
     insert: (text) => void view.command({ do: "insert", text }),
     knowOffline: () => void context.globalState.update(KNOWS_OFFLINE, true).then(() => chat.dismissFault()),
     log,
@@ -79,7 +93,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
         status: chat.status,
         job: chat.job,
         files: reporter.files,
-        withheld: withheld.reasons,
+        outlook: outlook.files,
         relative: (uri) => workspace.asRelativePath(Uri.parse(uri)),
         pins: chat.conversation.rows.reduce(
           (count, row) => count + (row.kind === "prompt" && row.pinId !== undefined ? 1 : 0),
@@ -100,7 +114,8 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     chat,
     views,
     files,
-    withheld,
+    outlook,
+    typed,
     view,
     new StatusMeter(chat),
     window.registerWebviewViewProvider(VIEW_ID, view, { webviewOptions: { retainContextWhenHidden: true } }),
@@ -110,7 +125,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
       view.markUnseen();
       if (workspace.getConfiguration("geminiCompanion").get("notifyWhenDone") === true) void notifyDone(end === "done");
     }),
-    withheld.onDidChange(() => chat.touch()),
+    outlook.onDidChange(() => chat.touch()),
     workspace.onDidGrantWorkspaceTrust(() => chat.touch()),
     workspace.onDidChangeConfiguration((event: ConfigurationChangeEvent) => {
       if (event.affectsConfiguration("geminiCompanion")) chat.touch();

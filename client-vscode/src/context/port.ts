@@ -15,6 +15,8 @@ export interface ContextReporterPort {
   /** Newest first. */
   readonly files: readonly ReportedFile[];
   readonly onDidChange: Event<void>;
+  /** The daemon was sent something new of the editor. */
+  readonly onDidSend: Event<void>;
   /** Take a file out of what goes along, or back in. */
   setIncluded(uri: string, included: boolean): void;
   /** The files taken out, to be kept with the draft. */

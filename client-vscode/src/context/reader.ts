@@ -1,6 +1,21 @@
-/** Looks at the editor: text tabs of files, and what of them is in sight. No diffs, notebooks, output or virtual documents. */
-import { Position, Range, TabInputText, window, workspace, type Selection, type Tab, type TextEditor } from "vscode";
+/**
+ * Looks at the editor: tabs of files, notebooks and untitled texts, and what of them is in sight. No diffs, output or virtual documents.
+ * Which of it goes along, and why not, is the daemon's to say.
+ */
+import {
+  Position,
+  Range,
+  TabInputNotebook,
+  TabInputText,
+  window,
+  workspace,
+  type Selection,
+  type Tab,
+  type TextEditor,
+} from "vscode";
 import { MAX_SELECTED, type EditorReading, type ShownFile } from "./pure/editorState.js";
+
+const SCHEMES: ReadonlySet<string> = new Set(["file", "untitled"]);
 
 export function readEditor(): EditorReading {
   const groups = window.tabGroups.all;
@@ -23,7 +38,8 @@ export function readEditor(): EditorReading {
 
 function fileOf(tab: Tab | undefined): string | undefined {
   const input: unknown = tab?.input;
-  return input instanceof TabInputText && input.uri.scheme === "file" ? input.uri.toString() : undefined;
+  const isOpen = input instanceof TabInputText || input instanceof TabInputNotebook;
+  return isOpen && SCHEMES.has(input.uri.scheme) ? input.uri.toString() : undefined;
 }
 
 /** Whether an editor is what a text tab shows, and not a side of a diff, a peek or an input box. */

@@ -27,6 +27,7 @@ export interface EditorPort {
 
 export class ContextReporter implements ContextReporterPort, Disposable {
   readonly #changed = new Signal<void>();
+  readonly #sent = new Signal<void>();
   readonly #subscriptions: Disposable[];
   #state: EditorState;
   #files: readonly ReportedFile[];
@@ -61,6 +62,10 @@ export class ContextReporter implements ContextReporterPort, Disposable {
     return this.#changed.event;
   }
 
+  get onDidSend(): Event<void> {
+    return this.#sent.event;
+  }
+
   setIncluded(uri: string, included: boolean): void {
     this.#enter(withIncluded(this.#state, uri, included));
   }
@@ -78,12 +83,14 @@ export class ContextReporter implements ContextReporterPort, Disposable {
     if (text === this.#lastSent || this.daemon.view.kind === "failed") return;
     this.#lastSent = text;
     await this.daemon.notify(NotificationMethod.ideContextDidChange, notice);
+    this.#sent.fire();
   }
 
   dispose(): void {
     clearTimeout(this.#pending);
     for (const subscription of this.#subscriptions) subscription.dispose();
     this.#changed.dispose();
+    this.#sent.dispose();
   }
 
   #look(): void {

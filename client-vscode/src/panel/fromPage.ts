@@ -13,6 +13,8 @@ const requestSchema = v.variant("do", [
   ask("rows", { from: index, to: index }),
   /** What `@` can name. */
   ask("files", { query: word }),
+  /** What a prompt names with `@`. */
+  ask("check", { prompt: text }),
   ask("sessions", { query: word, cursor: v.exactOptional(word) }),
   ask("context", {}),
   ask("stats", {}),

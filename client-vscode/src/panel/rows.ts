@@ -1,6 +1,6 @@
 /** The rows of the transcript, and what hangs on them: receipts, errors, buttons. */
 import * as v from "valibot";
-import { compressionResult, usage } from "../protocol.schemas.gen.js";
+import { compressionResult, selectionCut, textExtent, usage } from "../protocol.schemas.gen.js";
 import { nameIn, type Of } from "./schema.js";
 import { ANSWER_STATES, DIVIDER_STATES, NOTICE_LEVELS, PROMPT_OUTCOMES, TOOL_STATES } from "./statuses.js";
 
@@ -61,7 +61,14 @@ const receiptSchema = v.object({
   kind: v.picklist(["full", "delta"]),
   /** Absolute paths, or paths inside the workspace. */
   files: v.array(v.string()),
+  /** Those of `files` that are open no more. */
+  closed: v.exactOptional(v.array(v.string())),
+  /** How much was sent of the files whose text it is about, by the names in `files`. */
+  texts: v.exactOptional(v.array(textExtent)),
   selectionChars: v.number(),
+  selectionCut: v.exactOptional(selectionCut),
+  /** Open files that were left out because only so many go along. */
+  moreOpenFiles: v.exactOptional(v.number()),
   withheld: v.array(v.object({ name: v.string(), reason: v.string() })),
   /** Files that the prompt named with `@`. */
   mentioned: v.array(v.string()),

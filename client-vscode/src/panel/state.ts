@@ -28,6 +28,10 @@ const chipSchema = v.object({
   isActive: v.boolean(),
   /** False if the person took it out. */
   included: v.boolean(),
+  /** How much of it goes along, such as `lines 1–358 of 500`; absent until the daemon has said it. */
+  sends: v.exactOptional(v.string()),
+  /** Why it is not more, and what was masked. */
+  note: v.exactOptional(v.string()),
   /** Why the daemon withholds it, if it does. */
   withheld: v.exactOptional(v.string()),
 });

@@ -1,6 +1,6 @@
 /** What the host posts to the page, and the answers to the page's questions. */
 import * as v from "valibot";
-import { compressionList, contextReport, pinList, sessionList, stats } from "../protocol.schemas.gen.js";
+import { compressionList, contextReport, pinList, promptCheck, sessionList, stats } from "../protocol.schemas.gen.js";
 import type { PageRequest } from "./fromPage.js";
 import { errorSchema, rowSchema } from "./rows.js";
 import type { Of } from "./schema.js";
@@ -64,6 +64,7 @@ export type Unnumbered<M = ToPage> = M extends unknown ? Omit<M, "rev"> : never;
 const resultSchemas = {
   rows: v.object({ from: v.number(), rows: v.array(rowSchema) }),
   files: v.object({ files: v.array(v.object({ path: v.string(), label: v.string() })) }),
+  check: promptCheck,
   sessions: sessionList,
   context: contextReport,
   stats,

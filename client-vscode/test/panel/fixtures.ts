@@ -462,6 +462,7 @@ export const answers: PageResults = {
       { path: "docs/token grammar.md", label: "token grammar.md" },
     ],
   },
+  check: { mentions: [] },
   sessions: {
     sessions: [
       {

@@ -1,22 +1,29 @@
 /** What the buttons, menus and slash commands of the shell do. */
 import { t } from "../strings.js";
+import { confirmed } from "./doubts.js";
 import type { Shell } from "./shell.js";
-import { parseSlash, type SlashCall } from "./slash.js";
+import { readSlash, type SlashCall } from "./slash.js";
 import { hindrance } from "./standing.js";
 
-/** Sends a prompt, or carries out the command that it is. False if it has to wait: the text then stays where it is. */
-export function submit(shell: Shell, text: string): boolean {
+/**
+ * Sends a prompt, or carries out the command that it is. False if it is not sent: the text then stays where it is. Where something has to
+ * be looked up or asked before, the answer comes later.
+ */
+export function submit(shell: Shell, text: string): boolean | Promise<boolean> {
   if (text.trim() === "") return false;
-  const command = parseSlash(text);
-  if (command !== undefined) {
-    runSlash(shell, command);
-    return true;
-  }
+  const reading = readSlash(text);
+  if (reading.kind === "command") return runSlash(shell, reading.call);
   const hindered = hindrance(shell.panel.peek());
   if (hindered !== undefined) {
     shell.announce(hindered, true);
     return false;
   }
+  const mayGo = confirmed(shell, text);
+  if (mayGo !== true) return mayGo.then((goes) => goes && sendPrompt(shell, text));
+  return sendPrompt(shell, text);
+}
+
+function sendPrompt(shell: Shell, text: string): true {
   if (shell.panel.peek()?.job.kind === "idle") shell.transcript?.promptSent();
   shell.line.send({ type: "send", text });
   return true;
@@ -80,36 +87,50 @@ export async function undoCompression(shell: Shell): Promise<void> {
   }
 }
 
-function runSlash(shell: Shell, { name, argument }: SlashCall): void {
+/** False if it could not be carried out as it was written. */
+function runSlash(shell: Shell, { name, argument }: SlashCall): boolean {
   switch (name) {
     case "new":
       newChat(shell);
-      return;
+      return true;
     case "undo":
       void undoCompression(shell);
-      return;
+      return true;
     case "context":
       shell.openPopup("meter");
-      return;
+      return true;
     case "find":
       openFind(shell, argument);
-      return;
+      return true;
     case "model":
-      if (argument === "") shell.openPopup("model");
-      else chooseModel(shell, argument);
-      return;
+      if (argument !== "") return chooseModel(shell, argument);
+      shell.openPopup("model");
+      return true;
     case "export":
       shell.line.send({ type: "chat", do: "export" });
-      return;
+      return true;
     case "help":
       shell.openPopup("help");
-      return;
+      return true;
   }
 }
 
 /** Models are named by the daemon's list: a name that is not in it would only fail with the next prompt. */
-function chooseModel(shell: Shell, name: string): void {
-  if (shell.panel.peek()?.models.list.some((model) => model.name === name) === true)
+function chooseModel(shell: Shell, name: string): boolean {
+  const known = shell.panel.peek()?.models.list ?? [];
+  if (known.some((model) => model.name === name)) {
     shell.line.send({ type: "model", name });
-  else shell.openPopup("model");
+    return true;
+  }
+  const message = t("There is no model {0} in the list.", name);
+  const names = known.map((model) => model.name).join(", ");
+  shell.note.value = {
+    kind: "unknownModel",
+    message,
+    hint: names === "" ? t("Choose one from the list.") : t("There are: {0}.", names),
+    retryable: false,
+    actions: [],
+  };
+  shell.announce(message, true);
+  return false;
 }

@@ -121,7 +121,10 @@ function goesAlong(panel: Pick<PanelState, "chips">): string {
   const files = panel.chips.filter((chip) => chip.included && chip.withheld === undefined);
   const [first, ...others] = files;
   if (first === undefined) return t("Nothing of your editor goes along. Open a file, or name one with @.");
-  if (others.length === 0) return t("{0} goes along with your prompt.", first.label);
+  if (others.length === 0)
+    return first.sends === undefined
+      ? t("{0} goes along with your prompt.", first.label)
+      : t("{0} goes along with your prompt: {1}.", first.label, first.sends);
   return others.length === 1
     ? t("{0} and 1 other open file go along with your prompt.", first.label)
     : t("{0} and {1} other open files go along with your prompt.", first.label, others.length);

@@ -71,11 +71,12 @@ function ToggleChip({ chip }: { readonly chip: Chip }) {
       class={`chip ${chip.included ? "" : "chip-out"}`}
       aria-pressed={chip.included}
       aria-label={name}
-      title={`${chip.detail}\n${name}`}
+      title={[chip.detail, chip.sends, chip.note, name].filter(Boolean).join("\n")}
       onClick={() => shell.line.send({ type: "chip", uri: chip.uri, included: !chip.included })}
     >
       <Icon name="file" />
       <span class="chip-label">{chip.label}</span>
+      {chip.sends === undefined ? null : <span class="chip-reason">{chip.sends}</span>}
       <Icon name={chip.included ? "close" : "add"} />
     </button>
   );

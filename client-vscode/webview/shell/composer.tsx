@@ -11,6 +11,8 @@ import {
   type CompletionEntry,
 } from "./completion.js";
 import { ComposerBar } from "./composerBar.js";
+import { useDoubts } from "./doubts.js";
+import { Icon } from "./icon.js";
 import { composerCommand } from "./keymap.js";
 import { leavesDownwards, leavesUpwards } from "./promptHistory.js";
 import { previousPrompt } from "./queueEditing.js";
@@ -25,6 +27,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
   const [caret, setCaret] = useState<number>();
   const text = shell.draft.value;
   const completion = useCompletion(text, caret);
+  const doubts = useDoubts(text, caret);
   const history = usePromptHistory(panel.session?.sessionId);
 
   const focusAsked = shell.composerFocus.value;
@@ -44,10 +47,22 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
     element.setSelectionRange(next.length, next.length);
     setCaret(undefined);
   };
+  const asking = useRef(false);
   const send = () => {
-    if (!submit(shell, shell.draft.peek())) return;
-    history.rest();
-    setText("");
+    if (asking.current) return;
+    const prompt = shell.draft.peek();
+    const settle = (sent: boolean) => {
+      asking.current = false;
+      if (!sent) return;
+      history.rest();
+      if (shell.draft.peek() === prompt) setText(""); // it may have been written on while something was asked
+    };
+    const sent = submit(shell, prompt);
+    if (typeof sent === "boolean") settle(sent);
+    else {
+      asking.current = true;
+      void sent.then(settle);
+    }
   };
 
   const insertion = shell.insertion.value;
@@ -160,11 +175,26 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
         onBlur={() => setCaret(undefined)}
         onKeyDown={onKeyDown}
       />
+      <Doubts doubts={doubts} />
       <ComposerBar
         panel={panel}
         hasText={text.trim() !== ""}
         addFile={() => (shell.insertion.value = { text: "@", send: false })}
       />
     </form>
+  );
+}
+
+/** What of the prompt goes nowhere, below it while it is written. */
+function Doubts({ doubts }: { readonly doubts: readonly string[] }) {
+  return (
+    <ul class="doubts" role="status" aria-label={t("Not clear")}>
+      {doubts.map((doubt) => (
+        <li key={doubt} class="doubt">
+          <Icon name="warning" />
+          <span>{doubt}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

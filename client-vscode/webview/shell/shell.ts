@@ -48,6 +48,9 @@ export class Shell {
   /** A text to be put in at the caret, and whether all is sent then; a new object each time. */
   readonly insertion = signal<{ readonly text: string; readonly send: boolean } | undefined>(undefined);
 
+  /** Mentions that the person sent although nothing goes along for them. */
+  readonly sentAnyway = new Set<string>();
+
   transcript: TranscriptPort | undefined;
 
   constructor(readonly line: HostLine) {}

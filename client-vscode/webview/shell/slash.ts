@@ -34,14 +34,35 @@ export interface SlashCall {
   readonly argument: string;
 }
 
-/**
- * The command that a prompt to be sent is, if the page carries it out. `/compress` is not among them: the daemon knows it, with its
- * guidance, and so it goes as a prompt. Anything else that begins with `/` is a prompt too, a path for example.
- */
-export function parseSlash(prompt: string): SlashCall | undefined {
-  const match = /^\/(\w+)(?:\s+([\s\S]*))?$/.exec(prompt.trim());
-  const command = slashCommands.find(({ name }) => name === match?.[1]);
-  if (command === undefined || command.name === "compress") return undefined;
-  const argument = (match?.[2] ?? "").trim();
-  return command.argument === "" && argument !== "" ? undefined : { name: command.name, argument };
+/** Commands of the daemon, which go as prompts. */
+const daemonCommands: readonly string[] = ["compress", "summarize", "compact"];
+
+/** What a prompt to be sent is, going by the slash that it may begin with. */
+export type SlashReading =
+  | { readonly kind: "prompt" }
+  /** The page carries it out. */
+  | { readonly kind: "command"; readonly call: SlashCall }
+  /** `//word`: the daemon takes one slash off, and so it begins no command. */
+  | { readonly kind: "escaped"; readonly shown: string }
+  /** It looks like a command and is none. */
+  | { readonly kind: "unknown"; readonly command: string }
+  /** A command, with something behind it that it does not take. */
+  | { readonly kind: "extra"; readonly command: string };
+
+/** A path, such as `/etc/hosts`, and a comment, such as `// here`, are ordinary prompts. */
+export function readSlash(prompt: string): SlashReading {
+  const text = prompt.trim();
+  if (text === "/" || text === "//") return { kind: "unknown", command: text };
+  const escaped = /^\/(\/[A-Za-z][\w-]*)(?!\S)/.exec(text)?.[1];
+  if (escaped !== undefined) return { kind: "escaped", shown: escaped };
+  const match = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text);
+  if (match === null) return { kind: "prompt" };
+  const [, written = "", rest = ""] = match;
+  const name = written.toLowerCase();
+  if (daemonCommands.includes(name)) return { kind: "prompt" };
+  const command = slashCommands.find((other) => other.name === name);
+  if (command === undefined || command.name === "compress") return { kind: "unknown", command: `/${written}` };
+  const argument = rest.trim();
+  if (command.argument === "" && argument !== "") return { kind: "extra", command: `/${written}` };
+  return { kind: "command", call: { name: command.name, argument } };
 }

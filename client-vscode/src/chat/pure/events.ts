@@ -4,7 +4,8 @@ import type { CompressionCompleted, CompressionFailed, EventParams } from "../..
 import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { errorView } from "./faults.js";
-import { merged, visibleText } from "./history.js";
+import { visibleText } from "./history.js";
+import { merged, receiptOf } from "./receipts.js";
 
 /** Longest output of a tool that a row shows, characters; the log has all of it. */
 const SHOWN_OUTPUT = 20_000;
@@ -80,13 +81,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       chat.change(`p:${turn}`, "prompt", { outcome: "cancelled" });
       return;
     case "ideContextSent":
-      addReceipt(chat, turn, {
-        kind: event.kind,
-        files: event.files.map(chat.place),
-        selectionChars: event.selectionChars,
-        withheld: event.withheld,
-        mentioned: [],
-      });
+      addReceipt(chat, turn, receiptOf(event, chat.place));
       return;
     case "filesAttached":
       addReceipt(chat, turn, {
@@ -173,8 +168,11 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
 function open(chat: ConversationRows, turnId: string, text: string | undefined, time: number): void {
   if (chat.answer(turnId)) return;
   const ours = chat.unsent;
-  if (ours && (text === undefined || chat.prompt(ours.turnId)?.text.trim() === text.trim())) {
+  const sent = ours && chat.prompt(ours.turnId)?.text.trim();
+  if (ours && (text === undefined || sent === text.trim() || sent === `/${text.trim()}`)) {
     chat.adopt(ours.turnId, turnId);
+    // Of the two slashes that a prompt may begin with the daemon takes one off.
+    if (text !== undefined && sent !== text.trim()) chat.change(`p:${turnId}`, "prompt", { text });
     return;
   }
   chat.settleFailures();

@@ -12,6 +12,7 @@ import type {
 import type { CompressionInfo, HistoryItem, Pin } from "../../protocol.gen.js";
 import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
 import { errorView } from "./faults.js";
+import { merged, NOTHING_SENT, receiptOf } from "./receipts.js";
 import type { Translate } from "./words.js";
 
 /** A row before it gets its version. */
@@ -97,7 +98,7 @@ export function rowsOf(
       ...(item.hiddenBy === undefined ? {} : { hiddenBy: item.hiddenBy }),
     };
     if (item.kind === "ide") {
-      turn.receipt = receiptOf(item, toPlace);
+      turn.receipt = receiptOf(item.receipt ?? NOTHING_SENT, toPlace);
       const row = turn.prompt === undefined ? undefined : rows[turn.prompt];
       if (row?.kind === "prompt") rows[turn.prompt ?? 0] = { ...row, receipt: merged(row.receipt, turn.receipt) };
     } else if (item.kind === "prompt") {
@@ -237,30 +238,6 @@ function withResults(tools: readonly ToolRow[], parts: readonly Part[]): ToolRow
     const output = outputs.get(tool.id) ?? outputs.get(tool.name);
     return output === undefined ? tool : { ...tool, output };
   });
-}
-
-function receiptOf(item: HistoryItem, toPlace: (path: string) => string): Receipt {
-  const receipt = item.receipt;
-  return {
-    kind: receipt?.kind === "delta" ? "delta" : "full",
-    files: (receipt?.files ?? []).map(toPlace),
-    selectionChars: receipt?.selectionChars ?? 0,
-    withheld: receipt?.withheld ?? [],
-    mentioned: [],
-  };
-}
-
-/** Two receipts of one turn, the later of which adds to the earlier. */
-export function merged(before: Receipt | undefined, after: Receipt): Receipt {
-  if (!before) return after;
-  const names = new Set(before.withheld.map((refusal) => refusal.name));
-  return {
-    kind: before.kind === "full" || after.kind === "full" ? "full" : "delta",
-    files: [...new Set([...before.files, ...after.files])],
-    selectionChars: Math.max(before.selectionChars, after.selectionChars),
-    withheld: [...before.withheld, ...after.withheld.filter((refusal) => !names.has(refusal.name))],
-    mentioned: [...new Set([...before.mentioned, ...after.mentioned])],
-  };
 }
 
 function dividerOf(info: CompressionInfo, canUndo: boolean, discarded: boolean): UnversionedRow<DividerRow> {

@@ -11,7 +11,8 @@ import type {
   PanelState,
   QueuedPrompt,
 } from "../../panel/contract.js";
-import type { CompressionStatusReport, ModelReport, SessionInfo } from "../../protocol.gen.js";
+import { cutText, extentText } from "../../panel/extents.js";
+import type { CompressionStatusReport, ContextFile, ModelReport, SessionInfo } from "../../protocol.gen.js";
 import type { Translate } from "./words.js";
 
 export interface PanelSources {
@@ -23,8 +24,8 @@ export interface PanelSources {
   readonly status?: CompressionStatusReport | undefined;
   readonly job: PanelState["job"];
   readonly files: readonly ReportedFile[];
-  /** Why the daemon withholds a file, by its base name. */
-  readonly withheld: ReadonlyMap<string, string>;
+  /** What of the open files goes along, by URI. */
+  readonly outlook: ReadonlyMap<string, ContextFile>;
   /** The path of a URI inside the workspace. */
   readonly relative: (uri: string) => string;
   readonly pins: number;
@@ -46,7 +47,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
     isLocal: models?.isLocal ?? false,
     providerHint: models?.hint ?? "",
     job: sources.job,
-    chips: sources.files.map((file) => chipOf(file, sources)),
+    chips: sources.files.map((file) => chipOf(file, sources, t)),
     pins: sources.pins,
     queue: sources.queue,
     models: {
@@ -87,20 +88,25 @@ export function meterOf(status: CompressionStatusReport): MeterView {
   };
 }
 
-function chipOf(file: ReportedFile, sources: PanelSources): Chip {
-  const path = sources.relative(file.uri);
-  const name = path.split("/").at(-1) ?? path;
-  const lines = file.selectedLines;
-  const label = lines ? `${name}:${lines[0] === lines[1] ? lines[0] + 1 : `${lines[0] + 1}-${lines[1] + 1}`}` : name;
-  const withheld = file.included ? sources.withheld.get(name) : undefined;
-  return {
-    uri: file.uri,
-    label,
-    detail: path,
-    isActive: file.isActive,
-    included: file.included,
-    ...(withheld === undefined ? {} : { withheld }),
-  };
+function chipOf(file: ReportedFile, sources: PanelSources, t: Translate): Chip {
+  const detail = sources.relative(file.uri);
+  const name = detail.split("/").at(-1) ?? detail;
+  const ahead = file.included ? sources.outlook.get(file.uri) : undefined;
+  const cut = ahead?.selectionCut;
+  const selected = file.selectedLines;
+  const lines = cut?.sent ?? (selected && ([selected[0] + 1, selected[1] + 1] as const));
+  const label = lines ? `${name}:${lines[0] === lines[1] ? lines[0] : `${lines[0]}-${lines[1]}`}` : name;
+  const chip = { uri: file.uri, label, detail, isActive: file.isActive, included: file.included };
+  if (ahead === undefined) return chip;
+  if (ahead.extent === "none") return { ...chip, withheld: ahead.reason ?? "" };
+  const { reason = "", unsaved = false } = ahead;
+  const sends = [extentText(ahead, t) + (ahead.extent === "path" && reason !== "" ? `: ${reason}` : "")];
+  if (cut) sends.push(cutText(cut, t));
+  const notes = [
+    ...(unsaved ? [t("unsaved text")] : []),
+    ...(ahead.extent === "path" || reason === "" ? [] : [reason]),
+  ];
+  return { ...chip, sends: sends.join(", "), ...(notes.length === 0 ? {} : { note: notes.join(", ") }) };
 }
 
 /** One thing above the composer: the most pressing one. What is wrong with the daemon or with who holds the session has its own place. */
@@ -121,7 +127,7 @@ function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
       "warning",
       "untrustedWorkspace",
       t("This workspace is not trusted."),
-      t("Until you trust it, its settings are ignored and files named with @ are not read."),
+      t("Until you trust it, its settings are ignored and no text of its files goes along but what you select."),
       [{ id: "manageTrust", label: t("Manage Trust") }],
     );
   }
@@ -151,10 +157,10 @@ function note(
 }
 
 function examples(files: readonly ReportedFile[], sources: PanelSources, t: Translate): string[] {
-  const active = files.find(
-    (file) =>
-      file.isActive && file.included && !sources.withheld.has(sources.relative(file.uri).split("/").at(-1) ?? ""),
-  );
+  const active = files.find((file) => {
+    const extent = file.isActive && file.included ? sources.outlook.get(file.uri)?.extent : undefined;
+    return extent === "whole" || extent === "lines" || extent === "part";
+  });
   if (!active)
     return [
       t("What can you do?"),

@@ -2,14 +2,17 @@
 import type { IdeContextParams, OpenFileReport, Range, VisibleRange } from "../../protocol.gen.js";
 import type { ReportedFile } from "../port.js";
 
-/** Most UTF-16 units of a selection that are reported. */
-export const MAX_SELECTED = 16_384;
+/**
+ * Most UTF-16 units of a selection that are reported: more than the daemon sends of any, so that it knows when it cuts one. What it has
+ * open it reads itself.
+ */
+export const MAX_SELECTED = 4 * 16_384;
 /** Most files that may be taken out; the oldest is forgotten. */
 const MAX_EXCLUDED = 1_000;
 
 /** One look at the editor. */
 export interface EditorReading {
-  /** URIs of the files with a text tab, each once. */
+  /** URIs of the files, notebooks and untitled texts with a tab, each once. */
   readonly tabs: readonly string[];
   /** The file whose tab is the active one. */
   readonly active?: string;

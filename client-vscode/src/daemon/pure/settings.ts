@@ -14,6 +14,7 @@ export const DAEMON_SETTINGS = {
   "compression.model": "companion.compression.model",
   maxSessionTurns: "model.maxSessionTurns",
   "context.maxOpenFiles": "companion.ide.maxOpenFiles",
+  "context.activeFileCharacters": "companion.ide.activeFileCharacters",
   "context.fileName": "context.fileName",
   "tools.truncateOutputThreshold": "tools.truncateToolOutputThreshold",
   "sessions.retentionDays": "companion.sessions.retentionDays",

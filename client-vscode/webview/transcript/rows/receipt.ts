@@ -1,4 +1,5 @@
 import type { Receipt } from "../../../src/panel/contract.js";
+import { cutText, extentText } from "../../../src/panel/extents.js";
 import { button, element } from "../element.js";
 import { countText, plural, type Language } from "../texts.js";
 import type { RowContext } from "./rowView.js";
@@ -6,32 +7,58 @@ import type { RowContext } from "./rowView.js";
 /** "Sent: 2 files, 14 characters selected, 1 left out". */
 function receiptSummary(receipt: Receipt, language: Language): string {
   const { t, locale } = language;
-  const files = new Set([...receipt.files, ...receipt.mentioned]).size;
+  const closed = new Set(receipt.closed);
+  const files = new Set([...receipt.files.filter((file) => !closed.has(file)), ...receipt.mentioned]).size;
+  const leftOut = receipt.withheld.length + (receipt.moreOpenFiles ?? 0);
   const parts = [
     files > 0 && plural(files, "{0} file", "{0} files", language),
     receipt.selectionChars > 0 &&
       plural(receipt.selectionChars, "{0} character selected", "{0} characters selected", language),
-    receipt.withheld.length > 0 && t("{0} left out", countText(receipt.withheld.length, locale)),
-  ].filter((part) => part !== false);
+    receipt.selectionCut && cutText(receipt.selectionCut, t),
+    closed.size > 0 && t("{0} no longer open", countText(closed.size, locale)),
+    leftOut > 0 && t("{0} left out", countText(leftOut, locale)),
+  ].filter((part) => typeof part === "string");
   if (parts.length === 0) return t("Sent: nothing of the editor");
   return receipt.kind === "delta" ? t("Sent, as changes: {0}", parts.join(", ")) : t("Sent: {0}", parts.join(", "));
 }
 
+/** How much of a file was sent: `whole`, `lines 1–358 of 500`, `path only: not a text file`. */
+function sentOf(file: string, receipt: Receipt, { t }: Language): string {
+  const text = receipt.texts?.find(({ path }) => path === file);
+  if (receipt.closed?.includes(file) === true) return t("no longer open");
+  if (text === undefined) return receipt.kind === "full" && receipt.files.includes(file) ? t("path only") : "";
+  const reason = text.reason === undefined || text.reason === "" ? "" : `: ${text.reason}`;
+  return [
+    extentText(text, t) + reason,
+    text.unsaved === true && t("unsaved text"),
+    text.asChanges === true && t("as changes"),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
 /** What went along with a prompt, and what did not and why. */
 export function receiptDetails(receipt: Receipt, { host, language }: RowContext): HTMLElement {
-  const { t } = language;
+  const { t, locale } = language;
   const mentioned = receipt.mentioned.filter((file) => !receipt.files.includes(file));
-  const sent = [...receipt.files, ...mentioned].map((file) =>
-    element(
+  const sent = [...receipt.files, ...mentioned].map((file) => {
+    const extent = sentOf(file, receipt, language);
+    return element(
       "li",
       {},
       button(file, () => host.send({ type: "open", href: file }), { class: "file", dir: "auto" }),
+      extent !== "" && ` ${extent}`,
       mentioned.includes(file) && ` ${t("(named in the prompt)")}`,
-    ),
-  );
+    );
+  });
   const withheld = receipt.withheld.map(({ name, reason }) =>
     element("li", { class: "withheld" }, element("bdi", {}, name), " ", t("left out: {0}", reason)),
   );
+  const more = receipt.moreOpenFiles ?? 0;
+  if (more > 0)
+    withheld.push(
+      element("li", { class: "withheld" }, t("{0} more open files left out: too many", countText(more, locale))),
+    );
   return element(
     "details",
     { class: "receipt" },

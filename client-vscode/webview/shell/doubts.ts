@@ -1,0 +1,80 @@
+/** What a prompt means that may not be meant: a mention that nothing goes along for, a command that is none. */
+import type { PageResults } from "../../src/panel/contract.js";
+import { t } from "../strings.js";
+import { useAsked } from "./hooks.js";
+import { mentionAt } from "./mention.js";
+import { useShell, type Shell } from "./shell.js";
+import { readSlash, slashMatches } from "./slash.js";
+
+/** How long typing may pause before mentions are looked up, ms. */
+const checkDelayMs = 250;
+/** Longest prompt whose mentions are looked up, characters; a longer one is a paste. */
+const longestChecked = 900_000;
+/** Doubts of one prompt that are named. */
+const mostNamed = 3;
+
+type Mention = PageResults["check"]["mentions"][number];
+
+/** Why nothing goes along for a mention, in one sentence. */
+function mentionDoubt({ written, reason = "" }: Mention): string {
+  return t("{0}: {1}", written, reason);
+}
+
+function slashDoubt(prompt: string): string | undefined {
+  const reading = readSlash(prompt);
+  if (reading.kind === "unknown") return t("{0} is no command.", reading.command);
+  if (reading.kind === "extra") return t("{0} takes nothing behind it.", reading.command);
+  return undefined;
+}
+
+function mayMention(prompt: string): boolean {
+  return prompt.includes("@") && prompt.length <= longestChecked;
+}
+
+/** What the person should know of the prompt while writing it, but for the word at the caret, which is not finished. */
+export function useDoubts(text: string, caret: number | undefined): readonly string[] {
+  const shell = useShell();
+  const checked = useAsked(mayMention(text) ? text : undefined, checkDelayMs, () =>
+    shell.line.call({ do: "check", prompt: text }),
+  );
+  const token = caret === undefined ? undefined : mentionAt(text, caret);
+  const unfinished = token === undefined ? undefined : text.slice(token.start, token.end);
+  const mentions = (checked.value?.mentions ?? [])
+    .filter(({ found, written }) => found === "nothing" && written !== unfinished && text.includes(written))
+    .map(mentionDoubt);
+  const reading = readSlash(text);
+  if (reading.kind === "escaped") return [t("Goes as text that begins with {0}.", reading.shown), ...mentions];
+  const isTyped = caret !== undefined && (slashMatches(text, caret) !== undefined || text.trim() === "/");
+  const slash = isTyped ? undefined : slashDoubt(text);
+  return [...(slash === undefined ? [] : [slash]), ...mentions].slice(0, mostNamed);
+}
+
+/**
+ * Whether a prompt is to be sent as it is; what is doubtful is asked. True at once where nothing can be: then sending waits for nothing.
+ * What was sent all the same is not asked again.
+ */
+export function confirmed(shell: Shell, prompt: string): true | Promise<boolean> {
+  const doubt = slashDoubt(prompt);
+  if (doubt !== undefined)
+    return shell.confirm(`${doubt} ${t("Send it to the model as a prompt?")}`, t("Send as Prompt"));
+  return mayMention(prompt) ? mentionsConfirmed(shell, prompt) : true;
+}
+
+async function mentionsConfirmed(shell: Shell, prompt: string): Promise<boolean> {
+  let mentions: readonly Mention[];
+  try {
+    ({ mentions } = await shell.line.call({ do: "check", prompt }));
+  } catch {
+    return true; // the receipt will say what went along
+  }
+  const doubtful = mentions.filter(({ found, written }) => found === "nothing" && !shell.sentAnyway.has(written));
+  if (doubtful.length === 0) return true;
+  const named = doubtful.slice(0, mostNamed).map(mentionDoubt).join("; ");
+  const question =
+    doubtful.length === 1
+      ? t("{0}. Send the prompt without it?", named)
+      : t("{0}. Send the prompt without these {1}?", named, doubtful.length);
+  if (!(await shell.confirm(question, t("Send Anyway")))) return false;
+  for (const { written } of doubtful) shell.sentAnyway.add(written);
+  return true;
+}
