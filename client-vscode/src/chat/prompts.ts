@@ -9,6 +9,7 @@ import type { Conversation } from "./pure/conversation.js";
 import { isLive } from "./pure/conversationRows.js";
 import { errorView } from "./pure/faults.js";
 import { PromptQueue } from "./pure/queue.js";
+import { asText } from "./pure/slashes.js";
 
 /** JSON-RPC's code for a request that was cancelled. */
 const REQUEST_CANCELLED = -32_800;
@@ -235,11 +236,6 @@ export class Prompts {
     this.chat.draftStore.change({ queue: this.queue.prompts });
     this.chat.touch();
   }
-}
-
-/** A text that begins like a command as the daemon takes it for text: two slashes stand for one. */
-function asText(text: string): string {
-  return /^\s*\/[A-Za-z][\w-]*(?!\S)/.test(text) ? text.replace("/", "//") : text;
 }
 
 function isCancelled(error: unknown): boolean {

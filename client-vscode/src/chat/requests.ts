@@ -5,6 +5,7 @@ import { ErrorCode } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import { ROWS_PER_PAGE } from "./pageLink.js";
 import { findIn } from "./pure/finding.js";
+import { asText } from "./pure/slashes.js";
 
 /** Files and sessions in one answer. */
 const MOST_LISTED = 50;
@@ -47,7 +48,7 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
     case "find":
       return { matches: findIn(chat.conversation.rows, request.query, request.caseSensitive) };
     case "prompts": {
-      const prompts = chat.conversation.rows.flatMap((row) => (row.kind === "prompt" ? [row.text] : []));
+      const prompts = chat.conversation.rows.flatMap((row) => (row.kind === "prompt" ? [asText(row.text)] : []));
       return { prompts: [...new Set(prompts.reverse())].slice(0, ROWS_PER_PAGE) };
     }
     case "compressions":

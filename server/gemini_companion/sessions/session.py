@@ -86,8 +86,7 @@ class Session:
         self._due_ide_tokens = 0
         """Tokens of the IDE context when it last left the view: the next request sends it again, so it is counted."""
         self.editor_knowledge = EditorKnowledge(self.history)
-        self.last_used = 0.0
-        """Seconds on the monotonic clock."""
+        self.last_used = 0.0  # seconds on the monotonic clock
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
@@ -163,7 +162,8 @@ class Session:
             return entries[len(entries) - len(drafts) :]
 
     def _take_in(self, entry: Entry) -> None:
-        epoch, ide_tokens = self.history.epoch, self.history.totals().ide_context if self.history.ide_entries else 0
+        epoch = self.history.epoch
+        ide_tokens = 0 if _only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
         self.history.apply(entry)
         self.breaker.apply(entry)
         if self.history.epoch != epoch and ide_tokens:
@@ -341,3 +341,10 @@ def _results_first(content: Content) -> Content:
         return content
     others = [part for part in content.parts if not is_truthy(part.get("functionResponse"))]
     return Content(role="user", parts=(*results, *others))
+
+
+def _only_appends(entry: Entry) -> bool:
+    """True for the entries of which a log mostly consists, and which leave the view's epoch alone."""
+    if isinstance(entry, TurnEndEntry):
+        return entry.outcome == "completed"
+    return isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)

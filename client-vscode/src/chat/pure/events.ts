@@ -168,8 +168,11 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
 function open(chat: ConversationRows, turnId: string, text: string | undefined, time: number): void {
   if (chat.answer(turnId)) return;
   const ours = chat.unsent;
-  if (ours && (text === undefined || chat.prompt(ours.turnId)?.text.trim() === text.trim())) {
+  const sent = ours && chat.prompt(ours.turnId)?.text.trim();
+  if (ours && (text === undefined || sent === text.trim() || sent === `/${text.trim()}`)) {
     chat.adopt(ours.turnId, turnId);
+    // Of the two slashes that a prompt may begin with the daemon takes one off.
+    if (text !== undefined && sent !== text.trim()) chat.change(`p:${turnId}`, "prompt", { text });
     return;
   }
   chat.settleFailures();

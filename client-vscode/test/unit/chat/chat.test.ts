@@ -190,6 +190,21 @@ describe("failing", () => {
     expect(chats).toEqual([undefined, undefined, "t2"]);
   });
 
+  it("asks for another answer to a text that begins like a command without making it one", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    void made.chat.prompts.submit("//compress what?");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start("/compress what?").complete();
+    await vi.waitFor(() => expect(made.chat.job.kind).toBe("idle"));
+    expect(ids(made)).toEqual(["p:t1", "a:t1"]);
+    expect(made.chat.conversation.prompt("t1")?.text).toBe("/compress what?");
+    void made.chat.prompts.retry("t1");
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    const chats = made.daemon.calls.filter(({ method }) => method === "gemini/chat");
+    expect(chats.map(({ params }) => params["prompt"])).toEqual(["//compress what?", "//compress what?"]);
+  });
+
   it("says that the daemon ended, keeps the half answer, and opens the session again when it is back", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();

@@ -155,8 +155,9 @@ export class TurnPlay {
     });
   }
 
-  start(): this {
-    this.daemon.emit({ type: "turnStarted", prompt: [{ text: this.prompt }], model: "gemini-3-pro" }, this.turnId);
+  /** `prompt` is what the daemon made of it. */
+  start(prompt = this.prompt): this {
+    this.daemon.emit({ type: "turnStarted", prompt: [{ text: prompt }], model: "gemini-3-pro" }, this.turnId);
     return this;
   }
 
@@ -228,6 +229,8 @@ export class FakeReporter implements ContextReporterPort {
   flushes = 0;
   readonly #changed = new EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
+  readonly #sent = new EventEmitter<void>();
+  readonly onDidSend = this.#sent.event;
 
   setIncluded(uri: string, included: boolean): void {
     this.excluded = included ? this.excluded.filter((out) => out !== uri) : [...this.excluded, uri];

@@ -5,9 +5,10 @@ import { errorView } from "../../../src/chat/pure/faults.js";
 import { findIn } from "../../../src/chat/pure/finding.js";
 import { meterOf, panelState, type PanelSources } from "../../../src/chat/pure/panelState.js";
 import { PromptQueue } from "../../../src/chat/pure/queue.js";
+import { asText } from "../../../src/chat/pure/slashes.js";
 import { english as t } from "../../../src/chat/pure/words.js";
 import { QUEUE_LIMIT } from "../../../src/panel/limits.js";
-import type { CompressionStatusReport } from "../../../src/protocol.gen.js";
+import type { CompressionStatusReport, ContextFile } from "../../../src/protocol.gen.js";
 import { statusText } from "../../../src/compression/pure/texts.js";
 import { meterText, percent } from "../../../src/status/pure/meterText.js";
 import { ScriptedEvents } from "./scriptedEvents.js";
@@ -115,6 +116,16 @@ describe("the queue", () => {
   });
 });
 
+describe("a prompt of the log that is sent again", () => {
+  it.each([
+    ["/compress what?", "//compress what?"],
+    [" /undo", " //undo"],
+    ["/etc/hosts is wrong", "/etc/hosts is wrong"],
+    ["//x", "//x"],
+    ["a /b", "a /b"],
+  ])("stays text: %s goes as %s", (text, sent) => expect(asText(text)).toBe(sent));
+});
+
 describe("find", () => {
   const told = new ScriptedEvents().started("t1", "Where is İstanbul?").said("t1", "a.b A.B axb").completed("t1");
 
@@ -133,6 +144,10 @@ describe("find", () => {
   it("finds nothing for nothing", () => expect(findIn(told.rows, "", false)).toEqual([]));
 });
 
+function outlookOf(...files: readonly ContextFile[]): ReadonlyMap<string, ContextFile> {
+  return new Map(files.map((file) => [file.uri, file]));
+}
+
 describe("around the transcript", () => {
   const sources: PanelSources = {
     daemon: { kind: "ready", version: "1" },
@@ -143,10 +158,11 @@ describe("around the transcript", () => {
       { uri: "file:///w/.env", isActive: false, included: true },
       { uri: "file:///w/b.py", isActive: false, included: false },
     ],
-    withheld: new Map([
-      [".env", "a secret by its name"],
-      ["b.py", "taken out by you"],
-    ]),
+    outlook: outlookOf(
+      { uri: "file:///w/a.py", name: "a.py", extent: "whole", isActive: true },
+      { uri: "file:///w/.env", name: ".env", extent: "none", reason: "a secret by its name" },
+      { uri: "file:///w/b.py", name: "b.py", extent: "none", reason: "taken out by you" },
+    ),
     relative: (uri) => uri.replace("file:///w/", ""),
     pins: 0,
     queue: [],
@@ -162,6 +178,50 @@ describe("around the transcript", () => {
       [".env", true, "a secret by its name"],
       ["b.py", false, undefined],
     ]);
+  });
+
+  it.each<[Partial<ContextFile>, string, string | undefined]>([
+    [{ extent: "whole" }, "whole", undefined],
+    [{ extent: "whole", unsaved: true, reason: "1 secret masked" }, "whole", "unsaved text, 1 secret masked"],
+    [{ extent: "lines", lines: [1, 358], lineCount: 500 }, "lines 1–358 of 500", undefined],
+    [{ extent: "part", lines: [1, 1], lineCount: 1 }, "part of line 1 of 1", undefined],
+    [{ extent: "path" }, "path only", undefined],
+    [{ extent: "path", reason: "not a text file" }, "path only: not a text file", undefined],
+  ])("say on a chip how much of a file goes along: %o", (ahead, sends, note) => {
+    const outlook = outlookOf({ uri: "file:///w/a.py", name: "a.py", extent: "whole", ...ahead });
+    const [chip] = panelState({ ...sources, outlook }, t).chips;
+    expect([chip?.sends, chip?.note]).toEqual([sends, note]);
+  });
+
+  it("names the lines of a long selection that go along, not those that are selected", () => {
+    const files = [{ uri: "file:///w/a.py", isActive: true, selectedLines: [0, 499], included: true }] as const;
+    const cut = { sent: [1, 358], selected: [1, 500] } as const;
+    const outlook = outlookOf({ uri: "file:///w/a.py", name: "a.py", extent: "whole", selectionCut: cut });
+    const [chip] = panelState({ ...sources, files, outlook }, t).chips;
+    expect(chip?.label).toBe("a.py:1-358");
+    expect(chip?.sends).toBe("whole, selection cut: lines 1–358 of 1–500");
+  });
+
+  it("says of files beyond the limit that they do not go along, also where names are equal", () => {
+    const uris = Array.from({ length: 12 }, (_, index) => `file:///w/${index}/same.py`);
+    const files = uris.map((uri, index) => ({ uri, isActive: index === 0, included: true }));
+    const reason = "only 10 open files go along";
+    const outlook = outlookOf(
+      ...uris.map((uri, index) =>
+        index < 10
+          ? ({ uri, name: "same.py", extent: "path" } as const)
+          : ({ uri, name: "same.py", extent: "none", reason } as const),
+      ),
+    );
+    const { chips } = panelState({ ...sources, files, outlook }, t);
+    expect(chips.map(({ withheld }) => withheld)).toEqual([...Array<undefined>(10).fill(undefined), reason, reason]);
+  });
+
+  it("never asks in its examples about a file whose text does not go along", () => {
+    const blob = { uri: "file:///w/blob.bin", isActive: true, included: true };
+    const outlook = outlookOf({ uri: blob.uri, name: "blob.bin", extent: "path", reason: "not a text file" });
+    const { examples } = panelState({ ...sources, files: [blob], outlook }, t);
+    expect(examples.join()).not.toContain("blob.bin");
   });
 
   it("shows one banner: a fault before distrust before the offline model", () => {

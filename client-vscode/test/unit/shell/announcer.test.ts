@@ -62,7 +62,7 @@ describe("what is told of an answer", () => {
     const rows = [
       answer({ id: "a:0", state: "done", text: "Long ago." }),
       answer({ state: "done", text: "Two words." }),
-      divider({ id: "c:0", state: "done" }),
+      divider({ id: "c:0", state: "compressed" }),
     ];
     expect(announcer.catchUp(rows, settings)).toEqual([{ text: "Answer finished, 2 words", assertive: false }]);
     expect(announcer.catchUp(rows, settings)).toEqual([]);

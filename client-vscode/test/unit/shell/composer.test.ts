@@ -142,6 +142,8 @@ describe("naming files with @", () => {
     panel.host.questions[0]?.settle({ files: [] });
     await panel.pass(advance, 0);
     await panel.press("Enter");
+    panel.host.questions.at(-1)?.settle({ mentions: [] });
+    await panel.pass(advance, 0);
     expect(sends()).toEqual([{ type: "send", text: "@zzz" }]);
   });
 });

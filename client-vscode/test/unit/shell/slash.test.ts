@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseSlash, slashCommands, slashMatches } from "../../../webview/shell/slash.js";
+import { readSlash, slashCommands, slashMatches } from "../../../webview/shell/slash.js";
 
 describe("the list of commands", () => {
   it("shows all at a slash and fewer with every letter", () => {
@@ -21,20 +21,47 @@ describe("the list of commands", () => {
 
 describe("a prompt that is a command", () => {
   it("is carried out by the page with its argument", () => {
-    expect(parseSlash("/find the last line ")).toEqual({ name: "find", argument: "the last line" });
-    expect(parseSlash(" /new ")).toEqual({ name: "new", argument: "" });
-    expect(parseSlash("/model gemini-3-flash")).toEqual({ name: "model", argument: "gemini-3-flash" });
+    const call = (prompt: string) => {
+      const reading = readSlash(prompt);
+      return reading.kind === "command" ? reading.call : reading;
+    };
+    expect(call("/find the last line ")).toEqual({ name: "find", argument: "the last line" });
+    expect(call(" /new ")).toEqual({ name: "new", argument: "" });
+    expect(call("/UNDO")).toEqual({ name: "undo", argument: "" });
+    expect(call("/model gemini-3-flash")).toEqual({ name: "model", argument: "gemini-3-flash" });
   });
 
-  it("goes to the daemon if it is /compress, with or without guidance", () => {
-    expect(parseSlash("/compress")).toBeUndefined();
-    expect(parseSlash("/compress keep the names")).toBeUndefined();
-  });
-
-  it.each(["/etc/hosts is wrong", "/new line please", "/unknown", "new", "// a comment"])(
-    "%s is an ordinary prompt",
+  it.each(["/compress", "/compress keep the names", "/summarize", "/compact now"])(
+    "%s goes to the daemon",
     (prompt) => {
-      expect(parseSlash(prompt)).toBeUndefined();
+      expect(readSlash(prompt)).toEqual({ kind: "prompt" });
     },
   );
+
+  it.each(["/etc/hosts is wrong", "/usr/bin", "new", "// a comment", "///", "/2 of them"])(
+    "%s is an ordinary prompt",
+    (prompt) => {
+      expect(readSlash(prompt)).toEqual({ kind: "prompt" });
+    },
+  );
+
+  it.each([
+    ["/undo now please", "extra", "/undo"],
+    ["/help me", "extra", "/help"],
+    ["/export foo", "extra", "/export"],
+    ["/new line please", "extra", "/new"],
+    ["/unknown", "unknown", "/unknown"],
+    ["/x y", "unknown", "/x"],
+    ["/", "unknown", "/"],
+    ["//", "unknown", "//"],
+  ])("%s is doubtful", (prompt, kind, command) => {
+    expect(readSlash(prompt)).toEqual({ kind, command });
+  });
+
+  it.each([
+    ["//undo now", "/undo"],
+    ["//x", "/x"],
+  ])("%s is text that begins with one slash", (prompt, shown) => {
+    expect(readSlash(prompt)).toEqual({ kind: "escaped", shown });
+  });
 });

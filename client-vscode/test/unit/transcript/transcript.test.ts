@@ -71,6 +71,48 @@ describe("a prompt", () => {
     expect(sent).toEqual([{ type: "open", href: "src/b.py" }]);
   });
 
+  it("says how much of each file was sent, and what of the editor was not", () => {
+    show({
+      ...promptRow(0, "q"),
+      receipt: {
+        kind: "full",
+        files: ["src/a.py", "src/b.py", "blob.bin"],
+        texts: [
+          { path: "src/a.py", extent: "lines", lines: [1, 358], lineCount: 500, unsaved: true },
+          { path: "blob.bin", extent: "path", reason: "not a text file" },
+        ],
+        selectionChars: 16_000,
+        selectionCut: { sent: [1, 358], selected: [1, 500] },
+        moreOpenFiles: 54,
+        withheld: [],
+        mentioned: [],
+      },
+    });
+    const you = article("You");
+    expect(you.querySelector("summary")?.textContent).toBe(
+      "Sent: 3 files, 16,000 characters selected, selection cut: lines 1–358 of 1–500, 54 left out",
+    );
+    expect([...you.querySelectorAll(".receipt li")].map((item) => item.textContent)).toEqual([
+      "src/a.py lines 1–358 of 500, unsaved text",
+      "src/b.py path only",
+      "blob.bin path only: not a text file",
+      "54 more open files left out: too many",
+    ]);
+  });
+
+  it("does not count files as sent that are open no more", () => {
+    const receipt = {
+      kind: "delta",
+      files: ["a.py", "b.py"],
+      closed: ["a.py", "b.py"],
+      selectionChars: 0,
+      withheld: [{ name: "a.py", reason: "not on disk" }],
+      mentioned: [],
+    } as const;
+    show({ ...promptRow(0, "q"), receipt });
+    expect(article("You").querySelector("summary")?.textContent).toBe("Sent, as changes: 2 no longer open, 1 left out");
+  });
+
   it("is pinned and unpinned, and its answer says so too", () => {
     show(promptRow(0, "q"), answerRow(0, "a"));
     press("Pin", article("You"));

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gemini_companion.engine.history.extent import SelectionCut
-from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, EditorState, FileText, LineRange
+from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, EditorState, FileText, LineRange, OpenFile
 
 
 class KnownState(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +54,30 @@ class KnownState(msgspec.Struct, frozen=True, kw_only=True):
             is_unsaved=active.is_unsaved,
             unsaved=unsaved,
         )
+
+    def as_state(self) -> EditorState:
+        """An editor's state of which this is known."""
+        files = [
+            OpenFile(path=path, is_unsaved=path in self.unsaved, shown=self.unsaved.get(path))
+            for path in sorted(self.open)
+            if path != self.active
+        ]
+        if self.active is not None:
+            active = OpenFile(
+                path=self.active,
+                is_active=True,
+                cursor=self.cursor,
+                selected_text=self.selected_text or None,
+                selection_cut=self.selection_cut,
+                visible_range=self.visible_range,
+                diagnostics=self.diagnostics,
+                omitted_diagnostics=self.omitted_diagnostics,
+                shown=self.text,
+                path_only=self.path_only,
+                is_unsaved=self.is_unsaved,
+            )
+            files.insert(0, active)
+        return EditorState(files=tuple(files))
 
     def without_memory(self) -> KnownState:
         """The same with nothing in `told`: what it knows of the editor as it is now."""

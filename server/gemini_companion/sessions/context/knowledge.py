@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from gemini_companion.engine.history.content import Content, user_text
+from gemini_companion.engine.history.item import Measure
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.ide_context.policy import Baseline, baseline_of, is_full_due
+from gemini_companion.engine.ide_context.render import render_full
 
 
 class EditorKnowledge:
@@ -31,3 +36,11 @@ class EditorKnowledge:
         return is_full_due(
             self.baseline(), client=client, epoch=history.epoch, previous_turn_client=history.previous_client
         )
+
+    def tokens_if_sent_again(self, measure: Callable[[Content], Measure]) -> int:
+        """Tokens of a full message of what the model knows of the editor; 0 if it knows nothing."""
+        if len(self._history.ide_entries) < 2:
+            return self._history.totals().ide_context if self._history.ide_entries else 0
+        baseline = self.baseline()
+        text = render_full(baseline.known.as_state()) if baseline is not None else None
+        return measure(user_text(text)).tokens if text else 0
