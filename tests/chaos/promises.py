@@ -120,6 +120,7 @@ async def compare(client: Asks, promises: Promises) -> list[tuple[str, str]]:
         listed = (await client.ask("gemini/compression/list", named))["compressions"]
         pins = {pin["pinId"]: pin["text"] for pin in (await client.ask("gemini/pins", named))["pins"]}
         view = (await client.ask("gemini/session/history", {**named, "view": "model"}))["contents"]
+        after = (await client.ask("gemini/compression/list", named))["compressions"]
     except Refused as refused:
         if refused.kind == "sessionNotFound":
             return [] if promises.may_be_deleted else [("lost", f"the session {session_id} is gone")]
@@ -129,7 +130,7 @@ async def compare(client: Asks, promises: Promises) -> list[tuple[str, str]]:
     lost = [
         *_turns(sure, promises, transcript),
         *_compressions(sure, promises, listed),
-        *_pins(sure, promises, pins, _text(view) if any(entry.get("hides") for entry in _in_force(listed)) else None),
+        *_pins(sure, promises, pins, _text(view) if _in_force(listed) & _in_force(after) else None),
     ]
     if sure.titles and info["title"] not in sure.titles | promises.titles:
         lost.append(f"the title is {info['title']!r}, none of {sorted(sure.titles | promises.titles)}")
@@ -159,8 +160,9 @@ async def _running(client: Asks, promises: Promises) -> list[str]:
     return [] if promises.busy else found
 
 
-def _in_force(listed: list[Json]) -> Iterable[Json]:
-    return (entry for entry in listed if entry["state"] == "inForce")
+def _in_force(listed: list[Json]) -> set[str]:
+    """The compressions in force that hide something."""
+    return {entry["compressionId"] for entry in listed if entry["state"] == "inForce" and entry.get("hides")}
 
 
 def _text(contents: list[Json]) -> str:

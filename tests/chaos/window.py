@@ -143,11 +143,14 @@ class Window:
 
     async def end(self) -> None:
         """Wait for the end of a daemon that has a reason to end, and judge it."""
-        if not await self.process.ended(ENDING + BUSY_MACHINE * self._control.slowest(time.monotonic() - ENDING)):
+        begun, waits = self._now()
+        if not await self.process.ended(LONGEST):
             stacks = await self.process.stacks()
             self.report.violate("hung", f"{self.name} does not end: {stacks}", self.trails)
             self.process.signal(signal.SIGKILL)
             await self.process.ended(LONGEST)
+        elif (own := self._own(time.monotonic() - begun, begun, waits)) > ENDING:
+            self.report.violate("late", f"{self.name} took {own:.1f} s of its own to end", self.trails)
         self.client.close()
         said = self.process.errors.decode("utf-8", "replace")
         if found := _DEFECT.search(said):
@@ -174,6 +177,11 @@ class Window:
         """The monotonic clock in seconds, and what the daemon's threads have waited for a processor until now."""
         return time.monotonic(), self.process.waits()
 
+    def _own(self, seconds: float, begun: float, waits: dict[str, int]) -> float:
+        """What is left of so many seconds without what the machine was too busy for."""
+        waited = sum(now - waits.get(task, 0) for task, now in self.process.waits().items()) / 1e9
+        return max(0.0, seconds - waited - BUSY_MACHINE * self._control.slowest(begun))
+
     def _judge_time(self, method: str, begun: float, waits: dict[str, int]) -> None:
         seconds = time.monotonic() - begun
         if any(self._late.any_since(kind, begun) for kind in ("unread", "stopped")):
@@ -181,8 +189,7 @@ class Window:
         if any(self.disturbances.any_since(kind, begun) for kind in ("disk", "stopped")):
             self.report.disturbed(method, seconds)
             return
-        waited = sum(now - waits.get(task, 0) for task, now in self.process.waits().items()) / 1e9
-        own = max(0.0, seconds - waited - BUSY_MACHINE * self._control.slowest(begun))
+        own = self._own(seconds, begun, waits)
         self.report.answered(method, seconds, own)
         if own > PROMPT_ANSWER:
             self.report.violate(
