@@ -42,7 +42,9 @@ export function fenceStart(raw: string): FenceStart | undefined {
 /** What to show of a text that ends in the beginning of a fence: a lone or unfinished line of backticks is held back until it is decided. */
 export function withoutUndecidedFence(tail: string): string {
   const line = tail.lastIndexOf("\n") + 1;
-  return /^ {0,3}(?:`{1,2}|`{3,}[^`\n]*|~{3,}(?!~)[^\n]*)$/.test(tail.slice(line, line + 200)) ? tail.slice(0, line) : tail;
+  return /^ {0,3}(?:`{1,2}|`{3,}[^`\n]*|~{3,}(?!~)[^\n]*)$/.test(tail.slice(line, line + 200))
+    ? tail.slice(0, line)
+    : tail;
 }
 
 /**
