@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -53,7 +53,7 @@ class _Answers:
 
 
 @asynccontextmanager
-async def _frames() -> AsyncIterator[Feed]:
+async def _frames() -> AsyncGenerator[Feed]:
     """The reader of frames, the codec, dispatch, and the decoding of every method's params."""
     answers = _Answers()
     server = create_sample_server()
@@ -86,7 +86,7 @@ async def _frames() -> AsyncIterator[Feed]:
 
 
 @asynccontextmanager
-async def _settings() -> AsyncIterator[Feed]:
+async def _settings() -> AsyncGenerator[Feed]:
     with TemporaryDirectory() as home:
         path = Path(home, SETTINGS_FILE)
         path.parent.mkdir()
@@ -100,7 +100,7 @@ async def _settings() -> AsyncIterator[Feed]:
 
 
 @asynccontextmanager
-async def _ignore() -> AsyncIterator[Feed]:
+async def _ignore() -> AsyncGenerator[Feed]:
     async def feed(data: bytes) -> None:
         with suppress(TooLarge):
             rules = Rules(data.decode("utf-8", "surrogateescape"))
@@ -114,7 +114,7 @@ async def _ignore() -> AsyncIterator[Feed]:
 
 def _session_file(name: str) -> Callable[[], Any]:
     @asynccontextmanager
-    async def opened() -> AsyncIterator[Feed]:
+    async def opened() -> AsyncGenerator[Feed]:
         async def feed(data: bytes) -> None:
             with suppress(InvalidInput):
                 decode_session_file(data, name)
@@ -125,7 +125,7 @@ def _session_file(name: str) -> Callable[[], Any]:
 
 
 @asynccontextmanager
-async def _entries() -> AsyncIterator[Feed]:
+async def _entries() -> AsyncGenerator[Feed]:
     async def feed(data: bytes) -> None:
         with suppress(ValueError):  # what a reader of the store expects of a damaged entry
             encode_entry(decode_entry(data))
@@ -134,7 +134,7 @@ async def _entries() -> AsyncIterator[Feed]:
 
 
 @asynccontextmanager
-async def _stream() -> AsyncIterator[Feed]:
+async def _stream() -> AsyncGenerator[Feed]:
     """A model's answer through the SDK, without a network."""
     data = b""
 

@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
     """What came of a run. `slowest` is CPU milliseconds; `growth` is by how many bytes the peak of memory rose after the first fifth."""
 
     kind: str
-    count: int
+    inputs: int
     slowest: float
     slowest_input: bytes
     crashes: tuple[str, ...]
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     def line(self) -> str:
         """For people."""
         shown = [f"    {crash}" for crash in self.crashes[:_SHOWN]]
-        head = f"{self.kind:10} {self.count:>9,} inputs, slowest {self.slowest:7.1f} ms, {len(self.crashes)} kinds of crashes"
+        head = f"{self.kind:10} {self.inputs:>9,} inputs, slowest {self.slowest:7.1f} ms, {len(self.crashes)} kinds of crashes"
         return "\n".join([f"{head}, memory {self.growth / 1024:+,.0f} KiB", *shown])
 
 

@@ -36,7 +36,7 @@ const PLAIN = [
   "`",
 ];
 const TAILS = ["", "\0", "\n", " ", "~"];
-const SIGNS = [..."a0A _-./\\:\n\"'`<([{@$#=*+%é"];
+const SIGNS = Array.from("a0A _-./\\:\n\"'`<([{@$#=*+%é");
 /** Repeats that are bounded below this are no repeats. */
 const MANY = 8;
 const MOST_SAMPLES = 4;
@@ -85,7 +85,7 @@ function samples(element: AST.Element, flags: string): string[] {
     case "CharacterSet":
     case "CharacterClass": {
       const one = new RegExp(`^(?:${element.raw})$`, flags.replace(/[gy]/g, ""));
-      const listed = [...element.raw.replace(/[\\^[\]-]/g, "")];
+      const listed = Array.from(element.raw.replace(/[\\^[\]-]/g, ""));
       return [...SIGNS, ...listed].filter((sign) => one.test(sign)).slice(0, MOST_SAMPLES);
     }
     case "Quantifier":
