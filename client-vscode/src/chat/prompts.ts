@@ -77,7 +77,7 @@ export class Prompts {
 
   async #dispatch(text: string, replaces?: string): Promise<void> {
     const conversation = this.chat.conversation;
-    const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.current ?? "");
+    const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.default ?? "");
     const source = new CancellationTokenSource();
     const sending = (this.#sending = { localId, source });
     this.chat.touch();
@@ -89,7 +89,7 @@ export class Prompts {
         {
           prompt: text,
           sessionId,
-          ...(this.chat.askedModel === undefined ? {} : { model: this.chat.askedModel }),
+          ...(this.chat.nextModel === undefined ? {} : { model: this.chat.nextModel }),
           ...(replaces === undefined ? {} : { replaces }),
         },
         source.token,
