@@ -595,10 +595,12 @@ export interface CompressionStatusReport {
   readonly tokensUntilCompression: number | null;
   readonly compressions: number;
   readonly canUndo: boolean;
-  /** The step under way, as in `compressionProgress`; absent while none is. */
+  /** The step under way, as in `compressionProgress`, or `waiting` for what runs; absent while none is. */
   readonly phase?: string;
   /** Since the compression began; absent while none is under way. */
   readonly elapsedMs?: number;
+  /** The compression under way; absent while none is. */
+  readonly compressionId?: string;
   readonly last?: CompressionResult;
 }
 
@@ -875,6 +877,8 @@ export interface ModelReport {
   readonly models: readonly ModelInfo[];
   /** The name that was asked for. */
   readonly current: string;
+  /** The model that the settings choose, for a chat that asks for no other. */
+  readonly default: string;
   /** The model provider that answers: `gemini`, `offline`, or another adapter's name. */
   readonly provider: string;
   /** It runs on this machine: nothing of the conversation leaves it. */

@@ -298,6 +298,7 @@ export const compressionStatusReport = v.object({
   canUndo: v.boolean(),
   phase: v.exactOptional(v.string()),
   elapsedMs: v.exactOptional(integer),
+  compressionId: v.exactOptional(v.string()),
   last: v.exactOptional(compressionResult),
 });
 
@@ -508,6 +509,7 @@ export const modelInfo = v.object({
 export const modelReport = v.object({
   models: v.array(modelInfo),
   current: v.string(),
+  default: v.string(),
   provider: v.string(),
   isLocal: v.boolean(),
   reason: v.string(),

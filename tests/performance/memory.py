@@ -16,7 +16,6 @@ from tests.performance.conversation import make_contents
 from tests.performance.daemon import Daemon
 from tests.performance.figures import Figure, Finding, Skipped
 from tests.performance.options import Options
-from tests.support.sessions import Studio
 
 NAME: Final = "memory"
 TARGET_MB: Final = 120
@@ -58,7 +57,7 @@ def run(options: Options) -> Iterator[Finding]:
 async def _stored(options: Options, count: int) -> list[str]:
     """Sessions in the store that the daemon will open; their ids."""
     contents = decode_contents(make_contents(CONTENTS))
-    entries = entries_of(contents, Studio(options.scratch).services)
+    entries = entries_of(contents, now=SystemClock().now())
     store = open_store(options.scratch / "data", project_key(()), clock=SystemClock())
     session_ids = [f"session-{number:04d}" for number in range(count)]
     now = SystemClock().now()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 
 from gemini_companion.engine.errors import (
@@ -116,6 +117,24 @@ async def test_a_compression_waits_for_the_running_turn_and_goes_before_waiting_
         "second",
         "Done.",
     ]
+
+
+async def test_the_status_names_a_compression_that_waits_for_the_running_turn(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    assert session.status(studio.client).compression_id is msgspec.UNSET
+    studio.model.gate.clear()
+    turn = asyncio.create_task(studio.chat("first"))
+    async with asyncio.timeout(PATIENCE):
+        await studio.model.called.wait()
+    compressing = asyncio.create_task(studio.compress())
+    await asyncio.sleep(0)
+    waiting = session.status(studio.client)
+    assert waiting.phase == "waiting"
+    studio.model.gate.set()
+    await asyncio.gather(turn, compressing)
+    [started] = studio.heard.of(CompressionStarted)
+    assert waiting.compression_id == started.compression_id
+    assert session.status(studio.client).compression_id is msgspec.UNSET
 
 
 async def test_status_history_and_previews_never_wait(studio: Studio) -> None:

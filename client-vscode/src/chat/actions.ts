@@ -8,6 +8,7 @@ import type { Action, FromPage } from "../panel/contract.js";
 import type { Chat } from "./chat.js";
 import { chatAsMarkdown } from "./pure/asMarkdown.js";
 import { number } from "./pure/numbers.js";
+import { OFFLINE_MODEL } from "./pure/panelState.js";
 
 /** What the editor does for the chat. */
 export interface EditorActions {
@@ -155,7 +156,7 @@ export class Actions {
         await chat.startNew();
         return;
       case "useOffline":
-        chat.chooseModel("offline");
+        chat.chooseModel(OFFLINE_MODEL);
         return;
       case "installUpdate":
         await commands.executeCommand("geminiCompanion.installUpdate", action.argument);
@@ -287,7 +288,7 @@ export class Actions {
 
   async #rename(sessionId: string): Promise<void> {
     const { chat } = this.needs;
-    const value = sessionId === chat.info?.sessionId ? chat.info.title : "";
+    const value = chat.titleOf(sessionId);
     const title = await window.showInputBox({
       title: chat.t("Rename Chat"),
       value,
@@ -300,13 +301,16 @@ export class Actions {
 
   async #delete(sessionId: string): Promise<void> {
     const { chat } = this.needs;
-    const yes = chat.t("Delete");
+    // The first button has the focus: it is the one that does no harm.
+    const keep = { title: chat.t("Keep the Chat"), isCloseAffordance: true };
+    const yes = { title: chat.t("Delete") };
     const chosen = await window.showWarningMessage(
-      chat.t("Delete this chat for good?"),
+      chat.t("Delete “{0}” for good?", chat.titleOf(sessionId) || chat.t("Untitled chat")),
       {
         modal: true,
         detail: chat.t("Everything that was ever said in it goes, compressed parts too. This cannot be undone."),
       },
+      keep,
       yes,
     );
     if (chosen !== yes) return;

@@ -26,6 +26,8 @@ export class Chat extends ChatState {
   readonly #left = new Map<string, Conversation>();
   /** Sessions that were shown in this window: their queues are not those of an earlier one. */
   readonly #shown = new Set<string>();
+  /** The titles of the chats that were listed, by session. */
+  readonly titles = new Map<string, string>();
   #opening: Promise<void> = Promise.resolve();
   #refreshing: Promise<void> = Promise.resolve();
 
@@ -52,6 +54,7 @@ export class Chat extends ChatState {
       daemon.onCompressionStatus((report) => {
         if (report.sessionId !== this.info?.sessionId) return;
         this.status = report;
+        this.conversation.standing(report);
         this.touch();
       }),
       reporter.onDidChange(() => {
@@ -140,6 +143,8 @@ export class Chat extends ChatState {
       const { items, compressions, pins } = await readTranscript(this.daemon, info.sessionId);
       this.conversation.load(items, compressions, pins, new Set(this.saved.discarded));
       this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
+      if (this.saved.compressing !== "") this.conversation.recall(this.saved.compressing, this.status);
+      this.#keepRunning();
     }
     this.reset();
     if (isBack) this.prompts.resume();
@@ -155,6 +160,29 @@ export class Chat extends ChatState {
   async startNew(): Promise<void> {
     await this.flushDraft();
     await this.#oneByOne(() => this.#show(undefined, true));
+  }
+
+  /** What a chat is called, as far as that is known here; empty for one without a title. */
+  titleOf(sessionId: string): string {
+    return (sessionId === this.info?.sessionId ? this.info.title : this.titles.get(sessionId)) ?? "";
+  }
+
+  /** The settings name another model: the newest wish counts, so what was picked before is let go, and the chat says so. */
+  async modelSettingChanged(): Promise<void> {
+    const picked = this.askedModel;
+    if (picked !== undefined) this.chooseModel(undefined);
+    if (this.daemon.view.kind !== "ready") return;
+    this.models = await this.daemon.request("gemini/models", {});
+    this.touch();
+    if (picked !== undefined && this.info)
+      this.conversation.notice(
+        "info",
+        this.t(
+          "The model in the settings was changed, so {0} is no longer picked: {1} answers.",
+          picked,
+          this.models.default,
+        ),
+      );
   }
 
   renamed(info: SessionInfo): void {
@@ -212,6 +240,7 @@ export class Chat extends ChatState {
       };
     }
     this.conversation.apply(params);
+    if (params.event.type.startsWith("compression")) this.#keepRunning();
     switch (params.event.type) {
       case "titleChanged":
         this.info = { ...this.info, title: params.event.title };
@@ -225,6 +254,9 @@ export class Chat extends ChatState {
       case "compressionCancelled":
         this.prompts.drain();
         break;
+      case "settingsChanged":
+        if (params.event.keys.includes("model.name")) void this.guard(() => this.modelSettingChanged());
+        break;
       case "turnCompleted":
       case "turnFailed":
       case "turnCancelled": {
@@ -235,6 +267,12 @@ export class Chat extends ChatState {
       default:
     }
     if (params.event.type !== "messageDelta" && params.event.type !== "thoughtDelta") this.touch();
+  }
+
+  /** Which compression runs is kept: a window that is closed meanwhile says what became of it when it is back. */
+  #keepRunning(): void {
+    const compressing = this.conversation.runningCompression?.compressionId ?? "";
+    if (compressing !== this.saved.compressing) this.draftStore.change({ compressing });
   }
 
   /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */

@@ -114,6 +114,13 @@ export class ChatState implements Disposable {
     return this.#askedModel;
   }
 
+  /** The model to name in a request: what was picked, or what the settings say where the session keeps to an earlier pick. */
+  get nextModel(): string | undefined {
+    if (this.#askedModel !== undefined || !this.models || this.models.hint !== "") return this.#askedModel;
+    const { default: bySettings } = this.models;
+    return this.info && this.info.model !== "" && this.info.model !== bySettings ? bySettings : undefined;
+  }
+
   /** What runs now, as far as this window knows. A queued prompt does not run. */
   get job(): PanelState["job"] {
     const answer = this.conversation.runningAnswer;

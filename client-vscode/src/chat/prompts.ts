@@ -83,7 +83,7 @@ export class Prompts {
     { isLogged = false, replaces }: { readonly isLogged?: boolean; readonly replaces?: string } = {},
   ): Promise<void> {
     const conversation = this.chat.conversation;
-    const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.current ?? "");
+    const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.default ?? "");
     const source = new CancellationTokenSource();
     const sending = (this.#sending = { localId, source });
     this.chat.touch();
@@ -95,7 +95,7 @@ export class Prompts {
         {
           prompt: isLogged ? asText(text) : text,
           sessionId,
-          ...(this.chat.askedModel === undefined ? {} : { model: this.chat.askedModel }),
+          ...(this.chat.nextModel === undefined ? {} : { model: this.chat.nextModel }),
           ...(replaces === undefined ? {} : { replaces }),
         },
         source.token,

@@ -129,6 +129,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     outlook.onDidChange(() => chat.touch()),
     workspace.onDidGrantWorkspaceTrust(() => chat.touch()),
     workspace.onDidChangeConfiguration((event: ConfigurationChangeEvent) => {
+      if (event.affectsConfiguration("geminiCompanion.model")) void chat.guard(() => chat.modelSettingChanged());
       if (event.affectsConfiguration("geminiCompanion")) chat.touch();
     }),
   ];
@@ -184,8 +185,8 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
 
   async function chooseModel(): Promise<void> {
     chat.models = await daemon.request("gemini/models", {});
-    const { models, current } = chat.models;
-    const now = chat.askedModel ?? current;
+    const { models, default: bySettings } = chat.models;
+    const now = chat.askedModel ?? bySettings;
     const items = models.map((model) => ({
       label: model.name,
       description: model.name === now ? t("in use") : "",

@@ -29,12 +29,15 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
     }
     case "check":
       return daemon.request("gemini/prompt/check", { prompt: request.prompt });
-    case "sessions":
-      return daemon.request("gemini/session/list", {
+    case "sessions": {
+      const listed = await daemon.request("gemini/session/list", {
         query: request.query,
         limit: MOST_LISTED,
         ...(request.cursor === undefined ? {} : { cursor: request.cursor }),
       });
+      for (const { sessionId, title } of listed.sessions) chat.titles.set(sessionId, title);
+      return listed;
+    }
     case "context":
       return daemon.request("gemini/context", { sessionId: openSessionId(chat) });
     case "stats":

@@ -181,6 +181,7 @@ export class Compressions {
           cancellable: true,
         },
         async (progress, token) => {
+          if (chat.job.kind === "turn") progress.report({ message: chat.t("waiting for the answer to end") });
           const subscription = chat.daemon.onEvent(({ event }) => {
             if (event.type === "compressionProgress")
               progress.report({ message: phaseText(event.phase, chat.t, event.block, event.blocks) });

@@ -163,6 +163,16 @@ export interface DividerLook extends AnnouncedStatus {
 const INACTIVE = { isRunning: false, urgency: "calm", actions: [], readOnlyActions: [] } as const;
 
 export const DIVIDER_STATES = {
+  waiting: {
+    ...INACTIVE,
+    isRunning: true,
+    isProminent: true,
+    title: "Compression asked for",
+    lines: "sentence",
+    sentence: "It begins when the answer is complete.",
+    announcement: "The chat is compressed when the answer is complete",
+    actions: ["cancel"],
+  },
   running: {
     ...INACTIVE,
     isRunning: true,
@@ -283,5 +293,5 @@ export const COMPRESSION_PHASES = {
 /** A phase in words; one of another release by its name. */
 export function phaseLook(phase: string): { readonly short: string; readonly long: string } {
   const looks: Readonly<Record<string, { readonly short: string; readonly long: string }>> = COMPRESSION_PHASES;
-  return looks[phase] ?? { short: phase, long: phase };
+  return (Object.hasOwn(looks, phase) ? looks[phase] : undefined) ?? { short: phase, long: phase };
 }

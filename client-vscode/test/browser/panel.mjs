@@ -31,6 +31,26 @@ const scenes = {
     }
   },
 
+  "stops with Esc in the moment after Enter, before the host has said that anything runs": async ({
+    page,
+    at,
+    frames,
+  }) => {
+    await page.evaluate(() => window.tests.show(window.tests.conversation(1, 100)));
+    await frames(4);
+    await page.locator("textarea.prompt").fill("On and on.");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Escape");
+    const kinds = () =>
+      page.evaluate(() => window.tests.sent.map(({ type }) => type).filter((type) => /send|stop/.test(type)));
+    assert.deepEqual(await kinds(), ["send", "stop"]);
+    await at("change", { job: { kind: "turn", id: "t9" } });
+    await at("change", { job: { kind: "idle" } });
+    await frames(2);
+    await page.keyboard.press("Escape");
+    assert.deepEqual(await kinds(), ["send", "stop"], "nothing is stopped where nothing runs");
+  },
+
   "has in the find bar what was typed, though the key reaches it twice": async ({ page, at, frames }) => {
     await page.evaluate(() => window.tests.show(window.tests.conversation(3, 400)));
     await frames(4);

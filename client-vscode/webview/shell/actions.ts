@@ -24,7 +24,10 @@ export function submit(shell: Shell, text: string): boolean | Promise<boolean> {
 }
 
 function sendPrompt(shell: Shell, text: string): true {
-  if (shell.panel.peek()?.job.kind === "idle") shell.transcript?.promptSent();
+  if (shell.panel.peek()?.job.kind === "idle") {
+    shell.transcript?.promptSent();
+    shell.sending.value = shell.total.peek();
+  }
   shell.line.send({ type: "send", text });
   return true;
 }
@@ -32,8 +35,8 @@ function sendPrompt(shell: Shell, text: string): true {
 /** Stops what runs. The button says so at once; asking twice is harmless, and so it is sent again. */
 export function stop(shell: Shell): void {
   const job = shell.panel.peek()?.job;
-  if (job === undefined || job.kind === "idle") return;
-  shell.stopAsked.value = job.id;
+  if (job === undefined || (job.kind === "idle" && shell.sending.peek() === undefined)) return;
+  if (job.kind !== "idle") shell.stopAsked.value = job.id;
   shell.line.send({ type: "stop" });
 }
 

@@ -92,7 +92,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
     const command = composerCommand(event, {
       sendWith: panel.settings.sendWith,
       listOpen: completion.entries.length > 0,
-      running: panel.job.kind !== "idle",
+      running: panel.job.kind !== "idle" || shell.sending.peek() !== undefined,
       historyUp: leavesUpwards(value, start, end, recalled),
       historyDown: leavesDownwards(value, start, end, recalled),
       hasQueue: panel.queue.length > 0,

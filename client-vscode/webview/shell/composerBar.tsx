@@ -101,16 +101,24 @@ function currentModel(panel: PanelState): string {
 }
 
 function modelItems(shell: ReturnType<typeof useShell>, panel: PanelState): readonly MenuItem[] {
-  const current = panel.models.asked ?? panel.models.current;
-  return panel.models.list.map(({ name, description, tokenLimit }) => ({
+  const { asked, current } = panel.models;
+  const choose = (name: string) => () => {
+    shell.line.send({ type: "model", name });
+    shell.focusComposer();
+  };
+  const bySettings: MenuItem = {
+    label: t("As the settings say"),
+    ...(current === "" ? {} : { detail: current }),
+    checked: asked === undefined,
+    run: choose(""),
+  };
+  const named = panel.models.list.map(({ name, description, tokenLimit }) => ({
     label: name,
     detail: [description, t("{0} tokens", formatShort(tokenLimit, panel.settings.locale))]
       .filter((part) => part !== "")
       .join(" · "),
-    checked: name === current,
-    run: () => {
-      shell.line.send({ type: "model", name });
-      shell.focusComposer();
-    },
+    checked: name === asked,
+    run: choose(name),
   }));
+  return [bySettings, ...named];
 }

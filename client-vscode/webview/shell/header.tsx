@@ -14,7 +14,7 @@ import { StatisticsDialog } from "./statistics.js";
 export function Header({ panel }: { readonly panel: PanelState }) {
   const shell = useShell();
   const locale = panel.settings.locale;
-  const title = panel.session === undefined || panel.session.title === "" ? t("New chat") : panel.session.title;
+  const title = panel.session === undefined || panel.session.title === "" ? t("Untitled chat") : panel.session.title;
   const findHint = panel.settings.platform === "mac" ? "⌘F" : "Ctrl+F";
   return (
     <>

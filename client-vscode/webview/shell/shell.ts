@@ -42,6 +42,8 @@ export class Shell {
   readonly assertive = signal<Announcement>(silence);
   /** The job that the person wants stopped, until the host has it. */
   readonly stopAsked = signal<string | undefined>(undefined);
+  /** A prompt went to the host, which has not said yet that it runs: it can be stopped already. Rows that there were before it. */
+  readonly sending = signal<number | undefined>(undefined);
   readonly queueEdit = signal<QueueEdit | undefined>(undefined);
   /** Rises when the composer is to take the focus. */
   readonly composerFocus = signal(0);
@@ -60,6 +62,8 @@ export class Shell {
       const before = this.panel.peek();
       if (before?.session?.sessionId !== next.session?.sessionId) this.note.value = undefined;
       if (next.job.kind === "idle" || next.job.id !== this.stopAsked.peek()) this.stopAsked.value = undefined;
+      if (next.job.kind !== "idle" || this.total.peek() > (this.sending.peek() ?? Infinity))
+        this.sending.value = undefined;
       this.panel.value = next;
       this.#reconcileQueue(next.queue);
       if (isPast(before, next)) this.#fallSilent();

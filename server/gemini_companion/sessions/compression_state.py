@@ -68,6 +68,12 @@ class Compression:
         return self.state in ENDS
 
     @property
+    def shown_phase(self) -> str | None:
+        """The step under way, or `waiting` while one that was asked for has to wait for what runs."""
+        waits = self.state == "waiting" and self.trigger == "manual" and not self.is_preview
+        return "waiting" if waits else self.phase
+
+    @property
     def elapsed_ms(self) -> int:
         """Milliseconds since it began to run, or to wait."""
         return max(0, round((self._monotonic() - self._started) * 1000))

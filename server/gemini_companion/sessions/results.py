@@ -148,9 +148,11 @@ class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename=
     compressions: int
     can_undo: bool
     phase: str | msgspec.UnsetType = msgspec.UNSET
-    """The step under way, as in `compressionProgress`; absent while none is."""
+    """The step under way, as in `compressionProgress`, or `waiting` for what runs; absent while none is."""
     elapsed_ms: int | msgspec.UnsetType = msgspec.UNSET
     """Since the compression began; absent while none is under way."""
+    compression_id: str | msgspec.UnsetType = msgspec.UNSET
+    """The compression under way; absent while none is."""
     last: CompressionResult | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -252,6 +254,8 @@ class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     models: tuple[ModelInfo, ...]
     current: str
     """The name that was asked for."""
+    default: str
+    """The model that the settings choose, for a chat that asks for no other."""
     provider: str
     """The model provider that answers: `gemini`, `offline`, or another adapter's name."""
     is_local: bool

@@ -295,7 +295,8 @@ class Session:
         return CompressionStatusReport(
             session_id=self.session_id,
             state="running" if under_way else "idle",
-            phase=(under_way.phase or msgspec.UNSET) if under_way else msgspec.UNSET,
+            phase=(under_way.shown_phase or msgspec.UNSET) if under_way else msgspec.UNSET,
+            compression_id=under_way.compression_id if under_way else msgspec.UNSET,
             elapsed_ms=under_way.elapsed_ms if under_way else msgspec.UNSET,
             last=self.last_result or msgspec.UNSET,
             has_failed_compression_attempt=self.breaker.has_failed(count.tokens),

@@ -1,6 +1,6 @@
 /** The rows of one conversation, by their index and by their id, with the ones that are under way. Every change gets a version. */
 import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row } from "../../panel/contract.js";
-import type { CompressionResult } from "../../protocol.gen.js";
+import type { CompressionResult, CompressionStatusReport } from "../../protocol.gen.js";
 import { answerLook, dividerLook } from "../../panel/statuses.js";
 import { settled, type UnversionedRow } from "./history.js";
 import type { Translate } from "./words.js";
@@ -70,6 +70,43 @@ export class ConversationRows {
   tells({ compressionId, message }: Pick<CompressionResult, "compressionId" | "message">): boolean {
     if (compressionId !== undefined) return this.divider(compressionId) !== undefined;
     return this.#all.findLast((row) => row.kind === "divider")?.result?.message === message;
+  }
+
+  /** What the daemon's status says of compressions that no event tells of: one that waits, or that waited and was called off. */
+  standing({ compressionId, phase }: Pick<CompressionStatusReport, "compressionId" | "phase">): void {
+    for (const row of this.#runningDividers())
+      if (row.state === "waiting" && row.compressionId !== compressionId)
+        this.change(row.id, "divider", { state: "cancelled" });
+    // Without an answer to wait for it begins in the same moment.
+    if (compressionId === undefined || phase !== "waiting" || !this.runningAnswer || this.divider(compressionId))
+      return;
+    const time = this.now();
+    this.add({
+      kind: "divider",
+      id: `c:${compressionId}`,
+      compressionId,
+      state: "waiting",
+      trigger: "manual",
+      time,
+    });
+  }
+
+  /**
+   * A compression that ran when the window was closed. It goes on if the daemon still runs it, and is called off if nothing came of it.
+   */
+  recall(compressionId: string, { compressionId: running, phase, elapsedMs }: Partial<CompressionStatusReport>): void {
+    if (this.divider(compressionId)) return;
+    const isRunning = running === compressionId;
+    this.add({
+      kind: "divider",
+      id: `c:${compressionId}`,
+      compressionId,
+      state: isRunning ? "running" : "cancelled",
+      trigger: "manual",
+      time: this.now(),
+      ...(isRunning && phase !== undefined ? { phase } : {}),
+      ...(isRunning && elapsedMs !== undefined ? { startedAt: this.now() - elapsedMs } : {}),
+    });
   }
 
   /** The answers that are being made or wait for their turn, oldest first. */
@@ -158,6 +195,15 @@ export class ConversationRows {
   notice(level: NoticeRow["level"], text: string, actions: NoticeRow["actions"] = []): void {
     this.#notices += 1;
     this.add({ kind: "notice", id: `n:${this.#notices}`, level, text, actions, time: this.now() });
+  }
+
+  /** A notice above a row, or at the end if there is no such row. */
+  noticeBefore(id: string, level: NoticeRow["level"], text: string): void {
+    const index = this.#indexes.get(id);
+    this.notice(level, text);
+    const added = this.#all.at(-1);
+    if (index === undefined || added === undefined) return;
+    this.replace([...this.#all.slice(0, index), added, ...this.#all.slice(index, -1)]);
   }
 
   change<K extends Row["kind"]>(

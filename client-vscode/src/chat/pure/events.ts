@@ -139,7 +139,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       for (const id of event.undone) chat.change(`c:${id}`, "divider", { state: "undone", canUndo: false });
       return;
     case "modelChanged":
-      chat.notice("info", chat.t("{0} answers from here on.", event.to));
+      chat.noticeBefore(`a:${turn}`, "info", chat.t("{0} answers from here on.", event.to));
       return;
     case "loopDetected":
       chat.notice("warning", chat.t("Gemini repeats itself: {0}", event.detail));

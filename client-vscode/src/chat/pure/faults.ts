@@ -84,7 +84,8 @@ function hintOf(kind: string, hint: string, t: Translate): string {
 
 function actionsFor(kind: string, t: Translate, message: string): Action[] {
   const place = kind === "invalidSettings" ? fileLocationIn(message) : undefined;
-  return (LABELS[kind] ?? []).map(([id, label]) => ({
+  const labels = Object.hasOwn(LABELS, kind) ? LABELS[kind] : undefined; // a kind comes from outside
+  return (labels ?? []).map(([id, label]) => ({
     id,
     label: t(label),
     ...(place === undefined ? {} : { argument: place }),

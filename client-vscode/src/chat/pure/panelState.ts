@@ -16,6 +16,9 @@ import type { CompressionStatusReport, ContextFile, ModelReport, SessionInfo } f
 import type { HoldReason } from "./queue.js";
 import type { Translate } from "./words.js";
 
+/** The name of the model that needs no network. */
+export const OFFLINE_MODEL = "offline";
+
 export interface PanelSources {
   readonly daemon: DaemonView;
   readonly trusted: boolean;
@@ -47,14 +50,14 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
   return {
     daemon: sources.daemon,
     trusted: sources.trusted,
-    isLocal: models?.isLocal ?? false,
+    isLocal: answersLocally(sources),
     providerHint: models?.hint ?? "",
     job: sources.job,
     chips: sources.files.map((file) => chipOf(file, sources, t)),
     pins: sources.pins,
     queue: sources.queue,
     models: {
-      current: models?.current ?? "",
+      current: models?.default ?? "",
       list: models?.models ?? [],
       ...(sources.askedModel === undefined ? {} : { asked: sources.askedModel }),
     },
@@ -75,6 +78,13 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
     ...(status ? { meter: meterOf(status) } : {}),
     ...(banner ? { banner } : {}),
   };
+}
+
+/** Whether what answers next runs here: for want of anything else, or because it was chosen. */
+function answersLocally({ models, askedModel }: PanelSources): boolean {
+  if (models === undefined) return false;
+  // With a hint, the daemon falls back on the offline model whatever is asked for.
+  return models.hint === "" ? (askedModel ?? models.default) === OFFLINE_MODEL : models.isLocal;
 }
 
 /** The meter's numbers; where compression starts is absent while it does not start by itself. */
@@ -137,7 +147,16 @@ function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
       [{ id: "manageTrust", label: t("Manage Trust") }],
     );
   }
-  if (sources.models?.isLocal === true && !sources.knowsOffline) {
+  if (answersLocally(sources) && sources.models?.hint === "" && !sources.knowsOffline) {
+    return note(
+      "info",
+      "offline",
+      t("The built-in offline model answers: it is the one that was chosen."),
+      t("Choose another model below to talk to Gemini."),
+      [{ id: "continueAnyway", label: t("Go On Offline") }],
+    );
+  }
+  if (answersLocally(sources) && !sources.knowsOffline) {
     return note(
       "info",
       "offline",

@@ -24,13 +24,22 @@ const savedDraftSchema = v.object({
   queue: listOf(v.object({ text: v.string() }), ({ text }, index) => ({ id: `q${index}`, text })),
   /** URIs of files that are excluded from what goes along. */
   excluded: listOf(v.string(), asItIs),
+  /** The id of the compression that runs; empty if none does. */
+  compressing: v.optional(v.fallback(v.string(), ""), ""),
   /** Ids of previews that were discarded. */
   discarded: listOf(v.string(), asItIs),
 });
 
 export type SavedDraft = Immutable<v.InferOutput<typeof savedDraftSchema>>;
 
-export const EMPTY_DRAFT: SavedDraft = { draft: "", scroll: "end", queue: [], excluded: [], discarded: [] };
+export const EMPTY_DRAFT: SavedDraft = {
+  draft: "",
+  scroll: "end",
+  queue: [],
+  excluded: [],
+  compressing: "",
+  discarded: [],
+};
 
 /** The file's text. */
 export function encodeDraft(saved: SavedDraft): string {

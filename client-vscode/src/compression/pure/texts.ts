@@ -19,7 +19,8 @@ export function statusText(report: CompressionStatusReport, t: Translate, number
   const about =
     report.tokenCountSource === "estimate" ? t("about {0}", number(report.tokenCount)) : number(report.tokenCount);
   const sentences = [t("{0} of {1} tokens are used ({2}).", about, number(report.tokenLimit), share)];
-  if (report.state === "running")
+  if (report.phase === "waiting") sentences.push(t("A compression waits for the answer to end."));
+  else if (report.state === "running")
     sentences.push(t("A compression runs: {0}.", phaseText(report.phase ?? "summarising", t)));
   else if (report.tokensUntilCompression === null) sentences.push(t("Automatic compression is off."));
   else if (report.tokensUntilCompression > 0)

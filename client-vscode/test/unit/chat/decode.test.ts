@@ -73,6 +73,7 @@ describe("the draft's file", () => {
             scroll,
             queue: texts.map((text, index) => ({ id: `q${index}`, text })),
             excluded,
+            compressing: draft,
             discarded: [],
           };
           expect(decodeDraft(encodeDraft(kept))).toEqual(kept);

@@ -35,6 +35,8 @@ export class FakeDaemon implements DaemonPort {
   readonly calls: Call[] = [];
   readonly sessions = new Map<string, HistoryItem[]>();
   answers: Answers = {};
+  /** What is not usual in the status. */
+  status: Partial<CompressionStatusReport> = {};
   readonly #view = new EventEmitter<DaemonView>();
   readonly #connect = new EventEmitter<void>();
   readonly #event = new EventEmitter<EventParams>();
@@ -74,21 +76,17 @@ export class FakeDaemon implements DaemonPort {
       case "gemini/pins":
         return { pins: [] };
       case "gemini/models":
-        return { models: [], current: "gemini-3-pro", provider: "gemini", isLocal: false, reason: "", hint: "" };
-      case "gemini/compressionStatus":
         return {
-          sessionId,
-          state: "idle",
-          hasFailedCompressionAttempt: false,
-          forceFullIdeContext: false,
-          tokenCount: 1,
-          tokenCountSource: "api",
-          tokenLimit: 100,
-          threshold: 0.5,
-          tokensUntilCompression: 49,
-          compressions: 0,
-          canUndo: false,
+          models: [],
+          current: "gemini-3-pro",
+          default: "gemini-3-pro",
+          provider: "gemini",
+          isLocal: false,
+          reason: "",
+          hint: "",
         };
+      case "gemini/compressionStatus":
+        return statusOf(sessionId, this.status);
       case "gemini/cancel":
         return { cancelled: true };
       default:
@@ -106,6 +104,10 @@ export class FakeDaemon implements DaemonPort {
       return play.result;
     };
     return plays;
+  }
+
+  tellStatus(change: Partial<CompressionStatusReport>): void {
+    this.#status.fire(statusOf("s1", change));
   }
 
   emit(event: CompanionEvent, turnId?: string): void {
@@ -208,6 +210,23 @@ export function fault(kind: string, code: number, retryAfterMs?: number): Daemon
     retryable: true,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
+}
+
+function statusOf(sessionId: string, change: Partial<CompressionStatusReport>): CompressionStatusReport {
+  return {
+    sessionId,
+    state: "idle",
+    hasFailedCompressionAttempt: false,
+    forceFullIdeContext: false,
+    tokenCount: 1,
+    tokenCountSource: "api",
+    tokenLimit: 100,
+    threshold: 0.5,
+    tokensUntilCompression: 49,
+    compressions: 0,
+    canUndo: false,
+    ...change,
+  };
 }
 
 export function info(sessionId: string): SessionInfo {

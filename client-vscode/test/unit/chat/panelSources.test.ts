@@ -228,6 +228,7 @@ describe("around the transcript", () => {
     const models = {
       models: [],
       current: "offline",
+      default: "offline",
       provider: "offline",
       isLocal: true,
       reason: "no key",
@@ -238,6 +239,35 @@ describe("around the transcript", () => {
     expect(panelState({ ...sources, models, trusted: false }, t).banner?.kind).toBe("untrustedWorkspace");
     expect(panelState({ ...sources, models }, t).banner?.kind).toBe("offline");
     expect(panelState({ ...sources, models, knowsOffline: true }, t).banner).toBeUndefined();
+  });
+
+  it("asks for no key where there is one and the offline model was chosen", () => {
+    const models = {
+      models: [],
+      current: "gemini-3-pro",
+      default: "gemini-3-pro",
+      provider: "gemini",
+      isLocal: false,
+      reason: "the default",
+      hint: "",
+    } as const;
+    const picked = panelState({ ...sources, models, askedModel: "offline" }, t);
+    expect(picked.isLocal).toBe(true);
+    expect(picked.banner?.actions.map(({ id }) => id)).toEqual(["continueAnyway"]);
+    const set = panelState(
+      { ...sources, models: { ...models, current: "offline", default: "offline", isLocal: true } },
+      t,
+    );
+    expect(set.banner?.actions.map(({ id }) => id)).toEqual(["continueAnyway"]);
+    expect(panelState({ ...sources, models }, t)).toMatchObject({ isLocal: false });
+  });
+
+  it("says of a queue that it waits only why it does", () => {
+    const held = (queueHeld: "ended" | "restored"): string | undefined =>
+      panelState({ ...sources, queueHeld }, t).banner?.message;
+    expect(held("ended")).toContain("stopped or failed");
+    expect(held("restored")).not.toContain("stopped or failed");
+    expect(panelState(sources, t).banner).toBeUndefined();
   });
 
   it("asks about the active file in its examples, unless it does not go along", () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { AnswerRow } from "../../../src/panel/contract.js";
-import { fault, stage, type Stage } from "./fakeDaemon.js";
+import { FakeMemory, fault, info, stage, type Stage } from "./fakeDaemon.js";
 import { content } from "./scriptedEvents.js";
 
 const stages: Stage[] = [];
@@ -130,6 +130,92 @@ describe("a queue", () => {
     expect(made.chat.queue.held).toBeUndefined();
     await made.daemon.restart();
     await vi.waitFor(() => expect(turns).toHaveLength(1));
+  });
+});
+
+describe("a compression", () => {
+  const idle = { tokenCount: 1, tokenLimit: 100 } as const;
+
+  async function answering(): Promise<{ made: Stage; turns: ReturnType<Stage["daemon"]["playTurns"]> }> {
+    const made = staged(await folder());
+    const turns = made.daemon.playTurns();
+    void made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("half");
+    return { made, turns };
+  }
+
+  it("that waits for the answer has its row, which is the one that runs then", async () => {
+    const { made, turns } = await answering();
+    made.daemon.tellStatus({ ...idle, state: "running", compressionId: "c1", phase: "waiting" });
+    expect(made.chat.conversation.divider("c1")?.state).toBe("waiting");
+    turns[0]?.complete("half");
+    made.daemon.emit({ type: "compressionStarted", compressionId: "c1", trigger: "manual" });
+    expect(made.chat.conversation.rows.filter(({ kind }) => kind === "divider")).toMatchObject([{ state: "running" }]);
+  });
+
+  it("that is called off while it waits says so", async () => {
+    const { made } = await answering();
+    made.daemon.tellStatus({ ...idle, state: "running", compressionId: "c1", phase: "waiting" });
+    made.daemon.tellStatus(idle);
+    expect(made.chat.conversation.divider("c1")?.state).toBe("cancelled");
+  });
+
+  it("that begins at once has no row of waiting", async () => {
+    const made = staged();
+    await made.chat.session();
+    made.daemon.tellStatus({ ...idle, state: "running", compressionId: "c1", phase: "waiting" });
+    expect(made.chat.conversation.rows).toEqual([]);
+  });
+
+  it.each([
+    ["cancelled", {}],
+    ["running", { compressionId: "c1", phase: "summarising", elapsedMs: 5_000 }],
+  ] as const)("that ran when the window was closed is shown as %s when it is open again", async (state, status) => {
+    const path = await folder();
+    const memory = new FakeMemory();
+    const first = staged(path, memory);
+    await first.chat.session();
+    first.daemon.emit({ type: "compressionStarted", compressionId: "c1", trigger: "manual" });
+    await first.chat.flushDraft();
+    const second = staged(path, memory);
+    second.daemon.sessions.set("s1", []);
+    second.daemon.status = status;
+    await second.chat.begin();
+    await vi.waitFor(() => expect(second.chat.conversation.divider("c1")?.state).toBe(state));
+  });
+});
+
+describe("the model", () => {
+  it("that was picked is let go when the settings name another one, and the chat says so", async () => {
+    const made = staged();
+    await made.chat.session();
+    made.chat.chooseModel("gemini-3-flash");
+    expect(made.chat.nextModel).toBe("gemini-3-flash");
+    made.daemon.emit({ type: "settingsChanged", keys: ["model.name"] });
+    await vi.waitFor(() => expect(made.chat.conversation.rows).toMatchObject([{ kind: "notice" }]));
+    expect(made.chat.askedModel).toBeUndefined();
+  });
+
+  it("of the settings is named where the session keeps to an earlier pick", async () => {
+    const made = staged();
+    await made.chat.session();
+    await made.chat.modelSettingChanged();
+    expect(made.chat.nextModel).toBeUndefined();
+    made.chat.renamed({ ...info("s1"), model: "gemini-3-flash" });
+    expect(made.chat.nextModel).toBe("gemini-3-pro");
+  });
+
+  it("that answers from here on is named above its first answer", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().say("Hi");
+    made.daemon.emit({ type: "modelChanged", from: "a", to: "b", reason: "" }, "t1");
+    turns[0]?.complete("Hi");
+    await sent;
+    expect(made.chat.conversation.rows.map(({ kind }) => kind)).toEqual(["prompt", "notice", "answer"]);
   });
 });
 

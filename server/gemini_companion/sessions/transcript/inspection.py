@@ -130,6 +130,7 @@ def model_report(services: Services, choice: ModelChoice) -> ModelReport:
             for model in services.models.models
         ),
         current=choice.name,
+        default=services.models.choose(services.settings()).name,
         provider=choice.provider.name,
         is_local=choice.provider.capabilities.reads_documents,
         reason=choice.reason,

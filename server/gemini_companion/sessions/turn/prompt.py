@@ -16,8 +16,6 @@ _COMPRESS: Final = re.compile(r"/(?:compress|summarize|compact)(?:\s++(?P<guidan
 
 _ESCAPED: Final = re.compile(r"\s*+//[A-Za-z][\w-]*+(?!\S)")
 
-_ESCAPED: Final = re.compile(r"\s*+//[A-Za-z][\w-]*+(?!\S)")
-
 
 def slash_compression(prompt: tuple[Part, ...]) -> str | None:
     """The guidance of a prompt that is just `/compress`, `/summarize` or `/compact`; `None` for any other prompt.

@@ -11,13 +11,13 @@ def check_replaceable(session: Session, turn_id: str) -> None:
     history = session.history
     if history.newest_turn != turn_id:
         raise InvalidInput(
-            f"{turn_id} is not the newest turn of this chat, so its answer cannot be given anew.",
+            "Only the newest answer of a chat can be given anew, and this one is older.",
             path="$.replaces",
             hint="Fork the chat before that turn instead, and ask there.",
         )
     if history.is_hidden(turn_id):
         raise InvalidInput(
-            f"{turn_id} is hidden by a compression, so its answer cannot be given anew.",
+            "A compression hides this answer from the model, so it cannot be given anew.",
             path="$.replaces",
             hint="Undo the compression, or fork the chat before that turn instead, and ask there.",
         )
