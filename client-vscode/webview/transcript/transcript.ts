@@ -84,6 +84,7 @@ export class Transcript {
     const before = this.#viewport.place;
     this.#streams.clear();
     this.#store.reset(total, from, rows);
+    this.#views.refresh(rows.filter((row) => row.kind === "answer")); // kept views may be from before another turn was the newest
     this.#seenTotal = total;
     this.#promptExpected = false;
     this.#list.rebuild();

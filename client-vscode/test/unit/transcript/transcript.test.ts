@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { answerRow, conversation, panelState, promptRow } from "../../browser/rows.js";
 import { announced, article, asked, divider, press, root, sent, show, transcript } from "./mountedTranscript.js";
 
@@ -116,7 +116,10 @@ describe("a prompt", () => {
   it("is pinned and unpinned, and its answer says so too", () => {
     show(promptRow(0, "q"), answerRow(0, "a"));
     press("Pin", article("You"));
-    transcript.setRows(2, 0, [{ ...promptRow(0, "q"), version: 2, pinId: "7" }]);
+    transcript.reset(2, 0, [
+      { ...promptRow(0, "q"), version: 2, pinId: "7" },
+      { ...answerRow(0, "a"), version: 2, pinId: "7" },
+    ]);
     press("Unpin", article("Gemini"));
     expect(sent).toEqual([
       { type: "turn", do: "pin", turnId: "t0" },
@@ -126,6 +129,21 @@ describe("a prompt", () => {
 });
 
 describe("an answer", () => {
+  beforeEach(() => transcript.setState(panelState({ retryTurn: "t0" })));
+
+  it("offers to be given anew only while it can be", () => {
+    const offers = (): string[] =>
+      [...root.querySelectorAll<HTMLElement>("button")]
+        .filter((one) => one.textContent === "Retry" && one.closest("[hidden]") === null)
+        .map((one) => one.closest("article")?.getAttribute("aria-posinset") ?? "");
+    show(promptRow(0, "q"), answerRow(0, "a"), promptRow(1, "r"), answerRow(1, "b", "stopped"));
+    expect(offers()).toEqual(["2"]);
+    transcript.setState(panelState({ retryTurn: "t1" }));
+    expect(offers()).toEqual(["4"]);
+    transcript.setState(panelState());
+    expect(offers()).toEqual([]);
+  });
+
   it("shows its Markdown, its model and its tokens, and what can be done with it", () => {
     const usage = { promptTokens: 9_000, cachedTokens: 0, thoughtTokens: 0, outputTokens: 1_204, totalTokens: 10_204 };
     show(promptRow(0, "q"), { ...answerRow(0, "**yes**"), usage, thoughts: "hm", thoughtMs: 6_000 });
