@@ -7,6 +7,8 @@ hundreds of them. Orders come as JSON lines on a descriptor of their own.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import ctypes
 import faulthandler
 import gc
 import importlib
@@ -103,7 +105,7 @@ def _listen(faulty: Disk, descriptor: int) -> None:
 
 def _obey(faulty: Disk, order: Mapping[str, Any]) -> None:
     """Follow one order: `{"disk": mood, "delay"?: seconds}`, `{"clock": offset in ms}`, `{"dieAt": step, "moment": …}`,
-    `{"stacks": true}`.
+    `{"tidy": true}` (give back what is not used, so that what remains is), `{"stacks": true}`.
     """
     if "disk" in order:
         faulty.change(order["disk"], order.get("delay", 0.0))
@@ -111,6 +113,11 @@ def _obey(faulty: Disk, order: Mapping[str, Any]) -> None:
         FaultyClock.offset_ms = order["clock"]
     if "dieAt" in order:
         faulty.die_at(order["dieAt"], order["moment"])
+    if "tidy" in order:
+        gc.collect()
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError, AttributeError):  # another C library
+                ctypes.CDLL(None).malloc_trim(0)
     if "stacks" in order:
         faulthandler.dump_traceback(sys.stderr)
         for task in [each for each in gc.get_objects() if isinstance(each, asyncio.Task) and not each.done()]:

@@ -10,8 +10,10 @@ from typing import Final
 from tests.chaos.household import Household
 from tests.chaos.report import Report
 
-BETWEEN_LOOKS: Final = 1.0
+BETWEEN_LOOKS: Final = 4.0
 """Seconds."""
+TIDYING: Final = 1.0
+"""Seconds between the order to give back what is not used, and a look: what an allocator keeps is no growth."""
 WARM: Final = 0.4
 """Share of the run after which it must be flat."""
 FEWEST: Final = 60
@@ -28,8 +30,11 @@ async def watch(household: Household, report: Report, until: float) -> None:
     begun = time.monotonic()
     while time.monotonic() < until:
         window = household.windows[0]
-        if window is not None and window.is_open and (usage := window.process.usage())[0]:
-            looks.append((time.monotonic() - begun, usage))
+        if window is not None and window.is_open:
+            window.process.order(tidy=True)
+            await asyncio.sleep(TIDYING)
+            if (usage := window.process.usage())[0]:
+                looks.append((time.monotonic() - begun, usage))
         await asyncio.sleep(BETWEEN_LOOKS)
     if looks:
         judge(looks, report)
