@@ -112,7 +112,8 @@ async def test_killed_during_a_compression_it_is_told_as_cancelled_and_the_view_
 async def test_a_smaller_limit_in_the_workspaces_settings_compresses_before_the_next_prompt(
     tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
 ) -> None:
-    async with editor(server_environment(tmp_path, **gemini_environment), workspace) as spoken:
+    environment = server_environment(tmp_path, **gemini_environment)
+    async with editor(environment, workspace, options={"trusted": True}) as spoken:
         for number in range(5):
             await spoken.ask("gemini/chat", {"prompt": f"note {number}: " + f"word{number} " * 300})
         (workspace / ".gemini" / "settings.json").write_text(json.dumps({"model": {"tokenLimit": 6_000}}), "utf-8")

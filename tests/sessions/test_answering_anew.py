@@ -202,7 +202,7 @@ async def test_a_turn_that_a_compression_hides_cannot_be_replaced_until_that_is_
     result = await studio.compress()
     assert result.status == "COMPRESSED"
     assert session.history.is_hidden(old.turn_id)
-    with pytest.raises(InvalidInput, match="hidden"):
+    with pytest.raises(InvalidInput, match="hides"):
         await studio.chat("anew", replaces=old.turn_id)
     await undo(session, client="c")
     await studio.chat("anew", replaces=old.turn_id)

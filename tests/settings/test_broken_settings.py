@@ -34,6 +34,16 @@ def test_a_broken_layer_keeps_its_last_good_state_and_the_others_go_on(desk: Des
     assert desk.load().settings.model_name == "better"
 
 
+def test_a_file_that_breaks_while_it_holds_what_nothing_uses_yet_is_a_problem_and_no_failure(desk: Desk):
+    desk.user({"mcpServers": {"s": {"command": "x"}}})
+    desk.load()
+    desk.user('{"mcpServers"}, "x": [,')
+    loaded = desk.load()
+    assert "not valid JSON" in only_problem(loaded).message
+    ((_, remark),) = loaded.remarks
+    assert remark.message.endswith("mcpServers")  # the line of a text that is no longer there would be false
+
+
 def test_a_layer_that_was_never_good_counts_for_nothing(desk: Desk):
     desk.user({"model": {"name": "two words", "tokenLimit": 5}})
     loaded = desk.load()

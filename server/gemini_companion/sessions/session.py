@@ -36,7 +36,7 @@ from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, Toke
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression_state import ActiveCompressions
-from gemini_companion.sessions.context.knowledge import EditorKnowledge
+from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event, UsageUpdated
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -103,7 +103,7 @@ class Session:
     # --- who uses it
 
     def use(self, task: asyncio.Task[Any] | None, now: float) -> None:
-        """Note that a task works with it until it is done, usually a request's. `now` is on the monotonic clock."""
+        """Note that a task, usually a request's, works with it until it is done."""
         self.last_used = now
         if task is not None:
             self._users.add(task)
@@ -346,6 +346,5 @@ def _results_first(content: Content) -> Content:
 
 def _only_appends(entry: Entry) -> bool:
     """True for the entries of which a log mostly consists, and which leave the view's epoch alone."""
-    if isinstance(entry, TurnEndEntry):
-        return entry.outcome == "completed"
-    return isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
+    ended_well = isinstance(entry, TurnEndEntry) and entry.outcome == "completed"
+    return ended_well or isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)

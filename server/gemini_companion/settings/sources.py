@@ -42,32 +42,42 @@ class FileSource:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._text = ""
+        """Of the last reading that `parse` accepted: positions are looked up in it."""
 
     def read(self) -> object:
         """The file's value, an empty object if there is no such file. Raises `InvalidSettings`."""
         text = read_text(self._path)
         if text is None:
             return {}
-        self._text = text
         try:
-            return parse(text)
+            value = parse(text)
         except JsonFault as fault:
-            raise InvalidSettings(f"{self._at(fault.offset)}: is not valid JSON: {fault.what}") from None
+            raise InvalidSettings(f"{self._at(fault.offset, text)}: is not valid JSON: {fault.what}") from None
+        self._text = text
+        return value
 
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
         """Faults such as `/home/me/.gemini/settings.json:3:5: model.name: expected a text`."""
         found = list(misfits)
         offsets = locate(self._text, [misfit.path for misfit in found]) if found else {}
-        return [InvalidSettings(f"{self._at(offsets.get(misfit.path, 0))}: {_described(misfit)}") for misfit in found]
+        return [
+            InvalidSettings(f"{self._at(offsets.get(misfit.path, 0), self._text)}: {_described(misfit)}")
+            for misfit in found
+        ]
 
     def remark(self, paths: Iterable[KeyPath]) -> InvalidSettings:
         """A warning such as `/home/me/.gemini/settings.json: nothing uses this yet, …: hooks (line 3)`."""
         offsets = locate(self._text, found := list(paths))
-        lines = {path: position(self._text, offsets.get(path, 0))[0] for path in found}
-        return _remark(shown(self._path), [f"{spelled(path)} (line {line})" for path, line in lines.items()])
+        return _remark(
+            shown(self._path),
+            (
+                f"{spelled(path)} (line {position(self._text, offsets[path])[0]})" if path in offsets else spelled(path)
+                for path in found
+            ),
+        )
 
-    def _at(self, offset: int) -> str:
-        line, column = position(self._text, offset)
+    def _at(self, offset: int, text: str) -> str:
+        line, column = position(text, offset)
         return f"{shown(self._path)}:{line}:{column}"
 
 

@@ -23,7 +23,7 @@ _ESCAPED: Final = re.compile(r"\\([^\w./\\])")
 """A backslash before anything else is a path separator, or part of a name."""
 
 
-_FENCED: Final = re.compile(r"^[ \t]{0,3}(`{3,}|~{3,})[^\n]*+\n(?:(?![ \t]{0,3}\1)[^\n]*+\n)*+[^\n]*+", re.MULTILINE)
+_FENCE: Final = re.compile(r"[ \t]{0,3}(`{3,}+|~{3,}+)")
 _CALL: Final = re.compile(r"\([\"']")
 _ENDING: Final = re.compile(
     r"(?:bash|bat|c|cc|cfg|cjs|clj|cmake|conf|cpp|cs|css|csv|dart|dockerfile|el|env|erl|exs?|gd|go|gradle|graphql|h|hpp|hs"
@@ -58,8 +58,20 @@ def mentions_in(text: str) -> list[tuple[str, ...]]:
 
 
 def without_code(text: str) -> str:
-    """The text without its fenced code."""
-    return _FENCED.sub("", text) if "```" in text or "~~~" in text else text
+    """The text without its fenced code; a fence that is never closed reaches to the end."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    kept: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if not fence and found is None:
+            kept.append(line)
+        elif not fence and found is not None:
+            fence = found[1]
+        elif found is not None and found[1].startswith(fence):
+            fence = ""
+    return "\n".join(kept)
 
 
 def places_in(text: str) -> list[Mention]:
