@@ -107,9 +107,9 @@ function chipOf(file: ReportedFile, sources: PanelSources, t: Translate): Chip {
   const name = detail.split("/").at(-1) ?? detail;
   const ahead = file.included ? sources.outlook.get(file.uri) : undefined;
   const cut = ahead?.selectionCut;
-  const selected = file.selectedLines?.map((line) => line + 1);
-  const [first, last] = cut?.sent ?? selected ?? [];
-  const label = first === undefined ? name : `${name}:${first === last ? first : `${first}-${last}`}`;
+  const selected = file.selectedLines;
+  const lines = cut?.sent ?? (selected && ([selected[0] + 1, selected[1] + 1] as const));
+  const label = lines ? `${name}:${lines[0] === lines[1] ? lines[0] : `${lines[0]}-${lines[1]}`}` : name;
   const chip = { uri: file.uri, label, detail, isActive: file.isActive, included: file.included };
   if (ahead === undefined) return chip;
   if (ahead.extent === "none") return { ...chip, withheld: ahead.reason ?? "" };

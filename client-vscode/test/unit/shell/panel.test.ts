@@ -94,7 +94,7 @@ describe("the states of the panel", () => {
     panel.shell.announce("Answer finished, 7 words");
     panel.shell.announce("The answer was cut off.", true);
     for (const message of fixtures.empty) await panel.take(message);
-    expect([panel.get("status").textContent, panel.get("alert").textContent]).toEqual(["", ""]);
+    expect([panel.shell.polite.value.text, panel.shell.assertive.value.text]).toEqual(["", ""]);
   });
 });
 
