@@ -188,13 +188,13 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
 /** What of the prompt goes nowhere, below it while it is written. */
 function Doubts({ doubts }: { readonly doubts: readonly string[] }) {
   return (
-    <ul class="doubts" role="status" aria-label={t("Not clear")}>
+    <div class="doubts" role="status" aria-label={t("Not clear")}>
       {doubts.map((doubt) => (
-        <li key={doubt} class="doubt">
+        <div key={doubt} class="doubt">
           <Icon name="warning" />
           <span>{doubt}</span>
-        </li>
+        </div>
       ))}
-    </ul>
+    </div>
   );
 }

@@ -10,8 +10,17 @@ export function trust(set: Stage): void {
   test("before trust no file is read for @; once it is granted the notice goes, and the file goes along", async () => {
     const panel = await set.newChat();
     await below(panel).getByText(NOT_TRUSTED).waitFor();
-    const asked = await set.ask(panel, 'Look at @"notes/a file with spaces.md"', "I see nothing.");
-    expect(asked.text).not.toContain(SECRET_OF_NOTES);
+    await set.emulator.script([{ pieces: ["I see nothing."] }]);
+    await panel.send('Look at @"notes/a file with spaces.md"');
+    const question = panel.frame.getByRole("alertdialog");
+    await question.getByText(/the workspace is not trusted/).waitFor();
+    await picture(set, "restricted-question");
+    await question.getByRole("button", { name: "Send Anyway" }).click();
+    await panel.answers.getByText("I see nothing.").waitFor();
+    await panel.isIdle();
+    const asked = (await set.emulator.requests("streamGenerateContent")).at(-1);
+    expect(asked?.text).toContain("Look at");
+    expect(asked?.text).not.toContain(SECRET_OF_NOTES);
     await picture(set, "restricted");
     await panel.prompts.last().getByText(/^Sent/).click();
     await panel.prompts

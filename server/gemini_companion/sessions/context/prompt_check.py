@@ -62,4 +62,11 @@ def _is_outside(place: Mention, folders: Sequence[str]) -> bool:
     path = place.paths[-1]
     if not os.path.isabs(path):
         return path.startswith("..")
-    return all(os.path.commonpath((folder, os.path.normpath(path))) != os.path.normpath(folder) for folder in folders)
+    return not any(_is_below(folder, path) for folder in folders)
+
+
+def _is_below(folder: str, path: str) -> bool:
+    try:
+        return os.path.commonpath((folder, os.path.normpath(path))) == os.path.normpath(folder)
+    except ValueError:  # on another drive
+        return False
