@@ -26,6 +26,7 @@ export function trust(set: Stage): void {
     await panel.prompts
       .last()
       .getByText(/the workspace is not trusted/)
+      .first()
       .waitFor();
     await picture(set, "restricted-receipt");
 
