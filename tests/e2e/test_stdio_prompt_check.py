@@ -54,6 +54,6 @@ async def test_two_slashes_before_a_word_are_one_slash_of_text(online: Editor, e
     answer = await online.ask("gemini/chat", {"prompt": "//compress is what?"})
     assert "compression" not in answer
     assert prompts(emulator)[-1] == "/compress is what?"
-    for untouched in ("// a comment", "//", "///x", "a //b"):
+    for untouched in ("// a comment", "//", "///x", "a //b", "//größe stimmt nicht"):
         await online.ask("gemini/chat", {"prompt": untouched})
         assert prompts(emulator)[-1] == untouched

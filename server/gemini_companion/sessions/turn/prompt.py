@@ -14,7 +14,8 @@ _OF_TOOLS: Final = frozenset({"functionCall", "functionResponse"})
 
 _COMPRESS: Final = re.compile(r"/(?:compress|summarize|compact)(?:\s++(?P<guidance>.*+))?", re.DOTALL | re.IGNORECASE)
 
-_ESCAPED: Final = re.compile(r"\s*+//[A-Za-z][\w-]*+(?!\S)")
+# The letters are those that JavaScript means by `\w`: the panel reads it with the same expression.
+_ESCAPED: Final = re.compile(r"\s*+//[A-Za-z][A-Za-z0-9_-]*+(?!\S)")
 
 
 def slash_compression(prompt: tuple[Part, ...]) -> str | None:
