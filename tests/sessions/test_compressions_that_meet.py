@@ -93,6 +93,21 @@ async def test_a_turn_whose_preview_fails_compresses_by_itself(studio: Studio) -
     assert len(session.history.in_force) == 1
 
 
+async def test_a_turn_whose_preview_gives_nothing_of_use_compresses_by_itself(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(compression_token_cap=500)
+    studio.model.answers = ["<state_snapshot>a</state_snapshot>"] * 3
+    preview = await held_preview(studio)
+    turn = begin(studio.chat("go on"))
+    await settle()
+    studio.model.gate.set()
+    assert (await preview).status == "COMPRESSION_FAILED_EMPTY_SUMMARY"
+    answered = await turn
+    assert answered.compression is not None
+    assert (answered.compression.status, answered.compression.trigger) == ("COMPRESSED", "auto")
+    assert len(session.history.in_force) == 1
+
+
 async def test_a_turn_goes_on_when_the_preview_that_it_waits_for_is_cancelled(studio: Studio) -> None:
     session = await studio.load(dialogue())
     studio.set(compression_token_cap=500)

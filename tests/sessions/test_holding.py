@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.engine.errors import SessionBusy, StorageFault
+from gemini_companion.engine.errors import CompanionError, SessionBusy, StorageFault
 from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.sessions.ports import SessionMeta
 from tests.support.patience import PATIENCE
@@ -90,3 +90,27 @@ async def test_a_recovery_that_failed_is_done_again(opened: Opener, monkeypatch:
             await second.app.hold(second.client, session_id)
     epoch = (await second.app.load(second.client, session_id)).history.epoch
     assert (await second.app.hold(second.client, session_id)).history.epoch > epoch
+
+
+async def test_what_runs_in_a_session_that_another_process_had_meanwhile_can_be_stopped_and_never_runs_beside_a_second(
+    opened: Opener,
+) -> None:
+    first, second = opened(), opened()
+    session_id = (await first.chat("hello")).session_id
+    for stops in (True, False):
+        first.model.gate.clear()
+        first.model.called.clear()
+        running = asyncio.create_task(first.chat("long work", session_id=session_id))
+        await asyncio.wait_for(first.model.called.wait(), PATIENCE)
+        await second.app.open_session(second.client, session_id, take_over=True)
+        await second.store.release(session_id)
+        await first.store.beat()
+        if stops:
+            assert (await first.app.cancel(first.client, session_id)).cancelled
+            first.model.gate.set()
+        else:
+            first.model.gate.set()
+            assert (await first.chat("another", session_id=session_id)).text == "Done. "
+        with pytest.raises(CompanionError):
+            await asyncio.wait_for(running, PATIENCE)
+        assert (await first.app.load(first.client, session_id)).lane.is_idle

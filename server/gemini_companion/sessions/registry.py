@@ -154,6 +154,8 @@ class SessionRegistry:
             session = self.held(session_id)
             if session is not None:
                 return self._used(session, user)
+            if (stale := self._still_running(session_id)) is not None:
+                return self._used(stale, user)  # so that what runs in it can be stopped; its writes will fail
             # Another process may have written meanwhile: a session that is not held is read again.
             meta, entries = await self._services.store.load(session_id)
             return self._used(await self._fold(meta, entries, first_event=0), user)
@@ -166,6 +168,8 @@ class SessionRegistry:
                 return self._used(session, user)
             self._taken.discard(session_id)
             await store.hold(session_id, take_over=take_over)
+            if (stale := self._still_running(session_id)) is not None:
+                await stale.stop("takeOver")  # the lease was another's meanwhile: what began before that cannot be kept
             meta, entries = await store.load(session_id)
             first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
             remnant = self._remnants.pop(session_id, None)
@@ -181,6 +185,11 @@ class SessionRegistry:
                     raise
             self._taken.add(session_id)
             return self._used(session, user)
+
+    def _still_running(self, session_id: str) -> Session | None:
+        """The session as it was read before its lease was lost, if something runs in it."""
+        session = self._sessions.get(session_id)
+        return None if session is None or session.lane.is_idle else session
 
     async def _fold(
         self, meta: SessionMeta, entries: Sequence[Entry], *, first_event: int, ledger: TokenLedger | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
 import tracemalloc
@@ -231,6 +232,36 @@ async def test_bytes_that_unpack_to_nothing_are_bounded_too(
     )
     with pytest.raises(ModelUnavailable, match="larger than"):
         await asyncio.wait_for(collect(gemini), PATIENCE)
+
+
+async def test_packed_parts_one_after_another_are_read_and_what_follows_them_is_not(
+    emulator: Emulator, gemini: GeminiProvider
+):
+    headers = {"content-encoding": "gzip", "content-type": "text/event-stream"}
+    parts = gzip.compress(HELLO[:40]) + gzip.compress(HELLO[40:])
+    emulator.script(
+        Reply(body=parts, headers=headers),
+        Reply(body=parts + b"junk " * 1_000_000, headers=headers),
+        Reply(body=gzip.compress(b"") * 1_000, headers=headers),
+    )
+    for _ in range(2):
+        assert text_of(await collect(gemini)) == "Hello"
+    with pytest.raises(ModelUnavailable):
+        await collect(gemini)
+
+
+async def test_the_connection_of_a_stream_that_an_error_ends_is_closed_at_once(
+    emulator: Emulator, gemini: GeminiProvider
+):
+    error = b'data: {"error": {"code": 500, "status": "INTERNAL", "message": "no"}}\n\n'
+    emulator.script(Reply(steps=(error, Trickle(b": ping\n\n"))))
+    gc.disable()  # which would close it some time
+    try:
+        with pytest.raises(ModelUnavailable):
+            await collect(gemini)
+        await emulator.wait_for_hang_up(emulator.requests[-1])
+    finally:
+        gc.enable()
 
 
 async def test_an_encoding_that_was_not_asked_for_is_a_fault_and_no_answer(emulator: Emulator, gemini: GeminiProvider):

@@ -28,7 +28,13 @@ from gemini_companion.adapters.gemini.faults import (
     one_line,
 )
 from gemini_companion.adapters.gemini.options import GeminiOptions
-from gemini_companion.adapters.gemini.transport import MAX_ANSWER_BYTES, AnswerTooLarge, http_client, tls_context
+from gemini_companion.adapters.gemini.transport import (
+    MAX_ANSWER_BYTES,
+    AnswerTooLarge,
+    http_client,
+    responses,
+    tls_context,
+)
 from gemini_companion.engine.errors import ModelFault, ModelUnavailable, Unauthenticated
 
 Json: TypeAlias = dict[str, Any]
@@ -108,6 +114,8 @@ class Connection:
         fault: ModelFault | None = None
         patience = self._options.timeout_ms
         _keep_quiet()
+        opened: list[httpx2.Response] = []
+        gathering = responses.set(opened)
         try:
             # Bytes alone are no life sign: a proxy's comments may go on for ever.
             async with _time_limit(patience) as limit:
@@ -121,6 +129,10 @@ class Connection:
                     _restart(limit, patience)
         except Exception as exc:
             fault = self._fault(exc, model)
+        finally:
+            responses.reset(gathering)
+            for response in opened:
+                await response.aclose()
         if fault is not None:
             raise fault
 

@@ -7,7 +7,9 @@ import functools
 import ipaddress
 import ssl
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
+from contextvars import ContextVar
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
@@ -25,8 +27,18 @@ _PIECE_BYTES: Final = 256 * 1024
 _GZIP_OR_ZLIB: Final = zlib.MAX_WBITS | 32
 """zlib's way to say: whichever of the two the header names."""
 
+_GZIP: Final = b"\x1f\x8b"
+"""How a packed part begins."""
+
+_MAX_PARTS: Final = 100
+"""Packed parts of one answer; the rest is copied for each."""
+
 _BREATH_BYTES: Final = 1024 * 1024
 """After so many unpacked bytes the event loop gets a turn: a packed kilobyte may become as many."""
+
+
+responses: ContextVar[list[httpx2.Response] | None] = ContextVar("responses", default=None)
+"""Where a caller gathers the responses that it closes itself: the SDK leaves one open whose stream has an error."""
 
 
 class AnswerTooLarge(Exception):
@@ -57,6 +69,8 @@ def http_client(options: GeminiOptions) -> httpx2.AsyncClient:
         """Unpack the answer here, where each piece is counted before the next one is made."""
         if not isinstance(response.stream, httpx2.AsyncByteStream):
             return
+        if (gathered := responses.get()) is not None:
+            gathered.append(response)
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         response.headers.pop("content-length", None)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -88,7 +102,8 @@ class _Unpacked(httpx2.AsyncByteStream):
         self._packed = b""
         """What came and is not unpacked yet."""
         self._packed_size = self._size = self._breath = 0
-        self._has_ended = False
+        self._has_ended = self._is_whole = False
+        self._parts = 1
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
@@ -113,7 +128,7 @@ class _Unpacked(httpx2.AsyncByteStream):
 
     async def _unpack(self) -> bytes:
         """The next piece, of at most `_PIECE_BYTES` if it was packed; empty at the end."""
-        while True:
+        while not self._is_whole:
             if not self._packed:
                 try:
                     self._packed = await anext(self._source)
@@ -130,10 +145,26 @@ class _Unpacked(httpx2.AsyncByteStream):
                 except zlib.error as fault:
                     raise httpx2.DecodingError(f"not {self._encoding}: {fault}") from None
                 self._packed = self._unpacker.unconsumed_tail
+                if self._unpacker.eof:
+                    self._go_on_after(self._unpacker.unused_data)
             if data:
                 return data
+        return b""
+
+    def _go_on_after(self, rest: bytes) -> None:
+        """After the end of what was packed comes another packed part, or nothing that counts."""
+        if rest.startswith(_GZIP):
+            self._parts += 1
+            if self._parts > _MAX_PARTS:
+                raise httpx2.DecodingError(f"{self._encoding} of more than {_MAX_PARTS} parts")
+            self._packed, self._unpacker = rest, _unpacker(self._encoding)
+        else:
+            self._packed, self._is_whole = b"", True
 
     async def aclose(self) -> None:
+        if isinstance(self._source, AsyncGenerator):
+            with suppress(RuntimeError):  # it runs at this moment, in a task that is being cancelled
+                await self._source.aclose()
         await self._stream.aclose()
 
 
@@ -142,6 +173,12 @@ class _Unpacker(Protocol):
 
     @property
     def unconsumed_tail(self) -> bytes: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    @property
+    def eof(self) -> bool: ...
 
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 

@@ -14,6 +14,8 @@ A preview that is ready and not applied belongs to the person who looks at it: n
 
 from __future__ import annotations
 
+from typing import Final
+
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.log import CompressionResult, Usage
 from gemini_companion.sessions.clients import Client
@@ -24,6 +26,8 @@ from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.session import Session
+
+_INSTALLED: Final = ("COMPRESSED", "CONTENT_TRUNCATED")
 
 
 async def compress(
@@ -134,8 +138,9 @@ async def _reuse(
         return None
     try:
         result = await under_way.job.wait(client)
-        if result.status != "PREVIEW":
-            return result
-        return await install_preview(session, under_way.compression_id, client, at_safe_point_of)
+        if result.status == "PREVIEW":
+            return await install_preview(session, under_way.compression_id, client, at_safe_point_of)
     except CompanionError:  # those who asked for it are told
         return None
+    is_of_use = result.status in _INSTALLED or (result.status == "NOOP" and at_safe_point_of is None)
+    return result if is_of_use else None

@@ -102,6 +102,8 @@ async def _with_text(services: Services, client: Client, file: OpenFile, *, is_f
     if text is None and services.trusted():
         text = await services.workspace.read_text(file.path, limit=MAX_TEXT + 1)
     reason = _path_only(services, file.path, text)
+    if reason == NOT_TRUSTED:
+        file = msgspec.structs.replace(file, diagnostics=())  # they quote the text
     return msgspec.structs.replace(
         file, text=None if reason else text, is_unsaved=is_unsaved, path_only=reason if is_active else ""
     )
