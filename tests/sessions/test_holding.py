@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gemini_companion.adapters.storage.store import SqliteStore
 from gemini_companion.engine.errors import CompanionError, SessionBusy, StorageFault
 from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.sessions.ports import SessionMeta
@@ -104,6 +105,7 @@ async def test_what_runs_in_a_session_that_another_process_had_meanwhile_can_be_
         await asyncio.wait_for(first.model.called.wait(), PATIENCE)
         await second.app.open_session(second.client, session_id, take_over=True)
         await second.store.release(session_id)
+        assert isinstance(first.store, SqliteStore)
         await first.store.beat()
         if stops:
             assert (await first.app.cancel(first.client, session_id)).cancelled

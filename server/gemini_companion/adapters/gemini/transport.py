@@ -7,7 +7,7 @@ import functools
 import ipaddress
 import ssl
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Final, Protocol
@@ -162,9 +162,10 @@ class _Unpacked(httpx2.AsyncByteStream):
             self._packed, self._is_whole = b"", True
 
     async def aclose(self) -> None:
-        if isinstance(self._source, AsyncGenerator):
+        close = getattr(self._source, "aclose", None)
+        if close is not None:
             with suppress(RuntimeError):  # it runs at this moment, in a task that is being cancelled
-                await self._source.aclose()
+                await close()
         await self._stream.aclose()
 
 
