@@ -107,9 +107,12 @@ export class Chat extends ChatState {
   }
 
   /** Sessions are shown one after the other: the last one asked for is the one that stays. */
-  #oneByOne(show: () => Promise<void>): Promise<void> {
+  #oneByOne<T>(show: () => Promise<T>): Promise<T> {
     const shown = this.#opening.then(show);
-    this.#opening = shown.catch(() => undefined);
+    this.#opening = shown.then(
+      () => undefined,
+      () => undefined,
+    );
     return shown;
   }
 
@@ -275,10 +278,19 @@ export class Chat extends ChatState {
     if (compressing !== this.saved.compressing) this.draftStore.change({ compressing });
   }
 
+  /** Resolves when the daemon runs and what was asked to be shown is. Rejects with `DaemonFault`. */
+  async ready(): Promise<void> {
+    await this.daemon.start();
+    await this.#opening;
+  }
+
   /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
   async session(): Promise<string> {
     await this.daemon.start();
-    await this.#opening;
+    return this.#oneByOne(() => this.#begun());
+  }
+
+  async #begun(): Promise<string> {
     if (this.info) return this.info.sessionId;
     this.info = await this.daemon.request("gemini/session/new", {});
     this.#shown.add(this.info.sessionId);
