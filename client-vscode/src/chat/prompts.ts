@@ -8,7 +8,7 @@ import { faultDataOf, type ChatState } from "./chatState.js";
 import type { Conversation } from "./pure/conversation.js";
 import { isLive } from "./pure/conversationRows.js";
 import { errorView } from "./pure/faults.js";
-import { PromptQueue } from "./pure/queue.js";
+import { PromptQueue, type HoldReason } from "./pure/queue.js";
 import { asText } from "./pure/slashes.js";
 
 /** JSON-RPC's code for a request that was cancelled. */
@@ -36,6 +36,8 @@ interface Sending {
 export class Prompts {
   readonly queue = new PromptQueue();
   readonly #sending = new Set<Sending>();
+  /** Chats that this window left, by session, with what their queues were held for. */
+  readonly #left = new Map<string, HoldReason | undefined>();
 
   constructor(
     private readonly chat: ChatState,
@@ -67,6 +69,7 @@ export class Prompts {
     const replaces = answer?.state === "done" ? turnId : undefined;
     const isLogged = !turnId.startsWith("local-");
     if (!isLogged) this.chat.conversation.withdraw(turnId);
+    if (this.queue.held === "ended") this.queue.release(); // what waits goes on behind the answer that comes now
     await this.#dispatch(prompt.text, { isLogged, ...(replaces === undefined ? {} : { replaces }) });
   }
 
@@ -143,7 +146,8 @@ export class Prompts {
       if (result.compression && !conversation.tells(result.compression)) conversation.notice("info", result.text);
     }
     if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
-      this.queue.hold();
+      if (conversation === this.chat.conversation) this.queue.hold();
+      else this.#left.set(result.sessionId, this.#left.get(result.sessionId) ?? "ended");
       if (result.stopped === "maxTurns") conversation.change(`a:${result.turnId}`, "answer", { state: "stopped" });
       this.#handBack(conversation, conversation.prompt(result.turnId)?.text ?? "");
     }
@@ -243,10 +247,19 @@ export class Prompts {
     this.chat.draftStore.change({ queue: this.queue.prompts });
   }
 
-  /** A chat that this window left is shown again: its queue goes on, unless what it waited for ended badly meanwhile. */
-  resume(): void {
+  /** A chat is left, with its queue as it stands. */
+  leave(sessionId: string): void {
+    this.#left.set(sessionId, this.queue.held);
+  }
+
+  /** A chat that this window left is shown again: its queue goes on, unless it was held, or what it waited for ended badly meanwhile. */
+  resume(sessionId: string): void {
+    if (!this.#left.has(sessionId)) return;
+    const held = this.#left.get(sessionId);
+    this.#left.delete(sessionId);
     const last = this.chat.conversation.rows.findLast((row) => row.kind === "answer");
-    if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
+    if (held !== undefined) this.queue.hold(held);
+    else if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
     else this.queue.release();
     this.drain();
   }

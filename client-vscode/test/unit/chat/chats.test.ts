@@ -103,3 +103,63 @@ describe("a stop", () => {
     await vi.waitFor(() => expect(made.chat.job.kind).toBe("idle"));
   });
 });
+
+describe("a queue", () => {
+  it("of an earlier window stays held when another chat was looked at", async () => {
+    const path = await folder();
+    const memory = new FakeMemory({ lastSession: "s1" });
+    const first = await staged(path, memory);
+    const turns = first.daemon.playTurns();
+    await first.chat.begin();
+    void first.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await first.chat.prompts.submit("two");
+    await first.chat.flushDraft();
+    const second = await staged(path, memory);
+    second.daemon.playTurns();
+    await second.chat.begin();
+    await vi.waitFor(() => expect(second.chat.queue.held).toBe("restored"));
+    await second.chat.open("s2");
+    await second.chat.open("s1");
+    expect(second.chat.queue.held).toBe("restored");
+    expect(second.chat.queue.prompts.map(({ text }) => text)).toEqual(["two"]);
+    expect(asked(second)).toEqual([]);
+  });
+
+  it("goes on behind the answer that is asked for again", async () => {
+    const made = await staged();
+    const turns = made.daemon.playTurns();
+    await made.chat.open("s1");
+    const sent = made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.prompts.submit("two");
+    turns[0]?.fail("modelUnavailable");
+    await sent;
+    expect(made.chat.queue.held).toBe("ended");
+    void made.chat.prompts.retry("t1");
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    turns[1]?.start().complete();
+    await vi.waitFor(() => expect(turns.map(({ prompt }) => prompt)).toEqual(["one", "one", "two"]));
+  });
+
+  it("is held by the end of an answer in its own chat, and not by one in a chat that was left", async () => {
+    const made = await staged();
+    const turns = made.daemon.playTurns();
+    await made.chat.open("s1");
+    const sent = made.chat.prompts.submit("in s1");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.prompts.submit("queued in s1");
+    await made.chat.open("s2");
+    void made.chat.prompts.submit("in s2");
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    await made.chat.prompts.submit("queued in s2");
+    turns[0]?.answer({ stopped: "contextWindowWillOverflow" });
+    await sent;
+    expect(made.chat.queue.held).toBeUndefined();
+    await made.chat.open("s1");
+    expect(made.chat.queue.held).toBe("ended");
+  });
+});
