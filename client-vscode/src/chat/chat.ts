@@ -24,8 +24,6 @@ export class Chat extends ChatState {
   readonly #subscriptions: Disposable[] = [];
   /** Conversations that were left while an answer was under way: events go on reaching them until it ends. */
   readonly #left = new Map<string, Conversation>();
-  /** Sessions that were shown in this window: their queues are not those of an earlier one. */
-  readonly #shown = new Set<string>();
   /** The titles of the chats that were listed, by session. */
   readonly titles = new Map<string, string>();
   #opening: Promise<void> = Promise.resolve();
@@ -107,9 +105,12 @@ export class Chat extends ChatState {
   }
 
   /** Sessions are shown one after the other: the last one asked for is the one that stays. */
-  #oneByOne(show: () => Promise<void>): Promise<void> {
+  #oneByOne<T>(show: () => Promise<T>): Promise<T> {
     const shown = this.#opening.then(show);
-    this.#opening = shown.catch(() => undefined);
+    this.#opening = shown.then(
+      () => undefined,
+      () => undefined,
+    );
     return shown;
   }
 
@@ -122,8 +123,9 @@ export class Chat extends ChatState {
     // A prompt that was sent while the daemon was starting belongs to the session that opens then.
     const isAnother = info?.sessionId !== this.info?.sessionId && this.info !== undefined;
     const left = this.#left.get(info?.sessionId ?? "");
-    const isBack = info !== undefined && info.sessionId !== this.info?.sessionId && this.#shown.has(info.sessionId);
+    const isBack = info !== undefined && info.sessionId !== this.info?.sessionId;
     if (isAnother || isNew || left) {
+      if (this.info) this.prompts.leave(this.info.sessionId);
       if (this.info && this.job.kind !== "idle") this.#left.set(this.info.sessionId, this.conversation);
       this.conversation = left ?? this.blankConversation();
       this.#left.delete(info?.sessionId ?? "");
@@ -132,7 +134,6 @@ export class Chat extends ChatState {
     this.status = undefined;
     await this.#memory.update(LAST_SESSION, info?.sessionId);
     await this.loaded;
-    if (info) this.#shown.add(info.sessionId);
     if (info?.sessionId !== this.draftStore.sessionId) {
       this.prompts.queue.clear();
       await this.#loadDraft(info?.sessionId);
@@ -147,7 +148,7 @@ export class Chat extends ChatState {
       this.#keepRunning();
     }
     this.reset();
-    if (isBack) this.prompts.resume();
+    if (isBack) this.prompts.resume(info.sessionId);
   }
 
   /** What another window holds goes on there, or is let go of: look again. Nothing for a chat of our own. */
@@ -275,13 +276,21 @@ export class Chat extends ChatState {
     if (compressing !== this.saved.compressing) this.draftStore.change({ compressing });
   }
 
+  /** Resolves when the daemon runs and what was asked to be shown is. Rejects with `DaemonFault`. */
+  async ready(): Promise<void> {
+    await this.daemon.start();
+    await this.#opening;
+  }
+
   /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
   async session(): Promise<string> {
     await this.daemon.start();
-    await this.#opening;
+    return this.#oneByOne(() => this.#begun());
+  }
+
+  async #begun(): Promise<string> {
     if (this.info) return this.info.sessionId;
     this.info = await this.daemon.request("gemini/session/new", {});
-    this.#shown.add(this.info.sessionId);
     await this.#memory.update(LAST_SESSION, this.info.sessionId);
     await this.draftStore.begun(this.info.sessionId);
     this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: this.info.sessionId });

@@ -8,7 +8,7 @@ import { faultDataOf, type ChatState } from "./chatState.js";
 import type { Conversation } from "./pure/conversation.js";
 import { isLive } from "./pure/conversationRows.js";
 import { errorView } from "./pure/faults.js";
-import { PromptQueue } from "./pure/queue.js";
+import { PromptQueue, type HoldReason } from "./pure/queue.js";
 import { asText } from "./pure/slashes.js";
 
 /** JSON-RPC's code for a request that was cancelled. */
@@ -16,6 +16,8 @@ const REQUEST_CANCELLED = -32_800;
 
 /** The session that prompts go to, as far as they need it. */
 export interface PromptSession {
+  /** Resolves when the daemon runs and what was asked to be shown is. Rejects with `DaemonFault`. */
+  ready(): Promise<void>;
   /** The open session's id; a chat that is not begun yet gets its session. Rejects with `DaemonFault`. */
   session(): Promise<string>;
   /** Read the transcript again. */
@@ -24,9 +26,18 @@ export interface PromptSession {
   refreshInfo(): Promise<void>;
 }
 
+/** A request for an answer, from the moment its prompt is shown until the daemon has answered. */
+interface Sending {
+  readonly conversation: Conversation;
+  readonly localId: string;
+  readonly source: CancellationTokenSource;
+}
+
 export class Prompts {
   readonly queue = new PromptQueue();
-  #sending: { localId: string; source: CancellationTokenSource } | undefined;
+  readonly #sending = new Set<Sending>();
+  /** Chats that this window left, by session, with what their queues were held for. */
+  readonly #left = new Map<string, HoldReason | undefined>();
 
   constructor(
     private readonly chat: ChatState,
@@ -58,6 +69,7 @@ export class Prompts {
     const replaces = answer?.state === "done" ? turnId : undefined;
     const isLogged = !turnId.startsWith("local-");
     if (!isLogged) this.chat.conversation.withdraw(turnId);
+    if (this.queue.held === "ended") this.queue.release(); // what waits goes on behind the answer that comes now
     await this.#dispatch(prompt.text, { isLogged, ...(replaces === undefined ? {} : { replaces }) });
   }
 
@@ -83,19 +95,22 @@ export class Prompts {
     { isLogged = false, replaces }: { readonly isLogged?: boolean; readonly replaces?: string } = {},
   ): Promise<void> {
     const conversation = this.chat.conversation;
+    const begun = this.chat.info?.sessionId; // another chat may be shown before the daemon can be asked
     const localId = conversation.send(text, this.chat.askedModel ?? this.chat.models?.default ?? "");
     const source = new CancellationTokenSource();
-    const sending = (this.#sending = { localId, source });
+    const sending: Sending = { conversation, localId, source };
+    this.#sending.add(sending);
     this.chat.touch();
     try {
-      const sessionId = await unlessCancelled(this.session.session(), source.token);
+      const sessionId = await unlessCancelled(this.#sessionOf(begun), source.token);
       await unlessCancelled(this.reporter.flush(), source.token);
+      const model = conversation === this.chat.conversation ? this.chat.nextModel : this.chat.askedModel;
       const result = await this.chat.daemon.request(
         "gemini/chat",
         {
           prompt: isLogged ? asText(text) : text,
           sessionId,
-          ...(this.chat.nextModel === undefined ? {} : { model: this.chat.nextModel }),
+          ...(model === undefined ? {} : { model }),
           ...(replaces === undefined ? {} : { replaces }),
         },
         source.token,
@@ -110,11 +125,17 @@ export class Prompts {
       } else this.#failed(conversation, localId, error);
     } finally {
       source.dispose();
-      if (this.#sending === sending) this.#sending = undefined;
+      this.#sending.delete(sending);
       this.chat.touch();
     }
     this.drain();
     await this.chat.guard(() => this.session.refreshInfo());
+  }
+
+  async #sessionOf(begun: string | undefined): Promise<string> {
+    if (begun === undefined) return this.session.session();
+    await this.session.ready();
+    return begun;
   }
 
   #answered(conversation: Conversation, localId: string, result: ChatResult): void {
@@ -125,7 +146,8 @@ export class Prompts {
       if (result.compression && !conversation.tells(result.compression)) conversation.notice("info", result.text);
     }
     if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
-      this.queue.hold();
+      if (conversation === this.chat.conversation) this.queue.hold();
+      else this.#left.set(result.sessionId, this.#left.get(result.sessionId) ?? "ended");
       if (result.stopped === "maxTurns") conversation.change(`a:${result.turnId}`, "answer", { state: "stopped" });
       this.#handBack(conversation, conversation.prompt(result.turnId)?.text ?? "");
     }
@@ -165,9 +187,10 @@ export class Prompts {
   drain(): void {
     if (
       this.chat.job.kind !== "idle" ||
-      this.#sending ||
+      this.#sendingsOfShown.length > 0 ||
       this.chat.daemon.view.kind !== "ready" ||
-      this.chat.isReadOnly
+      this.chat.isReadOnly ||
+      this.chat.draftStore.sessionId !== this.chat.info?.sessionId // while another chat comes, the queue is still that of the one before
     )
       return;
     const next = this.queue.take();
@@ -186,7 +209,7 @@ export class Prompts {
       this.chat.conversation.change(`a:${job.id}`, "answer", { state: "stopping", since: Date.now() });
       this.chat.touch();
       if (job.id.startsWith("local-") || sessionId === undefined) {
-        this.#sending?.source.cancel();
+        for (const { localId, source } of this.#sendingsOfShown) if (localId === job.id) source.cancel();
         return;
       }
     }
@@ -224,12 +247,25 @@ export class Prompts {
     this.chat.draftStore.change({ queue: this.queue.prompts });
   }
 
-  /** A chat that this window left is shown again: its queue goes on, unless what it waited for ended badly meanwhile. */
-  resume(): void {
+  /** A chat is left, with its queue as it stands. */
+  leave(sessionId: string): void {
+    this.#left.set(sessionId, this.queue.held);
+  }
+
+  /** A chat that this window left is shown again: its queue goes on, unless it was held, or what it waited for ended badly meanwhile. */
+  resume(sessionId: string): void {
+    if (!this.#left.has(sessionId)) return;
+    const held = this.#left.get(sessionId);
+    this.#left.delete(sessionId);
     const last = this.chat.conversation.rows.findLast((row) => row.kind === "answer");
-    if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
+    if (held !== undefined) this.queue.hold(held);
+    else if (last?.state === "failed" || last?.state === "blocked" || last?.state === "stopped") this.queue.hold();
     else this.queue.release();
     this.drain();
+  }
+
+  get #sendingsOfShown(): readonly Sending[] {
+    return [...this.#sending].filter(({ conversation }) => conversation === this.chat.conversation);
   }
 
   #queueChanged(): void {

@@ -15,7 +15,7 @@ export class Conversation extends ConversationRows {
 
   /**
    * Take the transcript over. Rows that did not change keep their version; what only this window knows (an answer that streams, a
-   * prompt that could not be sent, a notice) stays where it stood.
+   * prompt that could not be sent, a notice) stays where it stood; where the whole transcript is new here, it is older than all that.
    */
   load(
     items: readonly HistoryItem[],
@@ -32,10 +32,13 @@ export class Conversation extends ConversationRows {
       else if (this.#outlives(row)) followers.set(anchor, [...(followers.get(anchor) ?? []), row]);
     }
     const pinned = pinsByTurn(pins);
-    const next: Row[] = [...(followers.get("") ?? [])];
+    const own = followers.get("") ?? [];
+    const isOlder = anchor === "";
+    const next: Row[] = isOlder ? [] : [...own];
     for (const draft of drafts) {
       next.push(this.#renewed(draft), ...(followers.get(draft.id) ?? []));
     }
+    if (isOlder) next.push(...own);
     this.replace(next.map((row) => this.#pinnedAs(row, pinned)));
   }
 
@@ -53,7 +56,7 @@ export class Conversation extends ConversationRows {
     if (row.kind === "divider") return row.state !== "preview";
     if (row.kind === "prompt") {
       const answer = this.answer(row.turnId);
-      return answer !== undefined && (isLive(answer) || answer.state === "failed" || answer.state === "blocked");
+      return answer !== undefined && this.#outlives(answer);
     }
     return row.state === "failed" || row.state === "blocked" || row.state === "stopped";
   }

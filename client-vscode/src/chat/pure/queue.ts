@@ -57,8 +57,8 @@ export class PromptQueue {
     return first;
   }
 
-  hold(): void {
-    this.#held = "ended";
+  hold(reason: HoldReason = "ended"): void {
+    this.#held = reason;
   }
 
   release(): void {

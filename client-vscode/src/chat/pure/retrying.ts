@@ -4,11 +4,12 @@ import { isLive } from "./conversationRows.js";
 
 /**
  * The turn whose prompt can be sent again: the newest one, once it has ended. A whole answer is replaced, for which nothing of its turn may
- * be hidden; what failed or was stopped is asked anew. An older turn is asked again in a fork.
+ * be hidden; what failed or was stopped is asked anew. Without its prompt there is nothing to send. An older turn is asked again in a fork.
  */
 export function retryableTurn(rows: readonly Row[], job: PanelState["job"]): string | undefined {
   if (job.kind !== "idle") return undefined;
   const newest = rows.findLast((row) => row.kind === "answer" || row.kind === "prompt");
   if (newest?.kind !== "answer" || isLive(newest)) return undefined;
+  if (!rows.some((row) => row.kind === "prompt" && row.turnId === newest.turnId)) return undefined;
   return newest.state === "done" && newest.hiddenBy !== undefined ? undefined : newest.turnId;
 }

@@ -75,6 +75,41 @@ describe("a stop that comes early", () => {
     expect(last(made).state).toBe("stopped");
     expect(made.daemon.calls.filter(({ method }) => method === "gemini/chat")).toEqual([]);
   });
+
+  it("leaves the prompt at the end of the chat, to be sent again, when the transcript is read after it", async () => {
+    const made = staged(undefined, new FakeMemory({ lastSession: "s1" }));
+    const turns = made.daemon.playTurns();
+    made.daemon.sessions.set("s1", [content("prompt", "t0", "old"), content("reply", "t0", "Done.")]);
+    let begin: () => void = () => undefined;
+    made.daemon.start = () => new Promise((resolve) => (begin = resolve));
+    const sent = made.chat.prompts.submit("precious");
+    await made.chat.prompts.stop();
+    await sent;
+    await made.daemon.restart();
+    begin();
+    await vi.waitFor(() => expect(ids(made)).toEqual(["p:t0", "a:t0", "p:local-1", "a:local-1"]));
+    expect(made.chat.retryTurn).toBe("local-1");
+    made.daemon.start = () => Promise.resolve();
+    void made.chat.prompts.retry("local-1");
+    await vi.waitFor(() => expect(turns.map(({ prompt }) => prompt)).toEqual(["precious"]));
+  });
+
+  it("leaves the prompt where it stood when the transcript is read again", async () => {
+    const made = staged();
+    const turns = made.daemon.playTurns();
+    const first = made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start().complete();
+    await first;
+    made.daemon.answers["gemini/chat"] = (_params, token) =>
+      new Promise((_, reject) => token?.onCancellationRequested(() => reject(fault("cancelled", -32800))));
+    const second = made.chat.prompts.submit("precious");
+    await made.chat.prompts.stop();
+    await second;
+    await made.chat.refresh();
+    expect(ids(made)).toEqual(["p:t1", "a:t1", "p:local-2", "a:local-2"]);
+    expect(made.chat.conversation.prompt("local-2")?.text).toBe("precious");
+  });
 });
 
 describe("a queue", () => {

@@ -1,0 +1,165 @@
+/** Prompts and queues of a chat while another one is shown. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { FakeMemory, fault, info, stage, type Stage } from "./fakeDaemon.js";
+
+const stages: Stage[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const { chat } of stages.splice(0)) chat.dispose();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "companion-"));
+  folders.push(path);
+  return path;
+}
+
+/** A window that knows the chats s1 and s2. */
+async function staged(path?: string, memory?: FakeMemory): Promise<Stage> {
+  const made = stage(path ?? (await folder()), memory);
+  stages.push(made);
+  made.daemon.sessions.set("s1", []);
+  made.daemon.sessions.set("s2", []);
+  return made;
+}
+
+/** The chat s2 opens only when the returned function is called. */
+function slowToOpen({ daemon }: Stage): () => void {
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  daemon.answers["gemini/session/open"] = async ({ sessionId }) => {
+    if (sessionId === "s2") await gate;
+    return info(sessionId);
+  };
+  return () => open();
+}
+
+const asked = ({ daemon }: Stage): string[] =>
+  daemon.calls
+    .filter(({ method }) => method === "gemini/chat")
+    .map(({ params }) => `${String(params["sessionId"])}: ${String(params["prompt"])}`);
+const states = ({ chat }: Stage): string[] =>
+  chat.conversation.rows.map((row) => `${row.id} ${"state" in row ? row.state : ""}`.trim());
+
+describe("a prompt", () => {
+  it("goes to the chat that it was written in, although another one is shown before the daemon is asked", async () => {
+    const made = await staged();
+    made.daemon.playTurns();
+    await made.chat.open("s1");
+    const letOpen = slowToOpen(made);
+    const opening = made.chat.open("s2");
+    void made.chat.prompts.submit("written in s1");
+    letOpen();
+    await opening;
+    await vi.waitFor(() => expect(asked(made)).toEqual(["s1: written in s1"]));
+    expect(states(made)).toEqual([]);
+    await made.chat.open("s1");
+    expect(states(made)).toEqual(["p:local-1", "a:local-1 sending"]);
+  });
+
+  it("that waited goes to its own chat if the answer before it ends while another chat opens", async () => {
+    const made = await staged();
+    const turns = made.daemon.playTurns();
+    await made.chat.open("s1");
+    void made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.prompts.submit("two");
+    const letOpen = slowToOpen(made);
+    const opening = made.chat.open("s2");
+    turns[0]?.complete();
+    await vi.waitFor(() => expect(made.chat.queue.prompts).toEqual([]));
+    letOpen();
+    await opening;
+    await vi.waitFor(() => expect(asked(made)).toEqual(["s1: one", "s1: two"]));
+  });
+});
+
+describe("a stop", () => {
+  it("ends the prompt of the chat that is shown, and not the one of another chat", async () => {
+    const made = await staged();
+    const cancelled: string[] = [];
+    made.daemon.answers["gemini/chat"] = ({ prompt }, token) =>
+      new Promise((_, reject) => {
+        token?.onCancellationRequested(() => {
+          cancelled.push(String(prompt));
+          reject(fault("cancelled", -32800));
+        });
+      });
+    await made.chat.open("s1");
+    void made.chat.prompts.submit("in s1");
+    await vi.waitFor(() => expect(asked(made)).toHaveLength(1));
+    await made.chat.open("s2");
+    void made.chat.prompts.submit("in s2");
+    await vi.waitFor(() => expect(asked(made)).toHaveLength(2));
+    await made.chat.open("s1");
+    await made.chat.prompts.stop();
+    expect(cancelled).toEqual(["in s1"]);
+    await vi.waitFor(() => expect(made.chat.job.kind).toBe("idle"));
+  });
+});
+
+describe("a queue", () => {
+  it("of an earlier window stays held when another chat was looked at", async () => {
+    const path = await folder();
+    const memory = new FakeMemory({ lastSession: "s1" });
+    const first = await staged(path, memory);
+    const turns = first.daemon.playTurns();
+    await first.chat.begin();
+    void first.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await first.chat.prompts.submit("two");
+    await first.chat.flushDraft();
+    const second = await staged(path, memory);
+    second.daemon.playTurns();
+    await second.chat.begin();
+    await vi.waitFor(() => expect(second.chat.queue.held).toBe("restored"));
+    await second.chat.open("s2");
+    await second.chat.open("s1");
+    expect(second.chat.queue.held).toBe("restored");
+    expect(second.chat.queue.prompts.map(({ text }) => text)).toEqual(["two"]);
+    expect(asked(second)).toEqual([]);
+  });
+
+  it("goes on behind the answer that is asked for again", async () => {
+    const made = await staged();
+    const turns = made.daemon.playTurns();
+    await made.chat.open("s1");
+    const sent = made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.prompts.submit("two");
+    turns[0]?.fail("modelUnavailable");
+    await sent;
+    expect(made.chat.queue.held).toBe("ended");
+    void made.chat.prompts.retry("t1");
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    turns[1]?.start().complete();
+    await vi.waitFor(() => expect(turns.map(({ prompt }) => prompt)).toEqual(["one", "one", "two"]));
+  });
+
+  it("is held by the end of an answer in its own chat, and not by one in a chat that was left", async () => {
+    const made = await staged();
+    const turns = made.daemon.playTurns();
+    await made.chat.open("s1");
+    const sent = made.chat.prompts.submit("in s1");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    await made.chat.prompts.submit("queued in s1");
+    await made.chat.open("s2");
+    void made.chat.prompts.submit("in s2");
+    await vi.waitFor(() => expect(turns).toHaveLength(2));
+    await made.chat.prompts.submit("queued in s2");
+    turns[0]?.answer({ stopped: "contextWindowWillOverflow" });
+    await sent;
+    expect(made.chat.queue.held).toBeUndefined();
+    await made.chat.open("s1");
+    expect(made.chat.queue.held).toBe("ended");
+  });
+});
