@@ -88,7 +88,7 @@ describe("a stop", () => {
     made.daemon.answers["gemini/chat"] = ({ prompt }, token) =>
       new Promise((_, reject) => {
         token?.onCancellationRequested(() => {
-          cancelled.push(String(prompt));
+          cancelled.push(typeof prompt === "string" ? prompt : "");
           reject(fault("cancelled", -32800));
         });
       });
