@@ -22,7 +22,10 @@ export class Chat extends ChatState {
   readonly #memory: Memory;
   readonly #reporter: ContextReporterPort;
   readonly #subscriptions: Disposable[] = [];
-  /** Conversations that were left while an answer was under way: events go on reaching them until it ends. */
+  /**
+   * Conversations that were left while an answer was under way: events go on reaching them until it ends, or until they are shown again
+   * where only they know how it ended.
+   */
   readonly #left = new Map<string, Conversation>();
   /** The titles of the chats that were listed, by session. */
   readonly titles = new Map<string, string>();
@@ -50,7 +53,10 @@ export class Chat extends ChatState {
         }
       }),
       daemon.onCompressionStatus((report) => {
-        if (report.sessionId !== this.info?.sessionId) return;
+        if (report.sessionId !== this.info?.sessionId) {
+          this.#elsewhere(report.sessionId, (left) => left.standing(report));
+          return;
+        }
         this.status = report;
         this.conversation.standing(report);
         this.touch();
@@ -145,6 +151,7 @@ export class Chat extends ChatState {
       this.conversation.load(items, compressions, pins, new Set(this.saved.discarded));
       this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
       if (this.saved.compressing !== "") this.conversation.recall(this.saved.compressing, this.status);
+      this.conversation.standing(this.status);
       this.#keepRunning();
     }
     this.reset();
@@ -223,11 +230,17 @@ export class Chat extends ChatState {
     if (conversation === this.conversation) conversation.load(items, compressions, pins, new Set(this.saved.discarded));
   }
 
+  /** Something happens in a chat that is not shown: it matters as long as its rows are kept. */
+  #elsewhere(sessionId: string, happens: (left: Conversation) => void): void {
+    const left = this.#left.get(sessionId);
+    if (!left) return;
+    happens(left);
+    if (left.liveAnswers.length === 0 && !left.runningCompression && !left.hasUnlisted) this.#left.delete(sessionId);
+  }
+
   #receive(params: EventParams): void {
     if (params.sessionId !== this.info?.sessionId) {
-      const left = this.#left.get(params.sessionId);
-      left?.apply(params);
-      if (left && left.liveAnswers.length === 0 && !left.runningCompression) this.#left.delete(params.sessionId);
+      this.#elsewhere(params.sessionId, (left) => left.apply(params));
       return;
     }
     if (params.event.type === "usageUpdated" && this.status) {

@@ -13,14 +13,26 @@ export function submit(shell: Shell, text: string): boolean | Promise<boolean> {
   if (text.trim() === "") return false;
   const reading = readSlash(text);
   if (reading.kind === "command") return runSlash(shell, reading.call);
-  const hindered = hindrance(shell.panel.peek());
-  if (hindered !== undefined) {
-    shell.announce(hindered, true);
-    return false;
-  }
+  if (isHindered(shell)) return false;
   const mayGo = confirmed(shell, text);
-  if (mayGo !== true) return mayGo.then((goes) => goes && sendPrompt(shell, text));
-  return sendPrompt(shell, text);
+  if (mayGo === true) return sendPrompt(shell, text);
+  const [draft, session] = [shell.draft.peek(), sessionOf(shell)];
+  return mayGo.then((goes) => {
+    // What was written on meanwhile, or belongs to another chat by now, is not what was to be sent.
+    if (!goes || shell.draft.peek() !== draft || sessionOf(shell) !== session || isHindered(shell)) return false;
+    return sendPrompt(shell, text);
+  });
+}
+
+/** Whether nothing can be sent now; why is read out. */
+function isHindered(shell: Shell): boolean {
+  const hindered = hindrance(shell.panel.peek());
+  if (hindered !== undefined) shell.announce(hindered, true);
+  return hindered !== undefined;
+}
+
+function sessionOf(shell: Shell): string | undefined {
+  return shell.panel.peek()?.session?.sessionId;
 }
 
 function sendPrompt(shell: Shell, text: string): true {

@@ -8,6 +8,8 @@ import { readSlash, slashMatches } from "./slash.js";
 
 /** How long typing may pause before mentions are looked up, ms. */
 const checkDelayMs = 250;
+/** Longest that a prompt waits for the look-up of its mentions before it is sent without, ms. */
+const longestWaitMs = 1_500;
 /** Longest prompt whose mentions are looked up, characters; a longer one is a paste. */
 const longestChecked = 900_000;
 /** Doubts of one prompt that are named. */
@@ -61,12 +63,7 @@ export function confirmed(shell: Shell, prompt: string): true | Promise<boolean>
 }
 
 async function mentionsConfirmed(shell: Shell, prompt: string): Promise<boolean> {
-  let mentions: readonly Mention[];
-  try {
-    ({ mentions } = await shell.line.call({ do: "check", prompt }));
-  } catch {
-    return true; // the receipt will say what went along
-  }
+  const mentions = await lookedUp(shell, prompt); // where nothing is known, the receipt will say what went along
   const doubtful = mentions.filter(({ found, written }) => found === "nothing" && !shell.sentAnyway.has(written));
   if (doubtful.length === 0) return true;
   const named = doubtful.slice(0, mostNamed).map(mentionDoubt).join("; ");
@@ -77,4 +74,19 @@ async function mentionsConfirmed(shell: Shell, prompt: string): Promise<boolean>
   if (!(await shell.confirm(question, t("Send Anyway")))) return false;
   for (const { written } of doubtful) shell.sentAnyway.add(written);
   return true;
+}
+
+/** The mentions of a prompt; none if that takes too long or cannot be found out. */
+async function lookedUp(shell: Shell, prompt: string): Promise<readonly Mention[]> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLong = new Promise<{ mentions: readonly Mention[] }>((resolve) => {
+    timer = setTimeout(() => resolve({ mentions: [] }), longestWaitMs);
+  });
+  try {
+    return (await Promise.race([shell.line.call({ do: "check", prompt }), tooLong])).mentions;
+  } catch {
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
 }

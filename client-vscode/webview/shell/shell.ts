@@ -62,8 +62,8 @@ export class Shell {
       const before = this.panel.peek();
       if (before?.session?.sessionId !== next.session?.sessionId) this.note.value = undefined;
       if (next.job.kind === "idle" || next.job.id !== this.stopAsked.peek()) this.stopAsked.value = undefined;
-      if (next.job.kind !== "idle" || this.total.peek() > (this.sending.peek() ?? Infinity))
-        this.sending.value = undefined;
+      const isShown = next.job.kind !== "idle" || this.total.peek() > (this.sending.peek() ?? Infinity);
+      if (isShown || startsNothing(before, next)) this.sending.value = undefined;
       this.panel.value = next;
       this.#reconcileQueue(next.queue);
       if (isPast(before, next)) this.#fallSilent();
@@ -175,6 +175,14 @@ function isPast(before: PanelState | undefined, next: PanelState): boolean {
   if (before === undefined) return false;
   if (before.session !== undefined && before.session.sessionId !== next.session?.sessionId) return true;
   return hasFault(before) && !hasFault(next);
+}
+
+/** Whether a prompt that went to the host before does not run now: it waits there, or another chat is shown. */
+function startsNothing(before: PanelState | undefined, next: PanelState): boolean {
+  if (next.daemon.kind === "lost" || next.daemon.kind === "failed") return true;
+  if (before === undefined) return false;
+  const isAnother = before.session !== undefined && before.session.sessionId !== next.session?.sessionId;
+  return isAnother || next.queue.length > before.queue.length;
 }
 
 function hasFault({ banner, daemon }: PanelState): boolean {

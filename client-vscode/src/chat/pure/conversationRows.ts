@@ -97,15 +97,16 @@ export class ConversationRows {
   recall(compressionId: string, { compressionId: running, phase, elapsedMs }: Partial<CompressionStatusReport>): void {
     if (this.divider(compressionId)) return;
     const isRunning = running === compressionId;
+    const isWaiting = isRunning && phase === "waiting";
     this.add({
       kind: "divider",
       id: `c:${compressionId}`,
       compressionId,
-      state: isRunning ? "running" : "cancelled",
+      state: isWaiting ? "waiting" : isRunning ? "running" : "cancelled",
       trigger: "manual",
       time: this.now(),
-      ...(isRunning && phase !== undefined ? { phase } : {}),
-      ...(isRunning && elapsedMs !== undefined ? { startedAt: this.now() - elapsedMs } : {}),
+      ...(isRunning && !isWaiting && phase !== undefined ? { phase } : {}),
+      ...(isRunning && !isWaiting && elapsedMs !== undefined ? { startedAt: this.now() - elapsedMs } : {}),
     });
   }
 
@@ -121,6 +122,11 @@ export class ConversationRows {
 
   get runningCompression(): DividerRow | undefined {
     return this.#runningDividers().at(-1);
+  }
+
+  /** Whether a compression came to nothing: no list of the daemon holds it, so its row is all that tells of it. */
+  get hasUnlisted(): boolean {
+    return this.#all.some((row) => row.kind === "divider" && (row.state === "unchanged" || row.state === "cancelled"));
   }
 
   nextVersion(): number {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FakeMemory, fault, info, stage, type Stage } from "./fakeDaemon.js";
+import { result } from "./scriptedEvents.js";
 
 const stages: Stage[] = [];
 const folders: string[] = [];
@@ -87,7 +88,7 @@ describe("a stop", () => {
     made.daemon.answers["gemini/chat"] = ({ prompt }, token) =>
       new Promise((_, reject) => {
         token?.onCancellationRequested(() => {
-          cancelled.push(String(prompt));
+          cancelled.push(typeof prompt === "string" ? prompt : "");
           reject(fault("cancelled", -32800));
         });
       });
@@ -161,5 +162,54 @@ describe("a queue", () => {
     expect(made.chat.queue.held).toBeUndefined();
     await made.chat.open("s1");
     expect(made.chat.queue.held).toBe("ended");
+  });
+});
+
+describe("a compression", () => {
+  /** An answer is under way in s1, a compression waits for it, and s2 is shown. */
+  async function waiting(): Promise<{ made: Stage; turns: ReturnType<Stage["daemon"]["playTurns"]> }> {
+    const made = await staged();
+    const turns = made.daemon.playTurns();
+    await made.chat.open("s1");
+    void made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    turns[0]?.start();
+    made.daemon.tellStatus({ compressionId: "c1", phase: "waiting", state: "running" });
+    expect(made.chat.conversation.divider("c1")?.state).toBe("waiting");
+    return { made, turns };
+  }
+
+  it("that was called off while another chat was shown waits no longer", async () => {
+    const { made } = await waiting();
+    await made.chat.open("s2");
+    made.daemon.tellStatus({});
+    await made.chat.open("s1");
+    expect(made.chat.conversation.divider("c1")?.state).toBe("cancelled");
+  });
+
+  it("whose end nothing told of waits no longer when its chat is read", async () => {
+    const { made, turns } = await waiting();
+    await made.chat.open("s2");
+    turns[0]?.complete();
+    await made.chat.open("s1");
+    expect(made.chat.conversation.divider("c1")?.state).toBe("cancelled");
+    expect(made.chat.job.kind).toBe("idle");
+  });
+
+  it("that came to nothing while another chat was shown says why", async () => {
+    const made = await staged();
+    await made.chat.open("s1");
+    made.daemon.emit({ type: "compressionStarted", compressionId: "c1", trigger: "manual" });
+    await made.chat.open("s2");
+    made.daemon.emit({
+      type: "compressionFailed",
+      compressionId: "c1",
+      result: result("COMPRESSION_FAILED_EMPTY_SUMMARY", { message: "The model gave no summary." }),
+    });
+    await made.chat.open("s1");
+    expect(made.chat.conversation.divider("c1")).toMatchObject({
+      state: "unchanged",
+      result: { message: "The model gave no summary." },
+    });
   });
 });

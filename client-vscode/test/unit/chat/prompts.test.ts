@@ -205,6 +205,7 @@ describe("a compression", () => {
 
   it.each([
     ["cancelled", {}],
+    ["waiting", { compressionId: "c1", phase: "waiting", elapsedMs: 5_000 }],
     ["running", { compressionId: "c1", phase: "summarising", elapsedMs: 5_000 }],
   ] as const)("that ran when the window was closed is shown as %s when it is open again", async (state, status) => {
     const path = await folder();

@@ -119,3 +119,58 @@ describe("a command that is none", () => {
     expect(panel.prompt.value).toBe("/model gpt-4");
   });
 });
+
+describe("a prompt that waits for the look-up of its mentions", () => {
+  const prompt = "delete @old.ts";
+  const found: Mentions = [{ written: "@old.ts", found: "file", path: "/w/old.ts" }];
+
+  it("is not sent when it was written on meanwhile", async () => {
+    await write(prompt, found);
+    await panel.press("Enter");
+    await panel.type("do NOT delete @old.ts");
+    await answer(found);
+    expect(panel.host.sent).toEqual([]);
+    expect(panel.prompt.value).toBe("do NOT delete @old.ts");
+  });
+
+  it("is not sent to a chat that is shown meanwhile", async () => {
+    await write(prompt, found);
+    await panel.press("Enter");
+    await panel.state({ session: { sessionId: "another", title: "" } });
+    await answer(found);
+    expect(panel.host.sent).toEqual([]);
+  });
+
+  it("is not sent when something hinders it meanwhile, and it says what", async () => {
+    await write(prompt, found);
+    await panel.press("Enter");
+    await panel.state({ session: { sessionId: "s1", title: "", heldBy: 4711 } });
+    await answer(found);
+    expect(panel.host.sent).toEqual([]);
+    expect(panel.shell.assertive.value.text).not.toBe("");
+  });
+
+  it("is sent without when that takes long", async () => {
+    await write(prompt, found);
+    await panel.press("Enter");
+    await panel.pass(advance, 1_400);
+    expect(panel.host.sent).toEqual([]);
+    await panel.pass(advance, 200);
+    expect(panel.host.sent).toContainEqual({ type: "send", text: prompt });
+  });
+});
+
+describe("a prompt that went to the host", () => {
+  const waiting = [{ id: "q1", text: "one" }];
+  it.each([
+    ["the daemon is lost", { daemon: { kind: "lost", attempt: 1, retryAt: 0 } }],
+    ["it waits in the queue", { queue: waiting }],
+    ["another chat is shown", { session: { sessionId: "another", title: "" } }],
+  ] as const)("is not shown as on its way when %s", async (_, change) => {
+    await write("one");
+    await send();
+    expect(panel.shell.sending.value).toBe(0);
+    await panel.state(change);
+    expect(panel.shell.sending.value).toBeUndefined();
+  });
+});
