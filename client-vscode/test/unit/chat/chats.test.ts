@@ -44,6 +44,8 @@ const asked = ({ daemon }: Stage): string[] =>
   daemon.calls
     .filter(({ method }) => method === "gemini/chat")
     .map(({ params }) => `${String(params["sessionId"])}: ${String(params["prompt"])}`);
+const opened = ({ daemon }: Stage): unknown[] =>
+  daemon.calls.filter(({ method }) => method === "gemini/session/open").map(({ params }) => params["sessionId"]);
 const states = ({ chat }: Stage): string[] =>
   chat.conversation.rows.map((row) => `${row.id} ${"state" in row ? row.state : ""}`.trim());
 
@@ -54,6 +56,7 @@ describe("a prompt", () => {
     await made.chat.open("s1");
     const letOpen = slowToOpen(made);
     const opening = made.chat.open("s2");
+    await vi.waitFor(() => expect(opened(made)).toContain("s2"));
     void made.chat.prompts.submit("written in s1");
     letOpen();
     await opening;
@@ -73,6 +76,7 @@ describe("a prompt", () => {
     await made.chat.prompts.submit("two");
     const letOpen = slowToOpen(made);
     const opening = made.chat.open("s2");
+    await vi.waitFor(() => expect(opened(made)).toContain("s2"));
     turns[0]?.complete();
     await vi.waitFor(() => expect(made.chat.queue.prompts).toEqual([]));
     letOpen();
