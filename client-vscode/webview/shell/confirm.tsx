@@ -10,12 +10,12 @@ export function ConfirmDialog() {
 
 function OpenConfirm({ confirmation }: { readonly confirmation: Confirmation }) {
   const shell = useShell();
-  const yes = useRef<HTMLButtonElement>(null);
+  const no = useRef<HTMLButtonElement>(null);
   // What had the focus is remembered while rendering: `inert` takes the focus away before any effect runs.
   const opener = useRef(document.activeElement);
 
   useLayoutEffect(() => {
-    yes.current?.focus();
+    no.current?.focus(); // the answer that changes nothing
     const back = opener.current;
     return () => {
       if (back instanceof HTMLElement && back.isConnected && back !== document.body) back.focus();
@@ -39,10 +39,10 @@ function OpenConfirm({ confirmation }: { readonly confirmation: Confirmation }) 
       >
         <p id="confirm-question">{confirmation.question}</p>
         <div class="button-row">
-          <button ref={yes} type="button" class="button" onClick={() => confirmation.answer(true)}>
+          <button type="button" class="button" onClick={() => confirmation.answer(true)}>
             {confirmation.confirmLabel}
           </button>
-          <button type="button" class="button secondary" onClick={() => confirmation.answer(false)}>
+          <button ref={no} type="button" class="button secondary" onClick={() => confirmation.answer(false)}>
             {t("Cancel")}
           </button>
         </div>

@@ -184,7 +184,7 @@ describe("commands", () => {
     await panel.press("Enter");
     await panel.pass(advance, 0);
     expect(panel.host.sent.filter(({ type }) => type === "compression")).toEqual([]);
-    expect(document.activeElement?.textContent).toBe("Undo Compression");
+    expect(document.activeElement?.textContent).toBe("Cancel");
     await panel.click("button", "Undo Compression");
     await panel.pass(advance, 0);
     expect(panel.host.sent).toContainEqual({ type: "compression", do: "undo", compressionId: "k1" });

@@ -142,12 +142,12 @@ describe("finding in the chat", () => {
 });
 
 describe("a question", () => {
-  it("makes the rest inert, takes the focus, and is answered no by Esc", async () => {
+  it("makes the rest inert, has the focus on the answer that changes nothing, and is answered no by Esc", async () => {
     await show("idle");
     panel.prompt.focus();
     const answer = panel.shell.confirm("Really?", "Do It");
     await settle();
-    expect(document.activeElement?.textContent).toBe("Do It");
+    expect(document.activeElement?.textContent).toBe("Cancel");
     expect(document.querySelector("footer")?.hasAttribute("inert")).toBe(true);
     await panel.press("Escape");
     expect(await answer).toBe(false);
