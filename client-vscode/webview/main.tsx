@@ -96,6 +96,8 @@ document.addEventListener("keydown", (event) => {
   const platform = shell.panel.peek()?.settings.platform;
   if (platform === undefined || !isFindKey(event, platform)) return;
   event.preventDefault();
+  // The editor would answer the same key by giving the panel its focus anew, and what is typed meanwhile would be lost.
+  event.stopPropagation();
   openFind(shell);
 });
 // A browser opens a dropped file in place of the page.

@@ -54,9 +54,19 @@ const scenes = {
   "has in the find bar what was typed, though the key reaches it twice": async ({ page, at, frames }) => {
     await page.evaluate(() => window.tests.show(window.tests.conversation(3, 400)));
     await frames(4);
+    // Where an editor listens for keys: on this one it would move the focus while somebody types.
+    await page.evaluate(() => {
+      window.pressed = [];
+      window.addEventListener("keydown", (event) => window.pressed.push(event.key));
+    });
     await page.locator("textarea.prompt").focus();
     await page.keyboard.press("Control+f");
     await page.keyboard.type("fl");
+    assert.deepEqual(
+      await page.evaluate(() => window.pressed),
+      ["Control", "f", "l"],
+      "the key for find is not passed on",
+    );
     await at("command", { do: "find" });
     await frames(3);
     await page.keyboard.type("ush");
