@@ -14,6 +14,7 @@ METHODS: Final = (
     "gemini/compression/list",
     "gemini/compression/rate",
     "gemini/compression/undo",
+    "gemini/compression/verdict",
     "gemini/compressionStatus",
     "gemini/context",
     "gemini/context/preview",

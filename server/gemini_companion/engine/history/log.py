@@ -12,6 +12,7 @@ import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
+from gemini_companion.engine.history.verdict import StrategyName, Verdict
 from gemini_companion.engine.history.version_0_1 import MARK, upgraded_entry
 
 CompressionStatus: TypeAlias = Literal[
@@ -99,6 +100,9 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     undone: tuple[str, ...] | None = None
     """Ids of the compressions that an undo took out of force, newest first."""
     retention: Retention | None = None
+    strategy: StrategyName | None = None
+    """What chose the span; absent for undos and for shortened outputs."""
+    verdict: Verdict | None = None
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
