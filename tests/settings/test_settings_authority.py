@@ -42,6 +42,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.compression.strategy": "semantic",
     "companion.compression.mode": "remind",
     "companion.compression.adaptive": False,
+    "companion.compression.compare": "reserve",
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,
     "companion.prompt.mandates": False,

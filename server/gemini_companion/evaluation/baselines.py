@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from gemini_companion.engine.compression.instructions import FIRST_REQUEST, SYSTEM_INSTRUCTION, VERIFY_REQUEST
@@ -195,8 +195,7 @@ def published_split(contents: Sequence[Content]) -> int:
     return len(contents) if closed else last
 
 
-def _with_outputs(content: Content, change: object) -> Content:
-    assert callable(change)
+def _with_outputs(content: Content, change: Callable[[str], str]) -> Content:
     if not has_response(content):
         return content
     parts: list[Part] = []

@@ -89,7 +89,9 @@ class Workbench:
         targets: tuple[int, ...] = ()
         if arm.baseline in ("drop-oldest", "mask-only"):
             like = msgspec.structs.replace(cell, arm="full", strategy=DEFAULT_STRATEGY)
-            targets = tuple(numbers.tokens_after for numbers in (await self._passes(like, named_arm("full"), script, ())).passes)
+            targets = tuple(
+                numbers.tokens_after for numbers in (await self._passes(like, named_arm("full"), script, ())).passes
+            )
         return await self._passes(cell, arm, script, targets)
 
     def _script(self, cell: Cell) -> Script:
@@ -158,9 +160,7 @@ async def _one_pass(
         calls=model.calls - calls,
         tokens_in=spent_in,
         tokens_out=spent_out,
-        net_tokens=net_tokens(
-            before, after, tokens_in=spent_in, tokens_out=spent_out, turns=turns, outcome=outcome
-        ),
+        net_tokens=net_tokens(before, after, tokens_in=spent_in, tokens_out=spent_out, turns=turns, outcome=outcome),
         virtual_ms=outcome.virtual_ms,
         retention=outcome.retention,
         appended=outcome.appended,

@@ -11,7 +11,6 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.evaluation.arms import named_arm
 from gemini_companion.evaluation.cell import Cell
 from gemini_companion.evaluation.conversations import Conversation
-from gemini_companion.evaluation.summarisers.registry import SummariserSpec
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,8 +76,3 @@ def parse_passes(text: str) -> tuple[int, ...]:
     if not numbers or numbers[0] < 1 or numbers[-1] > 100:
         raise InvalidInput(f"{text!r} does not name passes.", hint="Write numbers from 1 to 100, such as 1,5,10.")
     return tuple(numbers)
-
-
-def check_summarisers(specs: Sequence[SummariserSpec]) -> tuple[str, ...]:
-    """Their names, each once."""
-    return tuple(dict.fromkeys(map(str, specs)))

@@ -168,7 +168,7 @@ def _next_turn(contents: Sequence[Content], index: int) -> tuple[Content, str, i
 
 def _settings_of(arm: Arm, strategy: str) -> dict[str, Any]:
     """The settings that make an arm."""
-    return {"compression_threshold": 1.0}
+    return {"compression_threshold": 1.0, "compression_strategy": strategy}
 
 
 class _Silence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
@@ -66,8 +66,7 @@ def _interval(clusters: Sequence[Sequence[float]], name: str) -> tuple[float, fl
     return means[outside], means[-outside - 1]
 
 
-def _by(samples: Sequence[Sample], key: object) -> Mapping[object, list[float]]:
-    assert callable(key)
+def _by(samples: Sequence[Sample], key: Callable[[Sample], object]) -> Mapping[object, list[float]]:
     groups: dict[object, list[float]] = {}
     for sample in samples:
         groups.setdefault(key(sample), []).append(sample.value)

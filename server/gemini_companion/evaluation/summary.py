@@ -106,7 +106,9 @@ def _row(key: tuple[str, str, str], results: Sequence[CellResult], number: int) 
     kinds = sorted({name for _, found in passes for name in found.shares if not name.startswith("rules.")})
     metrics: dict[str, Metric] = {**METRICS, **{kind: _share(kind) for kind in kinds}}
     name = "/".join((*key, str(number)))
-    estimates = {metric: estimate(_samples(passes, value), name=f"{name}/{metric}") for metric, value in metrics.items()}
+    estimates = {
+        metric: estimate(_samples(passes, value), name=f"{name}/{metric}") for metric, value in metrics.items()
+    }
     undone = [result.undo_equal for result in results if result.undo_equal is not None]
     statuses: dict[str, int] = {}
     for _, found in passes:

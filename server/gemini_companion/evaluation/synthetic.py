@@ -11,7 +11,12 @@ from gemini_companion.evaluation.conversations import Conversation
 
 _TOPICS: Final = ("parser", "billing", "search", "upload", "scheduler", "report", "cache", "login")
 _VERBS: Final = ("mend", "rename", "split", "speed up", "document", "test")
-_ERRORS: Final = ("KeyError: 'total'", "TimeoutError: read after 30 s", "AssertionError: 3 != 4", "ValueError: bad date")
+_ERRORS: Final = (
+    "KeyError: 'total'",
+    "TimeoutError: read after 30 s",
+    "AssertionError: 3 != 4",
+    "ValueError: bad date",
+)
 _PLACES: Final = ("Lisbon", "Oslo", "Vienna", "Porto", "Ghent", "Turin")
 _THINGS: Final = ("flight", "hotel", "train", "museum", "boat", "rental car")
 
@@ -58,8 +63,8 @@ def _dialogue_turn(random_: random.Random, turn: int) -> list[Content]:
         ),
         model_text(
             f"In {place} there is a {thing} at {price - 7} euros with booking number {place[:2].upper()}"
-            f"{random_.randrange(10_000, 99_999)}. It begins at {random_.randrange(9, 18)}:30, so nobody has to hurry. Shall"
-            " I keep it for the two of you until tomorrow at noon?"
+            f"{random_.randrange(10_000, 99_999)}. It begins at {random_.randrange(9, 18)}:30, so nobody has to hurry. "
+            "Shall I keep it for the two of you until tomorrow at noon?"
         ),
     ]
 

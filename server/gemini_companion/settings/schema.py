@@ -33,6 +33,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "telemetry.otlpProtocol": '"grpc" or "http"',
     "companion.compression.model": "a model's name, such as gemini-2.5-pro, without spaces",
     "companion.compression.strategy": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
+    "companion.compression.compare": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
     "companion.compression.mode": '"auto", "remind" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
@@ -124,6 +125,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""
     adaptive: bool = True
     """Let your undos and ratings move the threshold a little, never above one that you have set yourself."""
+    compare: StrategyName | None = None
+    """Compare a second strategy with yours: every other automatic compression uses it. `gemini-companion report` shows
+    how both did, from your own sessions; nothing leaves this machine.
+    """
 
 
 class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from gemini_companion.engine.errors import InvalidInput, ModelUnavailable
+from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.evaluation.provider import Writer
 from gemini_companion.evaluation.summarisers.reading import read_request
 from gemini_companion.evaluation.summarisers.writing import Oracle
@@ -73,6 +74,16 @@ class Recorded:
         return answer
 
 
+class _Answered(msgspec.Struct):
+    content: Content = Content(role="model", parts=())
+
+
+class _Response(msgspec.Struct):
+    """Of a response what is replayed."""
+
+    candidates: tuple[_Answered, ...] = ()
+
+
 def recorded_answers(path: Path) -> list[str]:
     """The texts of recorded responses: a JSON object a line, `{method, response}`. Raises `InvalidInput`."""
     try:
@@ -87,7 +98,7 @@ def recorded_answers(path: Path) -> list[str]:
             recorded = msgspec.json.decode(line)
             chunks = recorded["response"]
             answers.append("".join(map(_text_of, cast("list[Any]", chunks if isinstance(chunks, list) else [chunks]))))
-        except (msgspec.DecodeError, KeyError, TypeError) as error:
+        except (msgspec.DecodeError, msgspec.ValidationError, KeyError, TypeError) as error:
             raise InvalidInput(
                 f"{path}, line {number}, is no recorded response ({type(error).__name__}).",
                 hint='Each line is {"method": "generateContent", "response": {"candidates": […]}}.',
@@ -99,9 +110,5 @@ def recorded_answers(path: Path) -> list[str]:
 
 def _text_of(chunk: Any) -> str:
     """The text of a response as the API gives it, thoughts left out; empty for a response without."""
-    if not isinstance(chunk, dict):
-        raise TypeError
-    for candidate in cast("dict[str, Any]", chunk).get("candidates") or ():
-        parts = (candidate.get("content") or {}).get("parts") or ()
-        return "".join(str(part.get("text") or "") for part in parts if not part.get("thought"))
-    return ""
+    response = msgspec.convert(chunk, _Response)
+    return visible_text_of(response.candidates[0].content.parts) if response.candidates else ""

@@ -53,7 +53,8 @@ def read_request(request: ModelRequest) -> Reading:
     is_first = not (history and history[-1].role == "model" and _SNAPSHOT.search(_text(history[-1])))
     if not is_first:
         history.pop()  # the draft that this asks to better
-    earlier, contents = "", []
+    earlier = ""
+    contents: list[Content] = []
     for content in history:
         found = _SNAPSHOT.search(_text(content)) if content.role == "user" else None
         if found is None:
