@@ -38,7 +38,7 @@ _ARMS: Final = (
     ),
     Arm(
         name="mask-only",
-        description="old tool outputs masked, oldest first, to the tokens that `full` needs or as far as that goes",
+        description="tool outputs masked from the oldest on, to the tokens of `full` or as far as that goes",
         baseline="mask-only",
     ),
     Arm(

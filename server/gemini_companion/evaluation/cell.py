@@ -1,4 +1,4 @@
-"""One cell of the evaluation: a conversation, an arm, a strategy, a summariser, a seed; run from its parameters alone."""
+"""One cell: a conversation, an arm, a strategy, a summariser, a seed. It runs from its parameters alone."""
 
 from __future__ import annotations
 

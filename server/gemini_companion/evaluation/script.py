@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Final
 
 import msgspec
@@ -55,7 +55,7 @@ class _Source:
     def _all_pieces(first: Conversation, others: Sequence[Conversation]) -> Iterator[tuple[Content, ...]]:
         for conversation in cycle((first, *others)):
             marks = (0, *conversation.boundaries, len(conversation.history))
-            for start, end in zip(marks, marks[1:], strict=False):
+            for start, end in pairwise(marks):
                 yield conversation.history[start:end]
 
 

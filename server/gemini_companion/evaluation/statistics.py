@@ -1,4 +1,4 @@
-"""Means with intervals: conversations are drawn anew with all their cells, for what they have in common is no evidence."""
+"""Means with intervals. Conversations are drawn anew with all their cells: what those have in common is no evidence."""
 
 from __future__ import annotations
 

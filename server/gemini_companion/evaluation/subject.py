@@ -53,7 +53,7 @@ class Subject(Protocol):
         ...
 
     async def undo_all(self) -> bool | None:
-        """Undo every compression, and say whether all that was said stands there again; `None` if none can be undone."""
+        """Undo every compression. Whether all that was said stands there again; `None` if none can be undone."""
         ...
 
     async def close(self) -> None:

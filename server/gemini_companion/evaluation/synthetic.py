@@ -58,8 +58,8 @@ def _dialogue_turn(random_: random.Random, turn: int) -> list[Content]:
     place, thing, price = random_.choice(_PLACES), random_.choice(_THINGS), random_.randrange(20, 900)
     return [
         user_text(
-            f"For day {turn + 1} I would like a {thing} in {place}, for at most {price} euros. My sister comes along, and"
-            " she would rather not get up before nine. What do you suggest?"
+            f"For day {turn + 1} I would like a {thing} in {place}, for at most {price} euros. My sister comes along,"
+            " and she would rather not get up before nine. What do you suggest?"
         ),
         model_text(
             f"In {place} there is a {thing} at {price - 7} euros with booking number {place[:2].upper()}"

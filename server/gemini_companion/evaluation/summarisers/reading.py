@@ -54,14 +54,14 @@ def read_request(request: ModelRequest) -> Reading:
     if not is_first:
         history.pop()  # the draft that this asks to better
     earlier = ""
-    contents: list[Content] = []
+    kept: list[Content] = []
     for content in history:
         found = _SNAPSHOT.search(_text(content)) if content.role == "user" else None
         if found is None:
-            contents.append(content)
+            kept.append(content)
         else:
             earlier = found["text"]
-    return Reading(tuple(contents), earlier, asked, is_first)
+    return Reading(tuple(kept), earlier, asked, is_first)
 
 
 def _text(content: Content) -> str:

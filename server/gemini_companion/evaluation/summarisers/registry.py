@@ -52,7 +52,8 @@ def parse_summariser(text: str) -> SummariserSpec:
     if name not in NAMES or (name in _PLAIN and value):
         raise InvalidInput(
             f"{text!r} is no summariser.",
-            hint="Known: oracle, lossy(0.3), terse(300), adversarial, broken, slow(60), offline, recorded:FILE, live:MODEL.",
+            hint="Known: oracle, lossy(0.3), terse(300), adversarial, broken, slow(60), offline, recorded:FILE,"
+            " live:MODEL.",
         )
     if name in _DEFAULTS:
         return SummariserSpec(name, _checked_number(text, name, value))
