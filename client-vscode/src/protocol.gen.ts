@@ -121,6 +121,12 @@ export interface UndoParams {
   readonly compressionId?: string | null;
 }
 
+/** A compression or a preview whose snapshot is asked about. */
+export interface SourcesParams {
+  readonly compressionId: string;
+  readonly sessionId?: string | null;
+}
+
 /** What a person thinks of a compression. */
 export interface RateParams {
   readonly compressionId: string;
@@ -454,7 +460,7 @@ export interface CompressionCompleted {
 
 /** The result of one compression, as on the wire. Token counts cover the whole request. */
 export interface CompressionResult {
-  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
+  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_LOW_RETENTION" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
   readonly trigger: "auto" | "background" | "manual";
   readonly originalTokenCount: number;
   readonly newTokenCount: number;
@@ -472,6 +478,8 @@ export interface CompressionResult {
   readonly snapshot?: string;
   /** Ids of the compressions that an undo took out of force, newest first. */
   readonly undone?: readonly string[];
+  /** What of the hidden facts was put back behind the snapshot, as the model gets it. */
+  readonly appendix?: string;
   readonly retention?: Retention;
 }
 
@@ -489,9 +497,13 @@ export interface Retention {
   readonly repaired: number;
   /** The most worthy of those that are missing, at most 50. */
   readonly missing: readonly MissingFact[];
+  /** Of those kept, how many stand in the appendix alone. */
+  readonly appended: number;
+  /** Paths, addresses and numbers of the snapshot that never occurred in what it replaces, at most 50. */
+  readonly unsupported: readonly MissingFact[];
 }
 
-/** A fact that neither the snapshot holds nor anything that stays word for word. */
+/** A fact that is missing from what takes the place of what is hidden, or that stands there without a source. */
 export interface MissingFact {
   /** A `FactKind`: `directive`, `path`, `command`, … */
   readonly kind: string;
@@ -737,7 +749,7 @@ export interface CompressionList {
 /** One compression of a session. */
 export interface CompressionInfo {
   readonly compressionId: string;
-  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
+  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_LOW_RETENTION" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
   readonly trigger: "auto" | "background" | "manual";
   readonly time: number;
   readonly originalTokenCount: number;
@@ -755,11 +767,29 @@ export interface CompressionInfo {
   /** Tool outputs that it shortened. */
   readonly cuts?: number;
   readonly snapshot?: string;
+  /** What of the hidden facts was put back behind the snapshot. */
+  readonly appendix?: string;
+  readonly retention?: Retention;
   /** A person's, 1 to 5. */
   readonly rating?: number;
   readonly note?: string;
   /** It came with the imported file and cannot be undone. */
   readonly fromFile?: boolean;
+}
+
+/** Where the lines of a snapshot come from; a line whose source is not known is left out. */
+export interface CompressionSources {
+  readonly compressionId: string;
+  readonly lines: readonly SourcedLine[];
+}
+
+/** A line of a snapshot and where it comes from. */
+export interface SourcedLine {
+  /** From 0, in the text that `snapshot` gives. */
+  readonly line: number;
+  readonly turnIds: readonly string[];
+  /** The contents, oldest first. */
+  readonly entryIds: readonly string[];
 }
 
 /** The session's tokens by part. The parts add up to `tokenCount`, with `free` to `tokenLimit` unless exceeded. */
@@ -984,6 +1014,8 @@ export interface Requests {
   readonly "gemini/compression/undo": { readonly params: UndoParams; readonly result: CompressionResult };
   /** Every compression of the session, newest first. */
   readonly "gemini/compression/list": { readonly params: SessionParams; readonly result: CompressionList };
+  /** Which turns the lines of a snapshot come from, of a preview as well. */
+  readonly "gemini/compression/sources": { readonly params: SourcesParams; readonly result: CompressionSources };
   /** Rate a compression. */
   readonly "gemini/compression/rate": { readonly params: RateParams; readonly result: null };
   /** The token ledger, split by part. */
@@ -1066,6 +1098,7 @@ export const RequestMethod = {
   compressionApply: "gemini/compression/apply",
   compressionUndo: "gemini/compression/undo",
   compressionList: "gemini/compression/list",
+  compressionSources: "gemini/compression/sources",
   compressionRate: "gemini/compression/rate",
   context: "gemini/context",
   contextPreview: "gemini/context/preview",

@@ -189,10 +189,12 @@ export const retention = v.object({
   kept: integer,
   repaired: integer,
   missing: v.array(missingFact),
+  appended: integer,
+  unsupported: v.array(missingFact),
 });
 
 export const compressionResult = v.object({
-  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
+  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_LOW_RETENTION", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
   trigger: v.picklist(["auto", "background", "manual"]),
   originalTokenCount: integer,
   newTokenCount: integer,
@@ -205,6 +207,7 @@ export const compressionResult = v.object({
   keptContents: v.exactOptional(integer),
   snapshot: v.exactOptional(v.string()),
   undone: v.exactOptional(v.array(v.string())),
+  appendix: v.exactOptional(v.string()),
   retention: v.exactOptional(retention),
 });
 
@@ -397,7 +400,7 @@ export const cancelResult = v.object({
 
 export const compressionInfo = v.object({
   compressionId: v.string(),
-  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
+  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_LOW_RETENTION", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
   trigger: v.picklist(["auto", "background", "manual"]),
   time: integer,
   originalTokenCount: integer,
@@ -410,6 +413,8 @@ export const compressionInfo = v.object({
   message: v.exactOptional(v.string()),
   cuts: v.exactOptional(integer),
   snapshot: v.exactOptional(v.string()),
+  appendix: v.exactOptional(v.string()),
+  retention: v.exactOptional(retention),
   rating: v.exactOptional(integer),
   note: v.exactOptional(v.string()),
   fromFile: v.exactOptional(v.boolean()),
@@ -417,6 +422,17 @@ export const compressionInfo = v.object({
 
 export const compressionList = v.object({
   compressions: v.array(compressionInfo),
+});
+
+export const sourcedLine = v.object({
+  line: integer,
+  turnIds: v.array(v.string()),
+  entryIds: v.array(v.string()),
+});
+
+export const compressionSources = v.object({
+  compressionId: v.string(),
+  lines: v.array(sourcedLine),
 });
 
 export const requestParts = v.object({
@@ -552,6 +568,7 @@ export const results = {
   "gemini/compression/apply": compressionResult,
   "gemini/compression/undo": compressionResult,
   "gemini/compression/list": compressionList,
+  "gemini/compression/sources": compressionSources,
   "gemini/compression/rate": v.null(),
   "gemini/context": contextReport,
   "gemini/context/preview": contextPreview,

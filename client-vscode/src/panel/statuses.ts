@@ -270,6 +270,7 @@ export const COMPRESSION_STATUSES = {
   UNDONE: { state: "undone", offers: [] },
   NOOP: { state: "unchanged", offers: [] },
   COMPRESSION_FAILED_EMPTY_SUMMARY: { state: "unchanged", offers: [] },
+  COMPRESSION_FAILED_LOW_RETENTION: { state: "unchanged", offers: [] },
   COMPRESSION_FAILED_INFLATED_TOKEN_COUNT: { state: "unchanged", offers: [] },
   COMPRESSION_FAILED_TOKEN_COUNT_ERROR: { state: "unchanged", offers: [] },
 } as const satisfies Readonly<

@@ -13,6 +13,7 @@ METHODS: Final = (
     "gemini/compression/apply",
     "gemini/compression/list",
     "gemini/compression/rate",
+    "gemini/compression/sources",
     "gemini/compression/undo",
     "gemini/compressionStatus",
     "gemini/context",

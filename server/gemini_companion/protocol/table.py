@@ -74,6 +74,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="Take a compression back, with all that cover it. Later turns stay."),
     request("gemini/compression/list", compression.list_, errors=_READS,
             doc="Every compression of the session, newest first."),
+    request("gemini/compression/sources", compression.sources, errors=(*_READS, CompressionNotFound),
+            doc="Which turns the lines of a snapshot come from, of a preview as well."),
     request("gemini/compression/rate", compression.rate_, errors=(*_WRITES, CompressionNotFound), doc="Rate a compression."),
     request("gemini/context", sessions.context, errors=_READS, doc="The token ledger, split by part."),
     request("gemini/context/preview", sessions.context_preview, errors=_READS,

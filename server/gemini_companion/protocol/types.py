@@ -146,6 +146,13 @@ class UndoParams(_Params, frozen=True, kw_only=True):
     compression_id: str | None = None
 
 
+class SourcesParams(_Params, frozen=True, kw_only=True):
+    """A compression or a preview whose snapshot is asked about."""
+
+    compression_id: str
+    session_id: str | None = None
+
+
 class RateParams(_Params, frozen=True, kw_only=True):
     """What a person thinks of a compression."""
 

@@ -48,6 +48,8 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.ide.maxOpenFiles": "editor",
     "companion.ide.activeFileCharacters": "editor",
     "companion.compression.model": "editor",
+    "companion.compression.gate": "editor",
+    "companion.compression.retentionFloor": "editor",
     "companion.sessions.retentionDays": "editor",
     "companion.prompt.identity": "trusted",
     "companion.prompt.mandates": "trusted",

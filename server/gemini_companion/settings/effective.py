@@ -46,6 +46,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ide_active_file_characters: int
     compression_model: str | None
     """The model that writes snapshots; `None` for one of the chat's model's family."""
+    compression_gate: bool
+    """Whether what a snapshot left out is put back, and a snapshot that left out too much refused."""
+    retention_floor: float
+    """Share of what must not be lost, 0 to 1, below which a snapshot is refused."""
     session_retention_days: int | None
     """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
@@ -87,6 +91,8 @@ def settle(
         ide_max_open_files=merged.companion.ide.max_open_files,
         ide_active_file_characters=merged.companion.ide.active_file_characters,
         compression_model=merged.companion.compression.model,
+        compression_gate=merged.companion.compression.gate,
+        retention_floor=merged.companion.compression.retention_floor,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),

@@ -111,6 +111,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
 
     model: _ModelName | None = None
     """The model that writes snapshots. By default one of the same family as the model that answers."""
+    gate: bool = True
+    """Before a snapshot is installed, look for what must not be lost, and put back what it left out."""
+    retention_floor: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    """A snapshot that holds a smaller share of the rules, decisions, tasks, errors, paths and commands is refused. 0: none is."""
 
 
 class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -19,6 +19,7 @@ CompressionStatus: TypeAlias = Literal[
     "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT",
     "COMPRESSION_FAILED_TOKEN_COUNT_ERROR",
     "COMPRESSION_FAILED_EMPTY_SUMMARY",
+    "COMPRESSION_FAILED_LOW_RETENTION",
     "NOOP",
     "CONTENT_TRUNCATED",
     "PREVIEW",
@@ -54,7 +55,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class MissingFact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A fact that neither the snapshot holds nor anything that stays word for word."""
+    """A fact that is missing from what takes the place of what is hidden, or that stands there without a source."""
 
     kind: str = ""
     """A `FactKind`: `directive`, `path`, `command`, …"""
@@ -75,6 +76,19 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Of those kept, how many were put back after the model had left them out."""
     missing: tuple[MissingFact, ...] = ()
     """The most worthy of those that are missing, at most 50."""
+    appended: int = 0
+    """Of those kept, how many stand in the appendix alone."""
+    unsupported: tuple[MissingFact, ...] = ()
+    """Paths, addresses and numbers of the snapshot that never occurred in what it replaces, at most 50."""
+
+
+class LineSource(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Where a line of a snapshot comes from."""
+
+    line: int
+    """From 0, in the snapshot's text."""
+    seqs: tuple[int, ...]
+    """Sequence numbers of the contents, rising."""
 
 
 class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -98,6 +112,8 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """With its tags."""
     undone: tuple[str, ...] | None = None
     """Ids of the compressions that an undo took out of force, newest first."""
+    appendix: str | None = None
+    """What of the hidden facts was put back behind the snapshot, as the model gets it."""
     retention: Retention | None = None
 
 
@@ -221,6 +237,8 @@ class CompressionEntry(_Entry, tag="compression", frozen=True, kw_only=True):
     """Index of the snapshot in `replacement`."""
     covers: tuple[str, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    sources: tuple[LineSource, ...] = ()
+    """Where lines of the snapshot come from, as far as its author said so."""
     preview_id: str | None = None
     """The preview that was applied, if one was."""
     from_file: bool = False

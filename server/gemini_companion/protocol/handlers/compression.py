@@ -5,11 +5,19 @@ from __future__ import annotations
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.progress import client_progress
-from gemini_companion.protocol.types import ApplyParams, CompressParams, RateParams, SessionParams, UndoParams
+from gemini_companion.protocol.types import (
+    ApplyParams,
+    CompressParams,
+    RateParams,
+    SessionParams,
+    SourcesParams,
+    UndoParams,
+)
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.rating import rate
+from gemini_companion.sessions.compression.sources import snapshot_sources
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.results import CompressionList, CompressionStatusReport
+from gemini_companion.sessions.results import CompressionList, CompressionSources, CompressionStatusReport
 from gemini_companion.sessions.transcript.inspection import compression_list
 
 
@@ -46,3 +54,7 @@ async def rate_(host: Host, params: RateParams) -> None:
 
 async def list_(host: Host, params: SessionParams) -> CompressionList:
     return compression_list(await host.load(params.session_id))
+
+
+async def sources(host: Host, params: SourcesParams) -> CompressionSources:
+    return await snapshot_sources(await host.load(params.session_id), params.compression_id)
