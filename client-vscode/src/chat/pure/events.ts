@@ -110,6 +110,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
         ),
       });
       return;
+    case "constraintsChanged":
+      chat.setConstraints(event.constraints);
+      return;
     case "compressionStarted":
       chat.add({
         kind: "divider",
