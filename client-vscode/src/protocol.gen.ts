@@ -94,11 +94,18 @@ export interface CancelParams {
   readonly compressionId?: string | null;
 }
 
-/** `instructions` are for the model that writes the snapshot; `preview` computes without changing anything. */
+/**
+ * `instructions` are for the model that writes the snapshot; `preview` computes without changing anything.
+ *
+ * `strategy` takes the place of the setting's. `upTo` hides everything through that turn, `from` that turn and everything after it, but for the running one; only one of the two may be given.
+ */
 export interface CompressParams {
   readonly sessionId?: string | null;
   readonly instructions?: string;
   readonly preview?: boolean;
+  readonly strategy?: "assemble" | "hierarchical" | "reserve" | "selective" | "semantic" | "split" | "userMessages" | null;
+  readonly upTo?: string | null;
+  readonly from?: string | null;
   readonly workDoneToken?: number | string | null;
 }
 
@@ -481,6 +488,9 @@ export interface CompressionResult {
   /** What of the hidden facts was put back behind the snapshot, as the model gets it. */
   readonly appendix?: string;
   readonly retention?: Retention;
+  /** What chose the span; absent for undos and for shortened outputs. */
+  readonly strategy?: "assemble" | "hierarchical" | "reserve" | "selective" | "semantic" | "split" | "userMessages";
+  readonly verdict?: Verdict;
 }
 
 /**
@@ -508,6 +518,27 @@ export interface MissingFact {
   /** A `FactKind`: `directive`, `path`, `command`, … */
   readonly kind: string;
   readonly text: string;
+}
+
+/**
+ * Whether a compression pays for itself. Every number is tokens at the price of the chat's fresh input tokens.
+ *
+ * Every field has a default, so that a later version may leave some out.
+ */
+export interface Verdict {
+  readonly isWorthIt?: boolean;
+  /** What each later turn costs less. */
+  readonly savedPerTurn?: number;
+  /** What the calls that write the snapshot cost, input and output. */
+  readonly summaryTokens?: number;
+  /** What the first request costs more because the provider's prefix cache no longer fits. */
+  readonly lostCacheTokens?: number;
+  /** Turns that are expected to profit. */
+  readonly expectedTurns?: number;
+  /** `savedPerTurn * expectedTurns - summaryTokens - lostCacheTokens`. */
+  readonly netTokens?: number;
+  /** A sentence for people, with the numbers. */
+  readonly message?: string;
 }
 
 /** A compression changed nothing, and why. The id is that of its `compressionStarted`. */
@@ -614,6 +645,14 @@ export interface CompressionStatusReport {
   /** The compression under way; absent while none is. */
   readonly compressionId?: string;
   readonly last?: CompressionResult;
+  /** Whether it starts by itself, only reminds, or does neither. */
+  readonly mode: "auto" | "off" | "remind";
+  /** The count has reached the threshold. */
+  readonly isDue: boolean;
+  /** Why the threshold is not the one of the settings, as a sentence; absent where it is. */
+  readonly thresholdReason?: string;
+  /** Whether compressing now would pay for itself; absent while there is nothing to compress. */
+  readonly verdict?: Verdict;
 }
 
 /** A tool asks before it acts. */
@@ -1008,6 +1047,8 @@ export interface Requests {
   readonly "gemini/compress": { readonly params: CompressParams; readonly result: CompressionResult };
   /** Where compression stands. Never waits. */
   readonly "gemini/compressionStatus": { readonly params: SessionParams; readonly result: CompressionStatusReport };
+  /** Whether compressing now would pay for itself. An estimate; asks no model. */
+  readonly "gemini/compression/verdict": { readonly params: SessionParams; readonly result: Verdict };
   /** Install a preview, edited if wished. */
   readonly "gemini/compression/apply": { readonly params: ApplyParams; readonly result: CompressionResult };
   /** Take a compression back, with all that cover it. Later turns stay. */
@@ -1095,6 +1136,7 @@ export const RequestMethod = {
   cancel: "gemini/cancel",
   compress: "gemini/compress",
   compressionStatus: "gemini/compressionStatus",
+  compressionVerdict: "gemini/compression/verdict",
   compressionApply: "gemini/compression/apply",
   compressionUndo: "gemini/compression/undo",
   compressionList: "gemini/compression/list",

@@ -193,6 +193,16 @@ export const retention = v.object({
   unsupported: v.array(missingFact),
 });
 
+export const verdict = v.object({
+  isWorthIt: v.exactOptional(v.boolean()),
+  savedPerTurn: v.exactOptional(integer),
+  summaryTokens: v.exactOptional(integer),
+  lostCacheTokens: v.exactOptional(integer),
+  expectedTurns: v.exactOptional(v.number()),
+  netTokens: v.exactOptional(integer),
+  message: v.exactOptional(v.string()),
+});
+
 export const compressionResult = v.object({
   status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_LOW_RETENTION", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
   trigger: v.picklist(["auto", "background", "manual"]),
@@ -209,6 +219,8 @@ export const compressionResult = v.object({
   undone: v.exactOptional(v.array(v.string())),
   appendix: v.exactOptional(v.string()),
   retention: v.exactOptional(retention),
+  strategy: v.exactOptional(v.picklist(["assemble", "hierarchical", "reserve", "selective", "semantic", "split", "userMessages"])),
+  verdict: v.exactOptional(verdict),
 });
 
 export const compressionCompleted = v.object({
@@ -303,6 +315,10 @@ export const compressionStatusReport = v.object({
   elapsedMs: v.exactOptional(integer),
   compressionId: v.exactOptional(v.string()),
   last: v.exactOptional(compressionResult),
+  mode: v.picklist(["auto", "off", "remind"]),
+  isDue: v.boolean(),
+  thresholdReason: v.exactOptional(v.string()),
+  verdict: v.exactOptional(verdict),
 });
 
 export const confirmToolParams = v.object({
@@ -565,6 +581,7 @@ export const results = {
   "gemini/cancel": cancelResult,
   "gemini/compress": compressionResult,
   "gemini/compressionStatus": compressionStatusReport,
+  "gemini/compression/verdict": verdict,
   "gemini/compression/apply": compressionResult,
   "gemini/compression/undo": compressionResult,
   "gemini/compression/list": compressionList,

@@ -15,7 +15,7 @@ import pytest
 
 from gemini_companion.cli.main import run
 from gemini_companion.engine.history.content import ABSENT, Content
-from gemini_companion.sessions.session import sendable
+from gemini_companion.engine.history.sendable import sendable
 from tests.support.emulator import Emulator, Summariser
 from tests.support.patience import PATIENCE
 

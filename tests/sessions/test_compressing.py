@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemini_companion.engine.compression.instructions import VERIFY_REQUEST
-from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT
+from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.compression.preview import apply_preview

@@ -11,6 +11,7 @@ from gemini_companion.engine.errors import (
     Cancelled,
 )
 from gemini_companion.engine.history.part import visible_text
+from gemini_companion.sessions.compression_state import NO_WISH
 from gemini_companion.sessions.events import (
     CompressionCancelled,
     CompressionStarted,
@@ -169,7 +170,7 @@ async def test_a_request_after_a_cancel_does_not_join_what_was_cancelled(studio:
     first = asyncio.create_task(studio.compress())
     async with asyncio.timeout(PATIENCE):
         await studio.model.called.wait()
-    under_way = session.compressions.joinable
+    under_way = session.compressions.joinable(NO_WISH)
     assert under_way is not None
     assert (await studio.app.cancel(studio.client, None, compression_id=under_way.compression_id)).cancelled
     second = asyncio.create_task(studio.compress())

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeGuard
 import msgspec
 import pytest
 
-from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT
+from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.errors import (
     CompanionError,
     InvalidInput,

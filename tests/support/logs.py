@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gemini_companion.engine.compression.split_strategy import SplitStrategy
+from gemini_companion.engine.compression.strategies.split import SplitStrategy
 from gemini_companion.engine.compression.truncate import trim_outputs
 from gemini_companion.engine.compression.types import LogState, Plan, Trim, ViewChange
 from gemini_companion.engine.compression.undo import plan_undo

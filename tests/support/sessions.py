@@ -18,6 +18,7 @@ from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import CompressionResult, Withheld
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compression_state import Wish
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.interchange.importing import entries_of
 from gemini_companion.sessions.models.port import ModelProvider
@@ -180,9 +181,13 @@ class Studio:
         async with asyncio.timeout(PATIENCE):
             return await self.app.chat(client or self.client, ({"text": text},), **more)
 
-    async def compress(self, **more: Any) -> CompressionResult:
+    async def compress(
+        self, *, session_id: str | None = None, instructions: str = "", preview: bool = False, **wish: Any
+    ) -> CompressionResult:
         async with asyncio.timeout(PATIENCE):
-            return await self.app.compress(self.client, more.pop("session_id", None), **more)
+            return await self.app.compress(
+                self.client, session_id, wish=Wish(guidance=instructions, **wish), preview=preview
+            )
 
     async def session(self) -> Session:
         return await self.app.hold(self.client, None)

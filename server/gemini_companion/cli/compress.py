@@ -19,6 +19,7 @@ from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.service import compress, compress_at_safe_point
+from gemini_companion.sessions.compression_state import Wish
 from gemini_companion.sessions.interchange.compressed import snapshot_place
 from gemini_companion.sessions.interchange.importing import log_of, without_foreign_models
 from gemini_companion.settings.effective import Settings
@@ -55,10 +56,10 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
             )
         if options.auto:
             result = await compress_at_safe_point(session, choice) or _not_due(
-                session.token_count(choice).tokens, session.trigger_at(choice)
+                session.token_count(choice).tokens, session.mark(choice).tokens
             )
         else:
-            result = await compress(session, client=client.client_id, instructions=options.instructions)
+            result = await compress(session, client=client.client_id, wish=Wish(guidance=options.instructions))
         after = session.history.curated()
     finally:
         progress.done()

@@ -15,6 +15,7 @@ METHODS: Final = (
     "gemini/compression/rate",
     "gemini/compression/sources",
     "gemini/compression/undo",
+    "gemini/compression/verdict",
     "gemini/compressionStatus",
     "gemini/context",
     "gemini/context/preview",

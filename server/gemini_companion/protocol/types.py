@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.protocol.lsp import Position, Range
 from gemini_companion.sessions.events import Event
 
@@ -122,11 +123,18 @@ class CancelParams(_Params, frozen=True, kw_only=True):
 
 
 class CompressParams(_Params, frozen=True, kw_only=True):
-    """`instructions` are for the model that writes the snapshot; `preview` computes without changing anything."""
+    """`instructions` are for the model that writes the snapshot; `preview` computes without changing anything.
+
+    `strategy` takes the place of the setting's. `upTo` hides everything through that turn, `from` that turn and
+    everything after it, but for the running one; only one of the two may be given.
+    """
 
     session_id: str | None = None
     instructions: Annotated[str, Meta(max_length=100_000)] = ""
     preview: bool = False
+    strategy: StrategyName | None = None
+    up_to: str | None = None
+    from_: str | None = msgspec.field(name="from", default=None)
     work_done_token: Token | None = None
 
 

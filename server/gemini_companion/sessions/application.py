@@ -15,6 +15,7 @@ from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.sessions.cancelling import cancel_job
 from gemini_companion.sessions.clients import Client, Switch
 from gemini_companion.sessions.compression.service import compress, compress_at_safe_point, compress_by_prompt
+from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import PromptQueued, SettingsChanged, TitleChanged, TrustChanged
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
@@ -298,8 +299,7 @@ class Application:
         )
         job = Job("turn", turn.turn_id, turn.run, abandon=turn.abandon, client=client.client_id)
         busy_with = session.lane.current.kind if session.lane.current else "turn"
-        position = session.lane.submit(job)
-        if position:
+        if position := session.lane.submit(job):
             session.emit(PromptQueued(position=position, because=busy_with), turn.turn_id)
         try:
             with client.following(session.session_id):
@@ -313,12 +313,12 @@ class Application:
         await session.update_listing()
 
     async def compress(
-        self, client: Client, session_id: str | None, *, instructions: str = "", preview: bool = False
+        self, client: Client, session_id: str | None, wish: Wish = NO_WISH, *, preview: bool = False
     ) -> CompressionResult:
         """Compress a session on request; `preview` computes the compression and does not install it."""
         session = await self.hold(client, session_id, as_it_is=preview)
         with client.following(session.session_id):
-            return await compress(session, client=client.client_id, instructions=instructions, preview=preview)
+            return await compress(session, client=client.client_id, wish=wish, preview=preview)
 
     async def cancel(
         self, client: Client, session_id: str | None, *, turn_id: str | None = None, compression_id: str | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from gemini_companion.engine.history.log import CompressionResult, Trigger
+from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.sessions.events import (
     CompressionCancelled,
     CompressionCompleted,
@@ -25,6 +26,27 @@ ENDS: Final = frozenset[State]({"completed", "failed", "cancelled"})
 """The final states."""
 
 
+class Wish(NamedTuple):
+    """What a request asks of a compression. Two requests with the same wish ask for the same thing."""
+
+    guidance: str = ""
+    """What the user wants kept, `""` for no wish."""
+    strategy: StrategyName | None = None
+    """`None` for the settings'."""
+    up_to: str | None = None
+    """Hide everything through this turn."""
+    since: str | None = None
+    """Hide this turn and everything after it, but for the running one."""
+
+    @property
+    def reach(self) -> tuple[str | None, str | None]:
+        """The turns that it names."""
+        return self.up_to, self.since
+
+
+NO_WISH: Final = Wish()
+
+
 class Compression:
     """One compression of one session, from the request to its end.
 
@@ -38,7 +60,7 @@ class Compression:
         kind: Kind,
         trigger: Trigger,
         *,
-        guidance: str = "",
+        wish: Wish = NO_WISH,
         emit: Callable[[Event], None],
         on_change: Callable[[Compression], None],
         monotonic: Callable[[], float],
@@ -46,8 +68,7 @@ class Compression:
         self.compression_id = compression_id
         self.kind: Kind = kind
         self.trigger: Trigger = trigger
-        self.guidance = guidance
-        """What the user wants kept, `""` for no wish."""
+        self.wish = wish
         self.state: State = "waiting"
         self.phase: Phase | None = None
         """The step under way; see `compression/run`. `None` before the first."""
@@ -151,15 +172,21 @@ class ActiveCompressions:
         running = (compression for compression in candidates if compression.state == "running")
         return next(running, None) or next(iter(candidates), None)
 
-    @property
-    def joinable(self) -> Compression | None:
-        """The one that a second request to compress joins; `None` if there is none."""
-        candidates = (compression for compression in self._active() if compression.kind == "compress")
+    def joinable(self, wish: Wish) -> Compression | None:
+        """The one that a second request to compress joins; `None` if there is none.
+
+        One that names turns joins only one that names the same.
+        """
+        candidates = (
+            compression
+            for compression in self._active()
+            if compression.kind == "compress" and wish.reach in (NO_WISH.reach, compression.wish.reach)
+        )
         return next((compression for compression in candidates if not compression.job.cancelled_by), None)
 
-    def preview_with(self, guidance: str) -> Compression | None:
-        """The preview under way with this guidance; a second request for it joins it."""
-        previews = (preview for preview in self.previews() if preview.guidance == guidance)
+    def preview_with(self, wish: Wish) -> Compression | None:
+        """The preview under way with this wish; a second request for it joins it."""
+        previews = (preview for preview in self.previews() if preview.wish == wish)
         return next((preview for preview in previews if not preview.job.cancelled_by), None)
 
     def applying(self, compression_id: str) -> Compression | None:
@@ -167,10 +194,10 @@ class ActiveCompressions:
         applies = (compression for compression in self._active() if compression.kind == "apply")
         return next((compression for compression in applies if compression.compression_id == compression_id), None)
 
-    def reusable(self, guidance: str) -> Compression | None:
-        """What a request to compress with this guidance need not pay for again: one being applied, or a preview."""
-        applies = (compression for compression in self._active() if compression.kind == "apply" and not guidance)
-        return next(applies, None) or self.preview_with(guidance)
+    def reusable(self, wish: Wish) -> Compression | None:
+        """What a request to compress with this wish need not pay for again: one being applied, or a preview."""
+        applies = (compression for compression in self._active() if compression.kind == "apply" and wish == NO_WISH)
+        return next(applies, None) or self.preview_with(wish)
 
     @property
     def shown(self) -> Compression | None:

@@ -21,6 +21,7 @@ from gemini_companion.engine.history.log import (
     Usage,
     Withheld,
 )
+from gemini_companion.engine.history.verdict import Verdict
 from gemini_companion.engine.tokens.ledger import RequestParts
 
 StopReason: TypeAlias = Literal["contextWindowWillOverflow", "loopDetected", "maxTurns", "blocked"]
@@ -155,6 +156,14 @@ class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename=
     compression_id: str | msgspec.UnsetType = msgspec.UNSET
     """The compression under way; absent while none is."""
     last: CompressionResult | msgspec.UnsetType = msgspec.UNSET
+    mode: Literal["auto", "remind", "off"] = "auto"
+    """Whether it starts by itself, only reminds, or does neither."""
+    is_due: bool = False
+    """The count has reached the threshold."""
+    threshold_reason: str | msgspec.UnsetType = msgspec.UNSET
+    """Why the threshold is not the one of the settings, as a sentence; absent where it is."""
+    verdict: Verdict | msgspec.UnsetType = msgspec.UNSET
+    """Whether compressing now would pay for itself; absent while there is nothing to compress."""
 
 
 class CompressionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -12,10 +12,11 @@ from weakref import WeakSet
 import msgspec
 
 from gemini_companion.engine.compression.breaker import Breaker
+from gemini_companion.engine.compression.experience import Experience
 from gemini_companion.engine.compression.undo import can_undo
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.facts.retention import FactCache
-from gemini_companion.engine.history.content import Content, merge_neighbours
+from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
     AttemptEntry,
@@ -30,7 +31,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
     UndoEntry,
 )
-from gemini_companion.engine.history.part import is_truthy
+from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
@@ -43,6 +44,7 @@ from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import CompressionStatusReport
 from gemini_companion.sessions.services import Services
+from gemini_companion.sessions.trigger import Costs, Mark, mark_of, mode_of
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +69,7 @@ class Session:
         self.ledger = ledger or TokenLedger()
         self.history = History(self.ledger.measure)
         self.breaker = Breaker()
+        self.experience = Experience()
         self.lane = Lane()
         self.compressions = ActiveCompressions()
         self.fact_cache = FactCache()
@@ -166,6 +169,7 @@ class Session:
         ide_tokens = 0 if _only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
         self.history.apply(entry)
         self.breaker.apply(entry)
+        self.experience.apply(entry)
         if self.history.epoch != epoch and ide_tokens:
             self._due_ide_tokens = ide_tokens
         match entry:
@@ -276,21 +280,21 @@ class Session:
         if not self.ledger.observe(choice.name, self.history.epoch, counted, measured, limit=self.limit(choice)):
             logger.warning("Not believed: %d tokens counted where %d were estimated", measured, counted.total)
 
-    def trigger_at(self, choice: ModelChoice) -> int | None:
-        """The count at which automatic compression starts, `None` while it is off."""
-        settings = self.services.settings()
-        marks: list[int] = []
-        if settings.compression_threshold < 1:
-            marks.append(round(settings.compression_threshold * self.limit(choice)))
-        if settings.compression_token_cap is not None:
-            marks.append(settings.compression_token_cap)
-        return min(marks) if marks else None
+    def mark(self, choice: ModelChoice) -> Mark:
+        """Where automatic compression starts."""
+        return mark_of(self.services.settings(), self.limit(choice), choice.name, self.experience)
+
+    def costs(self, choice: ModelChoice) -> Costs:
+        """What a verdict on the cost of a compression rests on."""
+        compressor = self.services.models.compressor(self.services.settings(), choice)
+        return Costs(choice, compressor, self.experience, self.limit(choice))
 
     def status(self, client: Client | None, choice: ModelChoice | None = None) -> CompressionStatusReport:
         """Where compression stands. `force_full_ide_context` is computed for `client`, and true without one."""
         choice = choice or self.choice()
-        count = self.token_count(choice)
-        mark = self.trigger_at(choice)
+        settings, mark, count = self.services.settings(), self.mark(choice), self.token_count(choice)
+        left = None if mark.tokens is None else max(0, mark.tokens - count.tokens)
+        verdict = self.costs(choice).estimate(count.tokens, self.parts(), settings.compression_strategy)
         under_way = self.compressions.shown
         return CompressionStatusReport(
             session_id=self.session_id,
@@ -304,8 +308,12 @@ class Session:
             token_count=count.tokens,
             token_count_source=count.source,
             token_limit=self.limit(choice),
-            threshold=self.services.settings().compression_threshold,
-            tokens_until_compression=None if mark is None else max(0, mark - count.tokens),
+            threshold=mark.share,
+            threshold_reason=mark.reason or msgspec.UNSET,
+            tokens_until_compression=left,
+            mode=mode_of(settings, mark),
+            is_due=left == 0,
+            verdict=verdict or msgspec.UNSET,
             compressions=len(self.history.compressions),
             can_undo=any(map(can_undo, self.history.in_force.values())),
         )
@@ -323,25 +331,6 @@ class Session:
             contents.insert(0, self.environment)
         contents.extend(more)
         return sendable(contents)
-
-
-def sendable(contents: Iterable[Content]) -> tuple[Content, ...]:
-    """Contents as the API accepts them.
-
-    Roles alternate, function responses precede a user content's other parts, empty contents are left out.
-    """
-    merged = merge_neighbours(content for content in contents if content.parts)
-    return tuple(_results_first(content) for content in merged)
-
-
-def _results_first(content: Content) -> Content:
-    if content.role != "user" or len(content.parts) < 2:
-        return content
-    results = [part for part in content.parts if is_truthy(part.get("functionResponse"))]
-    if not results or len(results) == len(content.parts):
-        return content
-    others = [part for part in content.parts if not is_truthy(part.get("functionResponse"))]
-    return Content(role="user", parts=(*results, *others))
 
 
 def _only_appends(entry: Entry) -> bool:

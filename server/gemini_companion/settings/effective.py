@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
 
@@ -25,6 +26,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Which of them it comes from."""
     compression_threshold: float
     """Share of the token limit, 0 to 1; 1 turns automatic compression off, 0 is always reached."""
+    is_threshold_set: bool
+    """A layer sets the threshold, so it is nobody's to move up."""
     compression_token_cap: int | None
     """Tokens; `None` where there is no cap."""
     token_limit_override: int | None
@@ -50,6 +53,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what a snapshot left out is put back, and a snapshot that left out too much refused."""
     retention_floor: float
     """Share of what must not be lost, 0 to 1, below which a snapshot is refused."""
+    compression_strategy: StrategyName
+    compression_mode: Literal["auto", "remind", "off"]
+    compression_adaptive: bool
+    """Undos and ratings move the threshold."""
     session_retention_days: int | None
     """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
@@ -77,6 +84,7 @@ def settle(
         model_name=wished or merged.model.name,
         model_name_source=source,
         compression_threshold=_threshold(merged.model.compression_threshold, remote_compression_threshold),
+        is_threshold_set=merged.model.compression_threshold is not None,
         compression_token_cap=merged.model.compression_token_cap or None,
         token_limit_override=merged.model.token_limit,
         max_session_turns=merged.model.max_session_turns if merged.model.max_session_turns > 0 else None,
@@ -93,6 +101,9 @@ def settle(
         compression_model=merged.companion.compression.model,
         compression_gate=merged.companion.compression.gate,
         retention_floor=merged.companion.compression.retention_floor,
+        compression_strategy=merged.companion.compression.strategy,
+        compression_mode=merged.companion.compression.mode,
+        compression_adaptive=merged.companion.compression.adaptive,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),

@@ -8,11 +8,12 @@ keys are kept and ignored. A key set to null counts as not set.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
 
+from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
 
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
@@ -31,6 +32,8 @@ EXPECTED: Final[Mapping[str, str]] = {
     "context.importFormat": '"tree" or "flat"',
     "telemetry.otlpProtocol": '"grpc" or "http"',
     "companion.compression.model": "a model's name, such as gemini-2.5-pro, without spaces",
+    "companion.compression.strategy": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
+    "companion.compression.mode": '"auto", "remind" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
@@ -115,6 +118,16 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """Before a snapshot is installed, look for what must not be lost, and put back what it left out."""
     retention_floor: Annotated[float, Meta(ge=0, le=1)] = 0.5
     """Of rules, decisions, tasks, errors, paths and commands a snapshot must hold this share, or it is refused. 0: none."""
+    strategy: StrategyName = "split"
+    """What is hidden and what stays word for word. "split": the newest 30 % stay. "semantic": cut where the topic
+    changes. "selective": rules, decisions, requests and the last state of files stay. "hierarchical": earlier snapshots
+    are never summarised again. "reserve": the newest 20,000 tokens stay. "assemble": no model is asked.
+    "userMessages": only what you wrote stays.
+    """
+    mode: Literal["auto", "remind", "off"] = "auto"
+    """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""
+    adaptive: bool = True
+    """Let your undos and ratings move the threshold a little, never above one that you have set yourself."""
 
 
 class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from gemini_companion.engine.compression.split_strategy import SplitStrategy
+from gemini_companion.engine.compression.strategies.split import SplitStrategy
 from gemini_companion.engine.compression.truncate import (
     MINIMUM_OUTPUT_CHARACTERS,
     OUTPUT_LIMIT_CHARACTERS,

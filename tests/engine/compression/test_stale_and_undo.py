@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from gemini_companion.engine.compression.messages import message_for
-from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT, SplitStrategy
 from gemini_companion.engine.compression.stale import is_stale
+from gemini_companion.engine.compression.strategies.split import SplitStrategy
+from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.errors import CompressionNotFound
 from gemini_companion.engine.history.content import model_text, user_text

@@ -26,9 +26,9 @@ from gemini_companion.engine.history.log import (
     decode_entry,
     encode_entry,
 )
+from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.totals import Totals, add_totals
 from gemini_companion.engine.history.view import History
-from gemini_companion.sessions.session import sendable
 from tests.support.logs import LEDGER, Book
 from tests.support.random_books import PROGRAMS, Step, write
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT
+from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.errors import CompressionNotFound
 from gemini_companion.engine.history.compose import PINS_INTRODUCTION
 from gemini_companion.engine.history.content import Content, model_text, user_text

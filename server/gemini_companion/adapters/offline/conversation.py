@@ -10,7 +10,7 @@ import msgspec
 from gemini_companion.adapters.offline.question import states
 from gemini_companion.adapters.offline.quoting import as_quotation, listed
 from gemini_companion.adapters.offline.wording import Wording, is_own_answer
-from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT
+from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.extract import facts_of, result_text
 from gemini_companion.engine.facts.fact import FactSource

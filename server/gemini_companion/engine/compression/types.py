@@ -23,6 +23,13 @@ from gemini_companion.engine.history.log import (
     Cut,
     TokenCountSource,
 )
+from gemini_companion.engine.history.verdict import StrategyName
+
+ACKNOWLEDGEMENT: Final = "Got it. Thanks for the additional context!"
+"""The model's answer to a snapshot; a literal that other programs look for."""
+
+FIRST_SEQ: Final = 1
+"""The first sequence number of a log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +120,9 @@ class ViewChange(msgspec.Struct, frozen=True, kw_only=True):
 
 class Strategy(Protocol):
     """How a history is compressed. Both methods are pure, and raise for no curated view."""
+
+    name: StrategyName
+    """As in settings and results."""
 
     def plan(self, trim: Trim, log: LogState) -> Plan | None:
         """Decide what to hide and what to keep; `None` if nothing can be gained."""

@@ -12,6 +12,7 @@ import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
+from gemini_companion.engine.history.verdict import StrategyName, Verdict
 from gemini_companion.engine.history.version_0_1 import MARK, upgraded_entry
 
 CompressionStatus: TypeAlias = Literal[
@@ -115,6 +116,9 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     appendix: str | None = None
     """What of the hidden facts was put back behind the snapshot, as the model gets it."""
     retention: Retention | None = None
+    strategy: StrategyName | None = None
+    """What chose the span; absent for undos and for shortened outputs."""
+    verdict: Verdict | None = None
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

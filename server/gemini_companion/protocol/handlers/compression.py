@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.verdict import Verdict
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.progress import client_progress
 from gemini_companion.protocol.types import (
@@ -13,19 +15,22 @@ from gemini_companion.protocol.types import (
     SourcesParams,
     UndoParams,
 )
+from gemini_companion.sessions.compression.cost import verdict_now
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.rating import rate
 from gemini_companion.sessions.compression.sources import snapshot_sources
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.compression_state import Wish
 from gemini_companion.sessions.results import CompressionList, CompressionSources, CompressionStatusReport
 from gemini_companion.sessions.transcript.inspection import compression_list
 
 
 async def compress(host: Host, params: CompressParams) -> CompressionResult:
+    if params.up_to is not None and params.from_ is not None:
+        raise InvalidInput("A compression goes up to a turn or begins at one, not both.", path="$.from")
+    wish = Wish(guidance=params.instructions, strategy=params.strategy, up_to=params.up_to, since=params.from_)
     with host.sink.compression_progress(params.work_done_token, "Compressing the chat"):
-        return await host.app.compress(
-            host.client, params.session_id, instructions=params.instructions, preview=params.preview
-        )
+        return await host.app.compress(host.client, params.session_id, wish=wish, preview=params.preview)
 
 
 async def status(host: Host, params: SessionParams) -> CompressionStatusReport:
@@ -50,6 +55,10 @@ async def undo_(host: Host, params: UndoParams) -> CompressionResult:
 async def rate_(host: Host, params: RateParams) -> None:
     session = await host.hold(params.session_id)
     await rate(session, params.compression_id, rating=params.rating, note=params.note)
+
+
+async def verdict(host: Host, params: SessionParams) -> Verdict:
+    return verdict_now(await host.load(params.session_id))
 
 
 async def list_(host: Host, params: SessionParams) -> CompressionList:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gemini_companion.engine.history.log import CompressionResult, Trigger
-from gemini_companion.sessions.compression_state import Compression, Kind
+from gemini_companion.sessions.compression_state import NO_WISH, Compression, Kind, Wish
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
 
 
 def new_compression(
-    session: Session, kind: Kind, trigger: Trigger, compression_id: str | None = None, *, guidance: str = ""
+    session: Session, kind: Kind, trigger: Trigger, compression_id: str | None = None, *, wish: Wish = NO_WISH
 ) -> Compression:
     """A compression that is visible to the status, joinable and cancellable. The caller prepares its job at once."""
 
@@ -22,7 +22,7 @@ def new_compression(
         compression_id or session.services.new_id("compression"),
         kind,
         trigger,
-        guidance=guidance,
+        wish=wish,
         emit=session.emit,
         on_change=changed,
         monotonic=session.services.clock.monotonic,

@@ -25,7 +25,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.compression.messages import message_for
-from gemini_companion.engine.compression.split_strategy import SplitStrategy
+from gemini_companion.engine.compression.strategies.registry import STRATEGIES
 from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, trim_outputs
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
 from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
@@ -67,9 +67,7 @@ class CompressionRun:
 
     session: Session
     compression: Compression
-    guidance: str = ""
-    """What the user wants kept, `""` for no wish."""
-    strategy: Strategy = field(default_factory=SplitStrategy)
+    strategy: Strategy = field(init=False)
     choice: ModelChoice = field(init=False)
     retries: RetryBudget = field(init=False)
     """Shared by every call of the run: summarising, verifying, repairing, counting."""
@@ -77,6 +75,10 @@ class CompressionRun:
     """The session's token count when it began."""
     calls: int = 0
     """Generate calls so far."""
+
+    def __post_init__(self) -> None:
+        named = self.compression.wish.strategy or self.session.services.settings().compression_strategy
+        self.strategy = STRATEGIES[named]()
 
     @property
     def forced(self) -> bool:
@@ -195,7 +197,7 @@ class CompressionRun:
             report=self.compression.enter,
         )
         try:
-            return await summariser.summarise(plan, self.guidance)
+            return await summariser.summarise(plan, self.compression.wish.guidance)
         finally:
             self.calls = summariser.calls
 
@@ -298,6 +300,7 @@ class CompressionRun:
             split_at=plan.split_at if plan else None,
             kept_contents=len(plan.trim.items) - plan.split_at if plan else None,
             snapshot=snapshot,
+            strategy=self.strategy.name if plan else None,
             model_calls=self.calls,
             duration_ms=self.compression.elapsed_ms,
             message=message or message_for(status, before, after),

@@ -4,10 +4,12 @@ Two requests never pay for one thing twice. What they meet, and what becomes of 
 
 | under way | compress | preview | a turn's safe point, if it is due |
 | --- | --- | --- | --- |
-| compression | joins it | waits for it, then sees the new view | joins it |
-| preview with the same guidance | installs its result | joins it | installs its result, whatever its guidance |
-| preview with other guidance | runs beside it | runs beside it | |
-| a preview being applied | waits for it | waits for it, then sees the new view | joins it |
+| compression | joins it, unless it names other turns: then runs behind it | waits, then sees the new view | joins it |
+| preview with the same wish | installs its result | joins it | installs its result, unless it names turns |
+| preview with another wish | runs beside it | runs beside it | the same, whatever its guidance |
+| a preview being applied | waits for it; with a wish, runs behind it | waits, then sees the new view | joins it |
+
+A wish is guidance, a strategy, and turns (`compression_state.Wish`).
 
 A preview that is ready and not applied belongs to the person who looks at it: nobody else installs it.
 """
@@ -22,7 +24,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.preview import install_preview
 from gemini_companion.sessions.compression.run import CompressionRun
-from gemini_companion.sessions.compression_state import Compression
+from gemini_companion.sessions.compression_state import NO_WISH, Compression, Wish
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.session import Session
@@ -30,36 +32,34 @@ from gemini_companion.sessions.session import Session
 _INSTALLED: Final = ("COMPRESSED", "CONTENT_TRUNCATED")
 
 
-async def compress(
-    session: Session, *, client: str, instructions: str = "", preview: bool = False
-) -> CompressionResult:
+async def compress(session: Session, *, client: str, wish: Wish = NO_WISH, preview: bool = False) -> CompressionResult:
     """Compress on a user's request; see the table above for one that meets another.
 
     Raises the `ModelFault` that ended it, `Cancelled`, `StaleVersion`, `StorageFault`.
     """
     if preview:
-        return await wait_and_list(session, _preview(session, instructions).job, client)
-    compression = session.compressions.joinable
+        return await wait_and_list(session, _preview(session, wish).job, client)
+    compression = session.compressions.joinable(wish)
     if compression is None:
-        reused = await _reuse(session, session.compressions.reusable(instructions), client)
+        reused = await _reuse(session, session.compressions.reusable(wish), client)
         if reused is not None:
             await session.update_listing()
             return reused
-        compression = session.compressions.joinable  # somebody may have begun one meanwhile
+        compression = session.compressions.joinable(wish)  # somebody may have begun one meanwhile
     if compression is None:
-        compression = new_compression(session, "compress", "manual", guidance=instructions)
-        run = CompressionRun(session=session, compression=compression, guidance=instructions)
+        compression = new_compression(session, "compress", "manual", wish=wish)
+        run = CompressionRun(session=session, compression=compression)
         session.lane.submit(compression.prepare(run.execute))
     return await wait_and_list(session, compression.job, client)
 
 
-def _preview(session: Session, instructions: str) -> Compression:
-    """The preview under way with this guidance, else a new one."""
-    same = session.compressions.preview_with(instructions)
+def _preview(session: Session, wish: Wish) -> Compression:
+    """The preview under way with this wish, else a new one."""
+    same = session.compressions.preview_with(wish)
     if same is not None:
         return same
-    compression = new_compression(session, "preview", "manual", guidance=instructions)
-    run = CompressionRun(session=session, compression=compression, guidance=instructions)
+    compression = new_compression(session, "preview", "manual", wish=wish)
+    run = CompressionRun(session=session, compression=compression)
 
     async def execute() -> CompressionResult:
         running = session.compressions.installing
@@ -74,7 +74,7 @@ def _preview(session: Session, instructions: str) -> Compression:
 async def compress_by_prompt(session: Session, client: Client, guidance: str) -> ChatResult:
     """Compress because a slash command asked for it; the result stands where a turn's would."""
     with client.following(session.session_id):
-        result = await compress(session, client=client.client_id, instructions=guidance)
+        result = await compress(session, client=client.client_id, wish=Wish(guidance=guidance))
     return ChatResult(
         session_id=session.session_id,
         turn_id=session.services.new_id("turn"),
@@ -100,6 +100,8 @@ async def compress_at_safe_point(
     if not _is_due(session, choice, rescue=rescue):
         return None
     for preview in session.compressions.previews():
+        if preview.wish.reach != NO_WISH.reach:
+            continue
         reused = await _reuse(session, preview, "turn", choice)
         if reused is not None:
             return reused
@@ -110,9 +112,11 @@ async def compress_at_safe_point(
 
 
 def _is_due(session: Session, choice: ModelChoice, *, rescue: bool) -> bool:
-    """Step 3: whether the count has reached the trigger, or none is needed."""
-    mark = session.trigger_at(choice)
+    """Step 3: whether the count has reached the trigger, or none is needed. A mode that reminds runs for a rescue."""
+    mark = session.mark(choice).tokens
     if mark is None or not session.history.items:
+        return False
+    if not rescue and session.services.settings().compression_mode != "auto":
         return False
     tokens = session.token_count(choice).tokens
     return rescue or (tokens >= mark and not session.breaker.is_paused(tokens, session.limit(choice)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.compression.answer import whole_snapshot
-from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT
+from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.compose import PINS_INTRODUCTION
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.item import Item

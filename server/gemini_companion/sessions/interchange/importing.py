@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.compression.split_strategy import ACKNOWLEDGEMENT, FIRST_SEQ
+from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT, FIRST_SEQ
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import (

@@ -131,7 +131,7 @@ class Turn:
         await refresh_environment(session)
         due = await prepare_context(session, self.client)
         overflow = await overflow_of(session, self.choice, self._content(), due)
-        if overflow is not None and session.trigger_at(self.choice) is not None:
+        if overflow is not None and session.mark(self.choice).tokens is not None:
             await self._compress(rescue=True)
             await refresh_environment(session)
             due = await prepare_context(session, self.client)

@@ -6,26 +6,23 @@ from collections.abc import Sequence
 from typing import Final
 
 from gemini_companion.engine.compression.split import SPLIT_FRACTION, split_by_weight, split_inside_run
-from gemini_companion.engine.compression.types import LogState, Plan, Trim, ViewChange
+from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT, FIRST_SEQ, LogState, Plan, Trim, ViewChange
 from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, Shape
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.part import has_call, is_truthy, visible_text
+from gemini_companion.engine.history.verdict import StrategyName
 
 TOO_LITTLE: Final = 1 / 3
 """An agent's run is split inside if no plain user content lies far enough, and less than this share of the weight would
 be hidden: so small a gain is used up after a few rounds.
 """
 
-FIRST_SEQ: Final = 1
-"""The first sequence number of a log."""
-
-ACKNOWLEDGEMENT: Final = "Got it. Thanks for the additional context!"
-"""The model's answer to a snapshot; a literal that other programs look for."""
-
 
 class SplitStrategy:
     """See `types.Strategy`."""
+
+    name: StrategyName = "split"
 
     def plan(self, trim: Trim, log: LogState) -> Plan | None:
         """Decide where to split, and what follows from it; `None` when nothing stands before the split."""
