@@ -28,6 +28,7 @@ workspace, and the editor in one. `user`: nobody else.
 
 AUTHORITY: Final[Mapping[str, Authority]] = {
     "model.name": "editor",
+    "model.local": "user",
     "model.compressionThreshold": "editor",
     "model.compressionTokenCap": "editor",
     "model.tokenLimit": "editor",

@@ -24,6 +24,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The name in GEMINI_MODEL or `model.name`; `None` for the default model."""
     model_name_source: Literal["GEMINI_MODEL", "model.name"] | None
     """Which of them it comes from."""
+    local_model: str | None
+    """The absolute path of a GGUF file, `~` resolved; `None` where no model runs on this machine."""
     compression_threshold: float
     """Share of the token limit, 0 to 1; 1 turns automatic compression off, 0 is always reached."""
     is_threshold_set: bool
@@ -83,6 +85,7 @@ def settle(
     return Settings(
         model_name=wished or merged.model.name,
         model_name_source=source,
+        local_model=_resolved(merged.model.local, home) if merged.model.local else None,
         compression_threshold=_threshold(merged.model.compression_threshold, remote_compression_threshold),
         is_threshold_set=merged.model.compression_threshold is not None,
         compression_token_cap=merged.model.compression_token_cap or None,
@@ -130,5 +133,5 @@ def _threshold(local: float | None, remote: float | None) -> float:
     return DEFAULT_COMPRESSION_THRESHOLD
 
 
-def _resolved(folder: str, home: Path) -> str:
-    return str(home) + folder[1:] if folder.startswith("~") else folder
+def _resolved(path: str, home: Path) -> str:
+    return str(home) + path[1:] if path.startswith("~") else path

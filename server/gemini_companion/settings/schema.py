@@ -23,11 +23,13 @@ _FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
 # pattern and a list. So in `fileName` only the schema has the pattern of the single name; `validation` checks it.
 _OneFileName: TypeAlias = Annotated[str, Meta(extra_json_schema={"pattern": FILE_NAME})]
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
+_FilePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{1,4096}$(?!\n)")]
 _ModelName: TypeAlias = Annotated[str, Meta(pattern=MODEL_NAME)]
 _Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 
 EXPECTED: Final[Mapping[str, str]] = {
     "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
+    "model.local": "the absolute path of a GGUF file, or one that starts with ~/",
     "context.fileName": "the name of a file, without a folder, or a list of such names",
     "context.importFormat": '"tree" or "flat"',
     "telemetry.otlpProtocol": '"grpc" or "http"',
@@ -52,6 +54,10 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: _ModelName | None = None
     """The model that answers, unless a chat, the session or GEMINI_MODEL names another. "offline" is built in; a blank
     text or "none" names none. A name with a path (projects/…) counts in the user's own file only.
+    """
+    local: _FilePath | None = None
+    """A GGUF file with a model to run on this machine, as an absolute path or one that starts with ~/. It answers where
+    the model "local" is chosen. Read only from the user's own file.
     """
     compression_threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
     """Share of the model's limit at which the history is compressed by itself: 0 always, 1 never. By default 0.5."""
