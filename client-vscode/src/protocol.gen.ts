@@ -166,6 +166,19 @@ export interface UnpinParams {
   readonly sessionId?: string | null;
 }
 
+/**
+ * What to recall: what answers `query`, or a turn or an entry by its id.
+ *
+ * In all sessions of the project unless one is named. `limit` is for a query; a turn is given whole.
+ */
+export interface RecallParams {
+  readonly query?: string | null;
+  readonly turnId?: string | null;
+  readonly entryId?: string | null;
+  readonly sessionId?: string | null;
+  readonly limit?: number;
+}
+
 /** No fields: the params of a method that needs none. */
 export type Empty = Readonly<Record<string, never>>;
 
@@ -941,6 +954,33 @@ export interface PinList {
   readonly pins: readonly Pin[];
 }
 
+/** What was found, best first. */
+export interface RecallResult {
+  readonly hits: readonly RecallHit[];
+  /** Sessions that are searched in part only, since they are still being indexed; absent if there are none. */
+  readonly unindexed?: number;
+}
+
+/** Something that was said, and where. */
+export interface RecallHit {
+  readonly sessionId: string;
+  readonly sessionTitle: string;
+  readonly turnId: string;
+  readonly entryId: string;
+  readonly role: "model" | "tool" | "user";
+  readonly time: number;
+  /** Of a search the passage, at most 600 characters around what matches; of a turn or an entry all of it. */
+  readonly text: string;
+  /** Larger is better; comparable within one answer only. 0 where nothing was searched for. */
+  readonly score?: number;
+  /** How the two entries before it begin, oldest first, at most 200 characters each. */
+  readonly before?: readonly string[];
+  /** The same of the two entries after it. */
+  readonly after?: readonly string[];
+  /** A compression hides it from the model in its session. */
+  readonly isHidden?: boolean;
+}
+
 /** The models, which one is in use, and why. */
 export interface ModelReport {
   readonly models: readonly ModelInfo[];
@@ -1073,6 +1113,8 @@ export interface Requests {
   readonly "gemini/unpin": { readonly params: UnpinParams; readonly result: null };
   /** The pins of a session. */
   readonly "gemini/pins": { readonly params: SessionParams; readonly result: PinList };
+  /** Find what was said, in all sessions of the project or in one, best first; or give a turn or an entry back whole. */
+  readonly "gemini/recall": { readonly params: RecallParams; readonly result: RecallResult };
   /** The models, which one answers, and why. */
   readonly "gemini/models": { readonly params: Empty; readonly result: ModelReport };
   /** Sums over a session. */
@@ -1149,6 +1191,7 @@ export const RequestMethod = {
   pin: "gemini/pin",
   unpin: "gemini/unpin",
   pins: "gemini/pins",
+  recall: "gemini/recall",
   models: "gemini/models",
   stats: "gemini/stats",
   eventsReplay: "gemini/events/replay",

@@ -532,6 +532,25 @@ export const pinList = v.object({
   pins: v.array(pin),
 });
 
+export const recallHit = v.object({
+  sessionId: v.string(),
+  sessionTitle: v.string(),
+  turnId: v.string(),
+  entryId: v.string(),
+  role: v.picklist(["model", "tool", "user"]),
+  time: integer,
+  text: v.string(),
+  score: v.exactOptional(v.number()),
+  before: v.exactOptional(v.array(v.string())),
+  after: v.exactOptional(v.array(v.string())),
+  isHidden: v.exactOptional(v.boolean()),
+});
+
+export const recallResult = v.object({
+  hits: v.array(recallHit),
+  unindexed: v.exactOptional(integer),
+});
+
 export const modelInfo = v.object({
   name: v.string(),
   tokenLimit: integer,
@@ -594,6 +613,7 @@ export const results = {
   "gemini/pin": pin,
   "gemini/unpin": v.null(),
   "gemini/pins": pinList,
+  "gemini/recall": recallResult,
   "gemini/models": modelReport,
   "gemini/stats": stats,
   "gemini/events/replay": eventPage,

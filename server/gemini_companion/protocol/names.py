@@ -26,6 +26,7 @@ METHODS: Final = (
     "gemini/pin",
     "gemini/pins",
     "gemini/prompt/check",
+    "gemini/recall",
     "gemini/session/delete",
     "gemini/session/export",
     "gemini/session/fork",

@@ -200,6 +200,19 @@ class ReplayParams(_Params, frozen=True, kw_only=True):
     after_seq: Annotated[int, Meta(ge=0)]
 
 
+class RecallParams(_Params, frozen=True, kw_only=True):
+    """What to recall: what answers `query`, or a turn or an entry by its id.
+
+    In all sessions of the project unless one is named. `limit` is for a query; a turn is given whole.
+    """
+
+    query: str | None = None
+    turn_id: str | None = None
+    entry_id: str | None = None
+    session_id: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
+
+
 class OpenFileReport(_Params, frozen=True, kw_only=True):
     """One open file. `lastFocusedAt` may be in any unit; larger is newer."""
 

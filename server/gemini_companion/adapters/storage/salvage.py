@@ -22,7 +22,7 @@ _TABLES: Final = {
     "leases": ("session_id", "instance", "machine", "pid", "started", "heartbeat"),
     "event_numbers": ("session_id", "next", "gone_to"),
 }
-"""Tables that are copied as they are. Events are only for replay, and the index is rebuilt."""
+"""Tables that are copied as they are. Events are only for replay, the indexes are made anew."""
 
 _OLD_NAMES: Final = {"log": "entries"}
 """What version 0.1 called a table."""

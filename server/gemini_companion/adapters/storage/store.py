@@ -23,6 +23,8 @@ from gemini_companion.adapters.storage.private_files import (
     write_private_text,
 )
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
+from gemini_companion.adapters.storage.recall import SqliteRecall
+from gemini_companion.adapters.storage.schema import FILE_NAME
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
 from gemini_companion.engine.history.log import Entry
@@ -111,7 +113,8 @@ class SqliteStore:
         self._lost_events: dict[str, int] = {}
         """By session, the highest number of an event that could not be stored."""
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
-        """Where everything that touches the file happens."""
+        """Where everything that writes to the file happens."""
+        self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
         """Make a session and hold it. Raises `InvalidInput` if the id is taken."""
