@@ -227,7 +227,8 @@ export class Chat extends ChatState {
     const [sessionId, conversation] = [this.info?.sessionId, this.conversation];
     if (sessionId === undefined) return;
     const { items, compressions, constraints } = await readTranscript(this.daemon, sessionId);
-    if (conversation === this.conversation) conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
+    if (conversation === this.conversation)
+      conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
   }
 
   /** Something happens in a chat that is not shown: it matters as long as its rows are kept. */

@@ -1,13 +1,13 @@
 /** What a person is asked before a compression, and about one. Each answer is `undefined` if the person turned away. */
 import { window } from "vscode";
 import type { Translate } from "../chat/pure/words.js";
-import { STRATEGIES } from "../panel/compressionWords.js";
-import type { CompressParams } from "../protocol.gen.js";
-
-type StrategyName = keyof typeof STRATEGIES;
+import { STRATEGIES, type StrategyName } from "../panel/compressionWords.js";
 
 /** How one compression is to be made. */
-export type Guidance = Pick<CompressParams, "strategy" | "instructions">;
+export interface Guidance {
+  readonly strategy?: StrategyName;
+  readonly instructions?: string;
+}
 
 export async function askGuidance(t: Translate): Promise<Guidance | undefined> {
   const title = t("Compress Chat");

@@ -116,7 +116,11 @@ function modelItems(shell: ReturnType<typeof useShell>, panel: PanelState): read
   };
   const named = panel.models.list.map(({ name, description, tokenLimit }) => ({
     label: name,
-    detail: [description, isOwnModel(name) && t("runs on this machine"), t("{0} tokens", formatShort(tokenLimit, panel.settings.locale))]
+    detail: [
+      description,
+      isOwnModel(name) && t("runs on this machine"),
+      t("{0} tokens", formatShort(tokenLimit, panel.settings.locale)),
+    ]
       .filter((part) => part !== "" && part !== false)
       .join(" · "),
     checked: name === asked,

@@ -126,8 +126,9 @@ function StatisticsLine({ stats, locale }: { readonly stats: Stats; readonly loc
 
 /** Whether a compression would be worth it now, and the numbers that say so. */
 function VerdictLines({ verdict, locale }: { readonly verdict: Verdict; readonly locale: string }) {
-  const { savedPerTurn, summaryTokens, lostCacheTokens, expectedTurns, netTokens, message } = verdict;
-  const tokens = (count: number) => t("{0} tokens", formatCount(count, locale));
+  const { savedPerTurn, summaryTokens, lostCacheTokens, expectedTurns = 0, netTokens, message = "" } = verdict;
+  if (message === "") return null;
+  const tokens = (count = 0) => t("{0} tokens", formatCount(count, locale));
   const rows = [
     [t("Saved with each turn"), tokens(savedPerTurn)],
     [t("Turns to be expected"), formatCount(expectedTurns, locale)],

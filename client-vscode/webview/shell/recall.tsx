@@ -29,10 +29,10 @@ export function RecallHits({ hits, query }: { readonly hits: readonly RecallHit[
                   ? t("Untitled chat")
                   : hit.sessionTitle}
               {" · "}
-              {hit.role === "user" ? t("You") : "Gemini"}
+              {hit.role === "user" ? t("You") : hit.role === "tool" ? t("Tool output") : "Gemini"}
               {" · "}
               {formatWhen(hit.time, Date.now(), locale)}
-              {hit.isHidden ? ` · ${t("folded")}` : ""}
+              {hit.isHidden === true ? ` · ${t("folded")}` : ""}
             </span>
           </button>
         </li>

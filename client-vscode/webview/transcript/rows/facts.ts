@@ -62,7 +62,11 @@ function sectionsOf(result: Result, language: Language): HTMLElement[] {
     sections.push(
       ...section(
         t("Put back word for word behind the snapshot"),
-        element("pre", { tabindex: 0, dir: "auto", role: "group", "aria-label": t("What was put back") }, result.appendix),
+        element(
+          "pre",
+          { tabindex: 0, dir: "auto", role: "group", "aria-label": t("What was put back") },
+          result.appendix,
+        ),
       ),
     );
   if (unsupported.length > 0)
@@ -74,8 +78,8 @@ function sectionsOf(result: Result, language: Language): HTMLElement[] {
     );
   if (result.strategy !== undefined)
     sections.push(element("p", {}, t("Strategy: {0}", t(STRATEGIES[result.strategy].name))));
-  if (result.verdict !== undefined && result.verdict.message !== "")
-    sections.push(element("p", { dir: "auto" }, result.verdict.message));
+  const { message = "" } = result.verdict ?? {};
+  if (message !== "") sections.push(element("p", { dir: "auto" }, message));
   return sections;
 }
 

@@ -48,7 +48,9 @@ export class RuleLines {
       ...rules.map((rule) => this.#line(rule)),
     );
     if (rules.length <= UNFOLDED) return [list];
-    return [element("details", { open: wasOpen }, element("summary", { tabindex: -1 }, summary(rules, language)), list)];
+    return [
+      element("details", { open: wasOpen }, element("summary", { tabindex: -1 }, summary(rules, language)), list),
+    ];
   }
 
   #line(rule: Rule): HTMLElement {
