@@ -39,6 +39,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.ide.maxOpenFiles": 99,
     "companion.ide.activeFileCharacters": 99,
     "companion.compression.model": "gemini-8",
+    "companion.compression.constraints": "off",
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,
     "companion.prompt.mandates": False,

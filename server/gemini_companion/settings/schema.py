@@ -31,6 +31,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "context.importFormat": '"tree" or "flat"',
     "telemetry.otlpProtocol": '"grpc" or "http"',
     "companion.compression.model": "a model's name, such as gemini-2.5-pro, without spaces",
+    "companion.compression.constraints": '"ask", "auto" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
@@ -111,6 +112,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
 
     model: _ModelName | None = None
     """The model that writes snapshots. By default one of the same family as the model that answers."""
+    constraints: Literal["ask", "auto", "off"] = "auto"
+    """What becomes of a standing rule in a prompt ("never …", "always …"): "auto" keeps it word for word in every
+    request at once and proposes what only may be a rule, "ask" proposes all of them, "off" looks for none.
+    """
 
 
 class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -23,6 +23,10 @@ from tests.adapters.storage.stores import START, MakeStore, event, execute, meta
 from tests.support.patience import PATIENCE
 
 
+LEAF = 13
+"""The first byte of a page of SQLite with rows of a table."""
+
+
 async def test_a_damaged_row_is_left_out_and_the_rest_is_read(
     store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -142,7 +146,10 @@ async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: 
     async with asyncio.timeout(PATIENCE):
         await filled(make_store)
         data = bytearray(read(database))
-        middle = len(data) // 2 // 4096 * 4096
+        entries = [
+            at for at in range(0, len(data), 4096) if data[at] == LEAF and data.count(b'"type":"prompt"', at, at + 4096)
+        ]
+        middle = entries[len(entries) // 2]
         data[middle : middle + 4096] = b"\xee" * 4096
         write(database, bytes(data))
         said: list[str] = []

@@ -19,9 +19,9 @@ from gemini_companion.engine.facts.neutralise import SNAPSHOT_TAG
 from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.sentences import sentences
-from gemini_companion.engine.history.compose import PINS_INTRODUCTION
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.part import is_thought, response_of, text_of
+from gemini_companion.engine.history.pinned import PINS_INTRODUCTION
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.replay import apply_text
 from gemini_companion.engine.prompts.attachments import read_attachment

@@ -43,10 +43,15 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ("UPDATE entries SET type = 'compression' WHERE type = 'compaction'", "ALTER TABLE entries RENAME TO log"),
     # Sessions that a sweep found old enough to go, and when it first did (ms since 1970).
     ("CREATE TABLE due_sessions (session_id TEXT PRIMARY KEY NOT NULL, since INTEGER NOT NULL)",),
+    # The rules that hold in every session of the project (a Constraint as JSON), oldest first by rowid.
+    ("CREATE TABLE constraints (constraint_id TEXT PRIMARY KEY NOT NULL, json BLOB NOT NULL)",),
 )
 
 TABLES: Final = ("sessions", "log", "damaged_entries", "leases", "event_numbers", "events", "documents", "due_sessions")
-"""Every table but the full-text index `texts`, all with a column `session_id`."""
+"""Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
+
+PROJECT_TABLES: Final = ("constraints",)
+"""Every table of the project as a whole."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:

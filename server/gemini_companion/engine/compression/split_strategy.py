@@ -11,6 +11,7 @@ from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, Shape
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.part import has_call, is_truthy, visible_text
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT as ACKNOWLEDGEMENT
 
 TOO_LITTLE: Final = 1 / 3
 """An agent's run is split inside if no plain user content lies far enough, and less than this share of the weight would
@@ -19,9 +20,6 @@ be hidden: so small a gain is used up after a few rounds.
 
 FIRST_SEQ: Final = 1
 """The first sequence number of a log."""
-
-ACKNOWLEDGEMENT: Final = "Got it. Thanks for the additional context!"
-"""The model's answer to a snapshot; a literal that other programs look for."""
 
 
 class SplitStrategy:
