@@ -179,6 +179,15 @@ export interface RecallParams {
   readonly limit?: number;
 }
 
+/** A constraint to take in, to propose, to release, to reword or to give another scope; a new one without an id. */
+export interface SetConstraintParams {
+  readonly state: "inForce" | "proposed" | "released";
+  readonly constraintId?: string | null;
+  readonly scope?: "project" | "session" | null;
+  readonly text?: string | null;
+  readonly sessionId?: string | null;
+}
+
 /** No fields: the params of a method that needs none. */
 export type Empty = Readonly<Record<string, never>>;
 
@@ -606,6 +615,35 @@ export interface SettingsChanged {
   readonly keys: readonly string[];
 }
 
+/** The rules changed: all of them, oldest first. It has the turn's id if a prompt brought that about. */
+export interface ConstraintsChanged {
+  readonly type: "constraintsChanged";
+  readonly constraints: readonly Constraint[];
+}
+
+/** A rule of the person's. In force, it stands word for word in every request to the model that answers. */
+export interface Constraint {
+  /** A pin's is its pin id. */
+  readonly constraintId: string;
+  /** Word for word as it was said. */
+  readonly text: string;
+  /** `project`: in every session of the project. */
+  readonly scope: "project" | "session";
+  /** `proposed`: found in a prompt and not in force; `released`: taken back, or replaced. */
+  readonly state: "inForce" | "proposed" | "released";
+  /** Milliseconds since 1970 (UTC). */
+  readonly createdAt: number;
+  /** Where it was said: in a prompt, by a pin, through a client's list of rules, in a memory file. */
+  readonly source: "client" | "memory" | "pin" | "prompt";
+  /** The turn whose prompt it stands in. */
+  readonly turnId?: string;
+  /** Id of the earlier one that it contradicts, and replaces once it is in force. */
+  readonly replaces?: string;
+  readonly replacedBy?: string;
+  /** A sentence for people: why it is only proposed, or what is wrong with it. */
+  readonly note?: string;
+}
+
 /** A hook ran. */
 export interface HookRan {
   readonly type: "hookRan";
@@ -981,6 +1019,11 @@ export interface RecallHit {
   readonly isHidden?: boolean;
 }
 
+/** The constraints of a session, pins among them, oldest first; released ones too. */
+export interface ConstraintList {
+  readonly constraints: readonly Constraint[];
+}
+
 /** The models, which one is in use, and why. */
 export interface ModelReport {
   readonly models: readonly ModelInfo[];
@@ -1053,6 +1096,7 @@ export type CompanionEvent =
   | MaxTurnsReached
   | MemoryChanged
   | SettingsChanged
+  | ConstraintsChanged
   | HookRan
   | TitleChanged
   | TrustChanged;
@@ -1115,6 +1159,10 @@ export interface Requests {
   readonly "gemini/pins": { readonly params: SessionParams; readonly result: PinList };
   /** Find what was said, in all sessions of the project or in one, best first; or give a turn or an entry back whole. */
   readonly "gemini/recall": { readonly params: RecallParams; readonly result: RecallResult };
+  /** The rules that the person set, pins among them: proposed, in force, released. */
+  readonly "gemini/constraints": { readonly params: SessionParams; readonly result: ConstraintList };
+  /** Take a rule in, propose, release or reword it, or make a new one. */
+  readonly "gemini/constraints/set": { readonly params: SetConstraintParams; readonly result: Constraint };
   /** The models, which one answers, and why. */
   readonly "gemini/models": { readonly params: Empty; readonly result: ModelReport };
   /** Sums over a session. */
@@ -1192,6 +1240,8 @@ export const RequestMethod = {
   unpin: "gemini/unpin",
   pins: "gemini/pins",
   recall: "gemini/recall",
+  constraints: "gemini/constraints",
+  constraintsSet: "gemini/constraints/set",
   models: "gemini/models",
   stats: "gemini/stats",
   eventsReplay: "gemini/events/replay",

@@ -273,6 +273,24 @@ export const settingsChanged = v.object({
   keys: v.array(v.string()),
 });
 
+export const constraint = v.object({
+  constraintId: v.string(),
+  text: v.string(),
+  scope: v.picklist(["project", "session"]),
+  state: v.picklist(["inForce", "proposed", "released"]),
+  createdAt: integer,
+  source: v.picklist(["client", "memory", "pin", "prompt"]),
+  turnId: v.exactOptional(v.string()),
+  replaces: v.exactOptional(v.string()),
+  replacedBy: v.exactOptional(v.string()),
+  note: v.exactOptional(v.string()),
+});
+
+export const constraintsChanged = v.object({
+  type: v.literal("constraintsChanged"),
+  constraints: v.array(constraint),
+});
+
 export const hookRan = v.object({
   type: v.literal("hookRan"),
   event: v.string(),
@@ -295,7 +313,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, hookRan, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
@@ -551,6 +569,10 @@ export const recallResult = v.object({
   unindexed: v.exactOptional(integer),
 });
 
+export const constraintList = v.object({
+  constraints: v.array(constraint),
+});
+
 export const modelInfo = v.object({
   name: v.string(),
   tokenLimit: integer,
@@ -614,6 +636,8 @@ export const results = {
   "gemini/unpin": v.null(),
   "gemini/pins": pinList,
   "gemini/recall": recallResult,
+  "gemini/constraints": constraintList,
+  "gemini/constraints/set": constraint,
   "gemini/models": modelReport,
   "gemini/stats": stats,
   "gemini/events/replay": eventPage,

@@ -45,6 +45,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.compression.strategy": "semantic",
     "companion.compression.mode": "remind",
     "companion.compression.adaptive": False,
+    "companion.compression.constraints": "off",
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,
     "companion.prompt.mandates": False,

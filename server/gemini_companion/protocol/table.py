@@ -19,7 +19,7 @@ from gemini_companion.engine.errors import (
     Unauthenticated,
 )
 from gemini_companion.protocol import lsp
-from gemini_companion.protocol.handlers import chat, compression, editor, recall, sessions
+from gemini_companion.protocol.handlers import chat, compression, constraints, editor, recall, sessions
 from gemini_companion.protocol.methods import (
     Method,
     Notification,
@@ -92,6 +92,10 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
     request("gemini/pins", sessions.list_pins, errors=_READS, doc="The pins of a session."),
     request("gemini/recall", recall.recall_, errors=(*_READS, InvalidInput),
             doc="Find what was said, in all sessions of the project or in one, best first; or give a turn or an entry back whole."),
+    request("gemini/constraints", constraints.list_, errors=_READS,
+            doc="The rules that the person set, pins among them: proposed, in force, released."),
+    request("gemini/constraints/set", constraints.set_, errors=(*_WRITES, InvalidInput),
+            doc="Take a rule in, propose, release or reword it, or make a new one."),
     request("gemini/models", sessions.models, errors=_READS, doc="The models, which one answers, and why."),
     request("gemini/stats", sessions.stats, errors=_READS, doc="Sums over a session."),
     request("gemini/events/replay", sessions.replay, errors=_READS,

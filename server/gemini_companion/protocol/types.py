@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from gemini_companion.engine.history.constraint import ConstraintScope, ConstraintState
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.protocol.lsp import Position, Range
 from gemini_companion.sessions.events import Event
@@ -182,6 +183,16 @@ class UnpinParams(_Params, frozen=True, kw_only=True):
     """A pin to take away."""
 
     pin_id: str
+    session_id: str | None = None
+
+
+class SetConstraintParams(_Params, frozen=True, kw_only=True):
+    """A constraint to take in, to propose, to release, to reword or to give another scope; a new one without an id."""
+
+    state: ConstraintState
+    constraint_id: str | None = None
+    scope: ConstraintScope | None = None
+    text: Annotated[str, Meta(max_length=4_000)] | None = None
     session_id: str | None = None
 
 

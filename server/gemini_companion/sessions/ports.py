@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.sessions.recalled import RecallResult
@@ -135,6 +136,14 @@ class SessionStore(Protocol):
 
     async def delete(self, session_id: str) -> None:
         """Delete a session, its log, events and private files. Raises `SessionBusy` if another process holds it."""
+        ...
+
+    async def constraints(self) -> tuple[Constraint, ...]:
+        """Read the constraints of the whole project, oldest first, released ones included."""
+        ...
+
+    async def save_constraint(self, constraint: Constraint) -> None:
+        """Add a constraint of the project, or replace the one with its id; it is on disk when this returns."""
         ...
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.log import (
@@ -250,6 +251,12 @@ class PinList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The pins of a session, oldest first."""
 
     pins: tuple[Pin, ...]
+
+
+class ConstraintList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The constraints of a session, pins among them, oldest first; released ones too."""
+
+    constraints: tuple[Constraint, ...]
 
 
 class WorkspaceFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -54,6 +54,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.compression.strategy": "editor",
     "companion.compression.mode": "editor",
     "companion.compression.adaptive": "editor",
+    "companion.compression.constraints": "editor",
     "companion.sessions.retentionDays": "editor",
     "companion.prompt.identity": "trusted",
     "companion.prompt.mandates": "trusted",

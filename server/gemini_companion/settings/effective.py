@@ -59,6 +59,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     compression_mode: Literal["auto", "remind", "off"]
     compression_adaptive: bool
     """Undos and ratings move the threshold."""
+    compression_constraints: Literal["ask", "auto", "off"]
+    """What becomes of a rule that stands in a prompt."""
     session_retention_days: int | None
     """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
@@ -107,6 +109,7 @@ def settle(
         compression_strategy=merged.companion.compression.strategy,
         compression_mode=merged.companion.compression.mode,
         compression_adaptive=merged.companion.compression.adaptive,
+        compression_constraints=merged.companion.compression.constraints,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),

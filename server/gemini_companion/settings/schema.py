@@ -36,6 +36,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "companion.compression.model": "a model's name, such as gemini-2.5-pro, without spaces",
     "companion.compression.strategy": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
     "companion.compression.mode": '"auto", "remind" or "off"',
+    "companion.compression.constraints": '"ask", "auto" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
@@ -134,6 +135,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""
     adaptive: bool = True
     """Let your undos and ratings move the threshold a little, never above one that you have set yourself."""
+    constraints: Literal["ask", "auto", "off"] = "auto"
+    """What becomes of a standing rule in a prompt ("never …", "always …"): "auto" keeps it word for word in every
+    request at once and proposes what only may be a rule, "ask" proposes all of them, "off" looks for none.
+    """
 
 
 class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from gemini_companion.adapters.storage import faults, recall_index
 from gemini_companion.adapters.storage.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage.salvage import salvage
-from gemini_companion.adapters.storage.schema import FILE_NAME, TABLES, check_version, migrate
+from gemini_companion.adapters.storage.schema import FILE_NAME, PROJECT_TABLES, TABLES, check_version, migrate
 from gemini_companion.engine.errors import StorageFault
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
         connection.execute(f"PRAGMA journal_size_limit = {_MAX_JOURNAL}")
         connection.execute("PRAGMA synchronous = NORMAL")
         migrate(connection)
-        for table in (*TABLES, *recall_index.TABLES):
+        for table in (*TABLES, *PROJECT_TABLES, *recall_index.TABLES):
             connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
         if is_suspect:
             _check_wholly(connection)
@@ -218,7 +218,7 @@ def _check_wholly(connection: sqlite3.Connection) -> None:
     """Raise `sqlite3.DatabaseError` if any table but the full-text index is damaged."""
     import sqlite3
 
-    for table in TABLES:
+    for table in (*TABLES, *PROJECT_TABLES):
         if connection.execute(f"PRAGMA integrity_check ({table})").fetchall() != [("ok",)]:
             fault = sqlite3.DatabaseError(f"the table {table} is damaged")
             fault.sqlite_errorcode = faults.CORRUPT

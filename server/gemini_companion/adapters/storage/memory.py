@@ -21,6 +21,7 @@ from gemini_companion.adapters.storage.private_files import (
 from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.sessions.ports import SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
@@ -73,6 +74,7 @@ class MemoryStore:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._sessions: dict[str, tuple[SessionMeta, list[Entry]]] = {}
+        self._constraints: dict[str, Constraint] = {}
         self._events: list[StoredEvent] = []
         self._next_event = 1
 
@@ -115,6 +117,14 @@ class MemoryStore:
         """Delete a session."""
         self._session(session_id)
         del self._sessions[session_id]
+
+    async def constraints(self) -> tuple[Constraint, ...]:
+        """The project's constraints, oldest first."""
+        return tuple(self._constraints.values())
+
+    async def save_constraint(self, constraint: Constraint) -> None:
+        """Add one of the project's constraints, or replace the one with its id."""
+        self._constraints[constraint.constraint_id] = constraint
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
         """Do nothing: no other process can hold it."""

@@ -59,10 +59,15 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "CREATE INDEX vectors_by_hash ON vectors (hash)",
         "CREATE INDEX compressions_by_session ON log (session_id, seq) WHERE type IN ('compression', 'undo')",
     ),
+    # The rules that hold in every session of the project (a Constraint as JSON), oldest first by rowid.
+    ("CREATE TABLE constraints (constraint_id TEXT PRIMARY KEY NOT NULL, json BLOB NOT NULL)",),
 )
 
 TABLES: Final = ("sessions", "log", "damaged_entries", "leases", "event_numbers", "events", "documents", "due_sessions")
-"""Every table that has a column `session_id` and is not made anew from others."""
+"""Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
+
+PROJECT_TABLES: Final = ("constraints",)
+"""Every table of the project as a whole."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:

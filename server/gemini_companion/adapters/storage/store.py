@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from gemini_companion.adapters.storage import event_log, records, search
+from gemini_companion.adapters.storage import event_log, project_rules, records, search
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
@@ -27,6 +27,7 @@ from gemini_companion.adapters.storage.recall import SqliteRecall
 from gemini_companion.adapters.storage.schema import FILE_NAME
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage, StoredEvent, StoredEvents
 
@@ -228,6 +229,14 @@ class SqliteStore:
             lambda: remove_old_directories(os.path.join(self._directory, "files"), names, deadline)
         )
         return count
+
+    async def constraints(self) -> tuple[Constraint, ...]:
+        """The project's constraints, oldest first."""
+        return await self.worker.run("read", project_rules.read_constraints)
+
+    async def save_constraint(self, constraint: Constraint) -> None:
+        """Add one of the project's constraints, or replace the one with its id."""
+        await self.worker.run("write", lambda connection: project_rules.save_constraint(connection, constraint))
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
         """Take the lease, or keep it."""

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.verdict import StrategyName, Verdict
@@ -290,6 +291,16 @@ class UnpinEntry(_Entry, tag="unpin", frozen=True, kw_only=True):
     pin_id: str
 
 
+class ConstraintEntry(_Entry, tag="constraint", frozen=True, kw_only=True):
+    """A constraint as it is from here on; the newest of an id holds."""
+
+    constraint: Constraint
+    digest: str = ""
+    """SHA-256 of its text when it was set, in hexadecimal digits."""
+    by_turn: str | None = None
+    """The turn whose prompt brought it about; `None` if a person set it by hand."""
+
+
 class ModelChangeEntry(_Entry, tag="modelChange", frozen=True, kw_only=True):
     """The session's model from here on."""
 
@@ -323,6 +334,7 @@ Entry: TypeAlias = (
     | AttemptEntry
     | PinEntry
     | UnpinEntry
+    | ConstraintEntry
     | ModelChangeEntry
     | RatingEntry
     | ResumeEntry
