@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 _AT_ONCE: Final = 2
 """Searches that run at the same time."""
-_STEPS_BEFORE_A_SEARCH: Final = 10
+_STEPS_BEFORE_A_SEARCH: Final = 20
 """Steps of indexing that a search waits for: half a second or so."""
 
 

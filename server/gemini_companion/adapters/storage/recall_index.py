@@ -33,8 +33,8 @@ _TOOL: Final = 1 << (_PART_BITS - 1)
 _PART: Final = _TOOL - 1
 
 _STEP_ENTRIES: Final = 100
-_STEP_CHARACTERS: Final = 100_000
-"""What is indexed in one step, about: it takes some 50 ms, and others wait for it."""
+_STEP_CHARACTERS: Final = 50_000
+"""What is indexed in one step, about: it takes some 25 ms, and others wait for it."""
 _AT_ONCE: Final = 200
 """Entries of one append that are indexed with it; of more, a fork's or an import's, all are indexed later."""
 
