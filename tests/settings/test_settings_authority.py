@@ -46,6 +46,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.compression.mode": "remind",
     "companion.compression.adaptive": False,
     "companion.compression.constraints": "off",
+    "companion.compression.compare": "reserve",
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,
     "companion.prompt.mandates": False,

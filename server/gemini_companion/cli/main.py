@@ -12,6 +12,7 @@ from typing import Final
 
 from gemini_companion import __version__
 from gemini_companion.cli.editor import CONFIGURATIONS
+from gemini_companion.cli.evaluation_options import add_evaluation_options
 from gemini_companion.cli.interruptible import run_interruptibly
 from gemini_companion.engine.errors import (
     CompanionError,
@@ -76,6 +77,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
             from gemini_companion.cli.sessions import sessions
 
             return run_interruptibly(sessions(env, options))
+        case "eval":
+            from gemini_companion.cli.evaluate import evaluate
+
+            return evaluate(env, options)
         case "editor":
             from gemini_companion.cli.editor import show_configuration
 
@@ -158,6 +163,9 @@ def _parser() -> argparse.ArgumentParser:
     import_.add_argument("file", metavar="FILE")
     delete = actions.add_parser("delete", help="forget a session")
     delete.add_argument("id")
+
+    evaluation = commands.add_parser("eval", help="measure what compressions keep and cost, on your conversations")
+    add_evaluation_options(evaluation, _count)
 
     editor = commands.add_parser("editor", help="print an editor's configuration, or the names of the editors")
     editor.add_argument(

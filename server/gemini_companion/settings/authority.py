@@ -55,6 +55,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.compression.mode": "editor",
     "companion.compression.adaptive": "editor",
     "companion.compression.constraints": "editor",
+    "companion.compression.compare": "editor",
     "companion.sessions.retentionDays": "editor",
     "companion.prompt.identity": "trusted",
     "companion.prompt.mandates": "trusted",

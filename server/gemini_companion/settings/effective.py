@@ -61,6 +61,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Undos and ratings move the threshold."""
     compression_constraints: Literal["ask", "auto", "off"]
     """What becomes of a rule that stands in a prompt."""
+    compression_compare: StrategyName | None
+    """The strategy of every other automatic compression; `None` where nothing is compared."""
     session_retention_days: int | None
     """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
@@ -110,6 +112,7 @@ def settle(
         compression_mode=merged.companion.compression.mode,
         compression_adaptive=merged.companion.compression.adaptive,
         compression_constraints=merged.companion.compression.constraints,
+        compression_compare=merged.companion.compression.compare,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),

@@ -35,6 +35,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "telemetry.otlpProtocol": '"grpc" or "http"',
     "companion.compression.model": "a model's name, such as gemini-2.5-pro, without spaces",
     "companion.compression.strategy": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
+    "companion.compression.compare": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
     "companion.compression.mode": '"auto", "remind" or "off"',
     "companion.compression.constraints": '"ask", "auto" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
@@ -138,6 +139,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     constraints: Literal["ask", "auto", "off"] = "auto"
     """What becomes of a standing rule in a prompt ("never …", "always …"): "auto" keeps it word for word in every
     request at once and proposes what only may be a rule, "ask" proposes all of them, "off" looks for none.
+    """
+    compare: StrategyName | None = None
+    """Compare a second strategy with yours: every other automatic compression uses it. `gemini-companion report` shows
+    how both did, from your own sessions; nothing leaves this machine.
     """
 
 

@@ -38,6 +38,7 @@ from gemini_companion.engine.history.log import (
     PreviewEntry,
 )
 from gemini_companion.engine.tokens.ledger import TokenCount
+from gemini_companion.sessions.compression.comparison import strategy_of
 from gemini_companion.sessions.compression.install import count_both, install, observe_before
 from gemini_companion.sessions.compression.retention import RetentionCheck
 from gemini_companion.sessions.compression.summariser import Summariser
@@ -77,7 +78,7 @@ class CompressionRun:
     """Generate calls so far."""
 
     def __post_init__(self) -> None:
-        named = self.compression.wish.strategy or self.session.services.settings().compression_strategy
+        named = self.compression.wish.strategy or strategy_of(self.session, self.compression.trigger)
         self.strategy = STRATEGIES[named]()
 
     @property

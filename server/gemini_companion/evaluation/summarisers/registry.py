@@ -1,0 +1,121 @@
+"""Which stand-in, or which real model, a name on the command line means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from gemini_companion.engine.errors import InvalidInput, Unauthenticated
+from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.evaluation.probes import Planted
+from gemini_companion.evaluation.provider import EvaluationModel, Writer, offline_provider
+from gemini_companion.evaluation.summarisers.faulty import Broken, Recorded, Slow, recorded_answers
+from gemini_companion.evaluation.summarisers.writing import Adversarial, Lossy, Oracle, Terse
+
+_SPEC: Final = re.compile(r"(?P<name>[a-z]+)(?:[(:](?P<value>[^()]*)\)?)?\Z")
+_DEFAULTS: Final[Mapping[str, float]] = {"lossy": 0.3, "terse": 300, "slow": 60}
+"""Chance to lose an item; tokens of a snapshot; tokens a second."""
+_PLAIN: Final = ("oracle", "adversarial", "broken", "offline")
+_WITH_TEXT: Final = ("recorded", "live")
+
+NAMES: Final = (*_PLAIN, *_DEFAULTS, *_WITH_TEXT)
+"""Every kind of summariser."""
+
+
+class SummariserSpec(NamedTuple):
+    """A summariser by name, with its number (`lossy(0.3)`) or text (`recorded:FILE`, `live:MODEL`)."""
+
+    name: str
+    value: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.value})" if self.value else self.name
+
+    @property
+    def number(self) -> float:
+        """Its number."""
+        return float(self.value)
+
+    @property
+    def is_reproducible(self) -> bool:
+        """The same numbers whenever it runs."""
+        return self.name != "live"
+
+
+def parse_summariser(text: str) -> SummariserSpec:
+    """A name as it is written on the command line. Raises `InvalidInput`."""
+    match = _SPEC.match(text.strip())
+    name = match["name"] if match else ""
+    value = (match["value"] or "").strip() if match else ""
+    if name not in NAMES or (name in _PLAIN and value):
+        raise InvalidInput(
+            f"{text!r} is no summariser.",
+            hint="Known: oracle, lossy(0.3), terse(300), adversarial, broken, slow(60), offline, recorded:FILE,"
+            " live:MODEL.",
+        )
+    if name in _DEFAULTS:
+        return SummariserSpec(name, _checked_number(text, name, value))
+    if name == "recorded" and not value:
+        raise InvalidInput("Which file? Write recorded:FILE.")
+    return SummariserSpec(name, value)
+
+
+def _checked_number(text: str, name: str, value: str) -> str:
+    try:
+        number = float(value) if value else _DEFAULTS[name]
+    except ValueError:
+        raise InvalidInput(f"{text!r}: {value!r} is no number.") from None
+    highest = 1.0 if name == "lossy" else 1e9
+    if not (0 <= number <= highest) or (name != "lossy" and number < 1):
+        raise InvalidInput(f"{text!r}: {number:g} is out of range.")
+    return f"{number:g}"
+
+
+def build_model(
+    spec: SummariserSpec,
+    planted: Planted,
+    *,
+    seed: str,
+    ledger: TokenLedger,
+    wait: Callable[[float], None],
+    env: Mapping[str, str],
+) -> EvaluationModel:
+    """The model of a run. `seed` decides what `lossy` loses; `wait` lets virtual seconds pass.
+
+    Raises `Unauthenticated` where a live model cannot answer, `InvalidInput` for recordings that cannot be read.
+    """
+    oracle = Oracle(planted)
+    writer: Writer
+    match spec.name:
+        case "offline":
+            return EvaluationModel(ledger, provider=offline_provider(ledger.count_text))
+        case "live":
+            return _live(spec.value, ledger, env)
+        case "lossy":
+            writer = Lossy(planted, spec.number, seed)
+        case "terse":
+            writer = Terse(planted, round(spec.number), ledger.count_text)
+        case "adversarial":
+            writer = Adversarial(planted)
+        case "broken":
+            writer = Broken(oracle)
+        case "slow":
+            writer = Slow(oracle, spec.number, ledger.count_text, wait)
+        case "recorded":
+            writer = Recorded(recorded_answers(Path(spec.value)))
+        case _:
+            writer = oracle
+    return EvaluationModel(ledger, writer=writer)
+
+
+def _live(model: str, ledger: TokenLedger, env: Mapping[str, str]) -> EvaluationModel:
+    from gemini_companion.settings.load import SettingsLoader
+    from gemini_companion.wiring import build_models, home_directory
+
+    settings = SettingsLoader(home_directory(env), (), env).reload(trusted=False).settings
+    choice = build_models(env).choose(settings, asked=model or None)
+    if choice.is_fallback:
+        raise Unauthenticated(f"{choice.asked} cannot answer: {choice.reason}.", hint=choice.remedy)
+    return EvaluationModel(ledger, provider=choice.provider, model=choice.catalogue.compressor_for(choice.name))
