@@ -128,6 +128,12 @@ export interface UndoParams {
   readonly compressionId?: string | null;
 }
 
+/** A compression or a preview whose snapshot is asked about. */
+export interface SourcesParams {
+  readonly compressionId: string;
+  readonly sessionId?: string | null;
+}
+
 /** What a person thinks of a compression. */
 export interface RateParams {
   readonly compressionId: string;
@@ -157,6 +163,28 @@ export interface PinParams {
 /** A pin to take away. */
 export interface UnpinParams {
   readonly pinId: string;
+  readonly sessionId?: string | null;
+}
+
+/**
+ * What to recall: what answers `query`, or a turn or an entry by its id.
+ *
+ * In all sessions of the project unless one is named. `limit` is for a query; a turn is given whole.
+ */
+export interface RecallParams {
+  readonly query?: string | null;
+  readonly turnId?: string | null;
+  readonly entryId?: string | null;
+  readonly sessionId?: string | null;
+  readonly limit?: number;
+}
+
+/** A constraint to take in, to propose, to release, to reword or to give another scope; a new one without an id. */
+export interface SetConstraintParams {
+  readonly state: "inForce" | "proposed" | "released";
+  readonly constraintId?: string | null;
+  readonly scope?: "project" | "session" | null;
+  readonly text?: string | null;
   readonly sessionId?: string | null;
 }
 
@@ -461,7 +489,7 @@ export interface CompressionCompleted {
 
 /** The result of one compression, as on the wire. Token counts cover the whole request. */
 export interface CompressionResult {
-  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
+  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_LOW_RETENTION" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
   readonly trigger: "auto" | "background" | "manual";
   readonly originalTokenCount: number;
   readonly newTokenCount: number;
@@ -479,6 +507,8 @@ export interface CompressionResult {
   readonly snapshot?: string;
   /** Ids of the compressions that an undo took out of force, newest first. */
   readonly undone?: readonly string[];
+  /** What of the hidden facts was put back behind the snapshot, as the model gets it. */
+  readonly appendix?: string;
   readonly retention?: Retention;
   /** What chose the span; absent for undos and for shortened outputs. */
   readonly strategy?: "assemble" | "hierarchical" | "reserve" | "selective" | "semantic" | "split" | "userMessages";
@@ -499,9 +529,13 @@ export interface Retention {
   readonly repaired: number;
   /** The most worthy of those that are missing, at most 50. */
   readonly missing: readonly MissingFact[];
+  /** Of those kept, how many stand in the appendix alone. */
+  readonly appended: number;
+  /** Paths, addresses and numbers of the snapshot that never occurred in what it replaces, at most 50. */
+  readonly unsupported: readonly MissingFact[];
 }
 
-/** A fact that neither the snapshot holds nor anything that stays word for word. */
+/** A fact that is missing from what takes the place of what is hidden, or that stands there without a source. */
 export interface MissingFact {
   /** A `FactKind`: `directive`, `path`, `command`, … */
   readonly kind: string;
@@ -579,6 +613,35 @@ export interface MemoryChanged {
 export interface SettingsChanged {
   readonly type: "settingsChanged";
   readonly keys: readonly string[];
+}
+
+/** The rules changed: all of them, oldest first. It has the turn's id if a prompt brought that about. */
+export interface ConstraintsChanged {
+  readonly type: "constraintsChanged";
+  readonly constraints: readonly Constraint[];
+}
+
+/** A rule of the person's. In force, it stands word for word in every request to the model that answers. */
+export interface Constraint {
+  /** A pin's is its pin id. */
+  readonly constraintId: string;
+  /** Word for word as it was said. */
+  readonly text: string;
+  /** `project`: in every session of the project. */
+  readonly scope: "project" | "session";
+  /** `proposed`: found in a prompt and not in force; `released`: taken back, or replaced. */
+  readonly state: "inForce" | "proposed" | "released";
+  /** Milliseconds since 1970 (UTC). */
+  readonly createdAt: number;
+  /** Where it was said: in a prompt, by a pin, through a client's list of rules, in a memory file. */
+  readonly source: "client" | "memory" | "pin" | "prompt";
+  /** The turn whose prompt it stands in. */
+  readonly turnId?: string;
+  /** Id of the earlier one that it contradicts, and replaces once it is in force. */
+  readonly replaces?: string;
+  readonly replacedBy?: string;
+  /** A sentence for people: why it is only proposed, or what is wrong with it. */
+  readonly note?: string;
 }
 
 /** A hook ran. */
@@ -776,7 +839,7 @@ export interface CompressionList {
 /** One compression of a session. */
 export interface CompressionInfo {
   readonly compressionId: string;
-  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
+  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_LOW_RETENTION" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
   readonly trigger: "auto" | "background" | "manual";
   readonly time: number;
   readonly originalTokenCount: number;
@@ -794,11 +857,29 @@ export interface CompressionInfo {
   /** Tool outputs that it shortened. */
   readonly cuts?: number;
   readonly snapshot?: string;
+  /** What of the hidden facts was put back behind the snapshot. */
+  readonly appendix?: string;
+  readonly retention?: Retention;
   /** A person's, 1 to 5. */
   readonly rating?: number;
   readonly note?: string;
   /** It came with the imported file and cannot be undone. */
   readonly fromFile?: boolean;
+}
+
+/** Where the lines of a snapshot come from; a line whose source is not known is left out. */
+export interface CompressionSources {
+  readonly compressionId: string;
+  readonly lines: readonly SourcedLine[];
+}
+
+/** A line of a snapshot and where it comes from. */
+export interface SourcedLine {
+  /** From 0, in the text that `snapshot` gives. */
+  readonly line: number;
+  readonly turnIds: readonly string[];
+  /** The contents, oldest first. */
+  readonly entryIds: readonly string[];
 }
 
 /** The session's tokens by part. The parts add up to `tokenCount`, with `free` to `tokenLimit` unless exceeded. */
@@ -911,6 +992,38 @@ export interface PinList {
   readonly pins: readonly Pin[];
 }
 
+/** What was found, best first. */
+export interface RecallResult {
+  readonly hits: readonly RecallHit[];
+  /** Sessions that are searched in part only, since they are still being indexed; absent if there are none. */
+  readonly unindexed?: number;
+}
+
+/** Something that was said, and where. */
+export interface RecallHit {
+  readonly sessionId: string;
+  readonly sessionTitle: string;
+  readonly turnId: string;
+  readonly entryId: string;
+  readonly role: "model" | "tool" | "user";
+  readonly time: number;
+  /** Of a search the passage, at most 600 characters around what matches; of a turn or an entry all of it. */
+  readonly text: string;
+  /** Larger is better; comparable within one answer only. 0 where nothing was searched for. */
+  readonly score?: number;
+  /** How the two entries before it begin, oldest first, at most 200 characters each. */
+  readonly before?: readonly string[];
+  /** The same of the two entries after it. */
+  readonly after?: readonly string[];
+  /** A compression hides it from the model in its session. */
+  readonly isHidden?: boolean;
+}
+
+/** The constraints of a session, pins among them, oldest first; released ones too. */
+export interface ConstraintList {
+  readonly constraints: readonly Constraint[];
+}
+
 /** The models, which one is in use, and why. */
 export interface ModelReport {
   readonly models: readonly ModelInfo[];
@@ -983,6 +1096,7 @@ export type CompanionEvent =
   | MaxTurnsReached
   | MemoryChanged
   | SettingsChanged
+  | ConstraintsChanged
   | HookRan
   | TitleChanged
   | TrustChanged;
@@ -1025,6 +1139,8 @@ export interface Requests {
   readonly "gemini/compression/undo": { readonly params: UndoParams; readonly result: CompressionResult };
   /** Every compression of the session, newest first. */
   readonly "gemini/compression/list": { readonly params: SessionParams; readonly result: CompressionList };
+  /** Which turns the lines of a snapshot come from, of a preview as well. */
+  readonly "gemini/compression/sources": { readonly params: SourcesParams; readonly result: CompressionSources };
   /** Rate a compression. */
   readonly "gemini/compression/rate": { readonly params: RateParams; readonly result: null };
   /** The token ledger, split by part. */
@@ -1041,6 +1157,12 @@ export interface Requests {
   readonly "gemini/unpin": { readonly params: UnpinParams; readonly result: null };
   /** The pins of a session. */
   readonly "gemini/pins": { readonly params: SessionParams; readonly result: PinList };
+  /** Find what was said, in all sessions of the project or in one, best first; or give a turn or an entry back whole. */
+  readonly "gemini/recall": { readonly params: RecallParams; readonly result: RecallResult };
+  /** The rules that the person set, pins among them: proposed, in force, released. */
+  readonly "gemini/constraints": { readonly params: SessionParams; readonly result: ConstraintList };
+  /** Take a rule in, propose, release or reword it, or make a new one. */
+  readonly "gemini/constraints/set": { readonly params: SetConstraintParams; readonly result: Constraint };
   /** The models, which one answers, and why. */
   readonly "gemini/models": { readonly params: Empty; readonly result: ModelReport };
   /** Sums over a session. */
@@ -1108,6 +1230,7 @@ export const RequestMethod = {
   compressionApply: "gemini/compression/apply",
   compressionUndo: "gemini/compression/undo",
   compressionList: "gemini/compression/list",
+  compressionSources: "gemini/compression/sources",
   compressionRate: "gemini/compression/rate",
   context: "gemini/context",
   contextPreview: "gemini/context/preview",
@@ -1116,6 +1239,9 @@ export const RequestMethod = {
   pin: "gemini/pin",
   unpin: "gemini/unpin",
   pins: "gemini/pins",
+  recall: "gemini/recall",
+  constraints: "gemini/constraints",
+  constraintsSet: "gemini/constraints/set",
   models: "gemini/models",
   stats: "gemini/stats",
   eventsReplay: "gemini/events/replay",

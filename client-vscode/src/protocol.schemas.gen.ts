@@ -189,6 +189,8 @@ export const retention = v.object({
   kept: integer,
   repaired: integer,
   missing: v.array(missingFact),
+  appended: integer,
+  unsupported: v.array(missingFact),
 });
 
 export const verdict = v.object({
@@ -202,7 +204,7 @@ export const verdict = v.object({
 });
 
 export const compressionResult = v.object({
-  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
+  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_LOW_RETENTION", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
   trigger: v.picklist(["auto", "background", "manual"]),
   originalTokenCount: integer,
   newTokenCount: integer,
@@ -215,6 +217,7 @@ export const compressionResult = v.object({
   keptContents: v.exactOptional(integer),
   snapshot: v.exactOptional(v.string()),
   undone: v.exactOptional(v.array(v.string())),
+  appendix: v.exactOptional(v.string()),
   retention: v.exactOptional(retention),
   strategy: v.exactOptional(v.picklist(["assemble", "hierarchical", "reserve", "selective", "semantic", "split", "userMessages"])),
   verdict: v.exactOptional(verdict),
@@ -270,6 +273,24 @@ export const settingsChanged = v.object({
   keys: v.array(v.string()),
 });
 
+export const constraint = v.object({
+  constraintId: v.string(),
+  text: v.string(),
+  scope: v.picklist(["project", "session"]),
+  state: v.picklist(["inForce", "proposed", "released"]),
+  createdAt: integer,
+  source: v.picklist(["client", "memory", "pin", "prompt"]),
+  turnId: v.exactOptional(v.string()),
+  replaces: v.exactOptional(v.string()),
+  replacedBy: v.exactOptional(v.string()),
+  note: v.exactOptional(v.string()),
+});
+
+export const constraintsChanged = v.object({
+  type: v.literal("constraintsChanged"),
+  constraints: v.array(constraint),
+});
+
 export const hookRan = v.object({
   type: v.literal("hookRan"),
   event: v.string(),
@@ -292,7 +313,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, hookRan, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
@@ -413,7 +434,7 @@ export const cancelResult = v.object({
 
 export const compressionInfo = v.object({
   compressionId: v.string(),
-  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
+  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_LOW_RETENTION", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
   trigger: v.picklist(["auto", "background", "manual"]),
   time: integer,
   originalTokenCount: integer,
@@ -426,6 +447,8 @@ export const compressionInfo = v.object({
   message: v.exactOptional(v.string()),
   cuts: v.exactOptional(integer),
   snapshot: v.exactOptional(v.string()),
+  appendix: v.exactOptional(v.string()),
+  retention: v.exactOptional(retention),
   rating: v.exactOptional(integer),
   note: v.exactOptional(v.string()),
   fromFile: v.exactOptional(v.boolean()),
@@ -433,6 +456,17 @@ export const compressionInfo = v.object({
 
 export const compressionList = v.object({
   compressions: v.array(compressionInfo),
+});
+
+export const sourcedLine = v.object({
+  line: integer,
+  turnIds: v.array(v.string()),
+  entryIds: v.array(v.string()),
+});
+
+export const compressionSources = v.object({
+  compressionId: v.string(),
+  lines: v.array(sourcedLine),
 });
 
 export const requestParts = v.object({
@@ -516,6 +550,29 @@ export const pinList = v.object({
   pins: v.array(pin),
 });
 
+export const recallHit = v.object({
+  sessionId: v.string(),
+  sessionTitle: v.string(),
+  turnId: v.string(),
+  entryId: v.string(),
+  role: v.picklist(["model", "tool", "user"]),
+  time: integer,
+  text: v.string(),
+  score: v.exactOptional(v.number()),
+  before: v.exactOptional(v.array(v.string())),
+  after: v.exactOptional(v.array(v.string())),
+  isHidden: v.exactOptional(v.boolean()),
+});
+
+export const recallResult = v.object({
+  hits: v.array(recallHit),
+  unindexed: v.exactOptional(integer),
+});
+
+export const constraintList = v.object({
+  constraints: v.array(constraint),
+});
+
 export const modelInfo = v.object({
   name: v.string(),
   tokenLimit: integer,
@@ -569,6 +626,7 @@ export const results = {
   "gemini/compression/apply": compressionResult,
   "gemini/compression/undo": compressionResult,
   "gemini/compression/list": compressionList,
+  "gemini/compression/sources": compressionSources,
   "gemini/compression/rate": v.null(),
   "gemini/context": contextReport,
   "gemini/context/preview": contextPreview,
@@ -577,6 +635,9 @@ export const results = {
   "gemini/pin": pin,
   "gemini/unpin": v.null(),
   "gemini/pins": pinList,
+  "gemini/recall": recallResult,
+  "gemini/constraints": constraintList,
+  "gemini/constraints/set": constraint,
   "gemini/models": modelReport,
   "gemini/stats": stats,
   "gemini/events/replay": eventPage,

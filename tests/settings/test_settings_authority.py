@@ -19,6 +19,7 @@ RESOURCES = [ENDPOINT, "publishers/x/models/y", "tunedModels/mine", "models/gemi
 
 EXAMPLES: dict[str, Any] = {
     "model.name": "gemini-9",
+    "model.local": "/models/small.gguf",
     "model.compressionThreshold": 0.9,
     "model.compressionTokenCap": 7,
     "model.tokenLimit": 8,
@@ -39,9 +40,12 @@ EXAMPLES: dict[str, Any] = {
     "companion.ide.maxOpenFiles": 99,
     "companion.ide.activeFileCharacters": 99,
     "companion.compression.model": "gemini-8",
+    "companion.compression.gate": False,
+    "companion.compression.retentionFloor": 0.25,
     "companion.compression.strategy": "semantic",
     "companion.compression.mode": "remind",
     "companion.compression.adaptive": False,
+    "companion.compression.constraints": "off",
     "companion.compression.compare": "reserve",
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,
@@ -98,7 +102,8 @@ def test_an_untrusted_workspace_decides_nothing_but_how_imports_are_put_together
 
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():
-    assert [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)] == ["companion.trustedFolders"]
+    forbidden = [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)]
+    assert forbidden == ["model.local", "companion.trustedFolders"]
 
 
 # --- names that choose an endpoint

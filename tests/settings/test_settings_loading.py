@@ -136,6 +136,14 @@ def test_only_the_users_own_file_names_trusted_folders_and_the_others_are_report
     assert in_editor.message.startswith("the editor's geminiCompanion settings: companion.trustedFolders: ")
 
 
+def test_only_the_users_own_file_names_the_weights_that_are_run_here(desk: Desk):
+    desk.user({"model": {"local": "~/models/mine.gguf"}})
+    desk.work({"model": {"local": "/work/theirs.gguf"}})
+    loaded = desk.load({"model": {"local": "/editor.gguf"}}, trusted=True)
+    assert loaded.settings.local_model == f"{desk.home}/models/mine.gguf"
+    assert ["model.local" in problem.message for problem in loaded.problems] == [True, True]
+
+
 def test_a_key_that_only_trust_makes_count_is_judged_only_then(desk: Desk):
     desk.work({"hooks": 3, "model": {"name": "w"}})
     assert desk.load(trusted=False).problems == ()

@@ -67,6 +67,8 @@ values = st.recursive(
         ({"context": {"fileName": ["ok.md", ".."]}}, "context.fileName[1]", "without a folder"),
         ({"context": {"importFormat": "forest"}}, "context.importFormat", '"tree" or "flat"'),
         ({"mcpServers": {"a": {}, "b.c": 3}}, "mcpServers.b.c", "expected an object"),
+        ({"model": {"local": "small.gguf"}}, "model.local", "GGUF file"),
+        ({"model": {"local": "/a\x00b.gguf"}}, "model.local", "GGUF file"),
         ({"companion": {"trustedFolders": ["/ok", "code"]}}, "companion.trustedFolders[1]", "absolute path"),
         ({"companion": {"ide": {"maxOpenFiles": 101}}}, "companion.ide.maxOpenFiles", "at most 100"),
     ],
@@ -104,6 +106,7 @@ def test_the_list_of_faults_is_bounded():
         {"model": {"maxSessionTurns": -1, "summarizeToolOutput": {"run_shell_command": {"tokenBudget": 2000}}}},
         {"tools": {"truncateToolOutputThreshold": -1}},
         {"context": {"fileName": ["AGENTS.md", "GEMINI.md"]}},
+        {"model": {"local": "C:\\models\\small.gguf"}},
         {"companion": {"trustedFolders": ["/", "~", "~/code", "C:\\code", "\\\\server\\share"]}},
     ],
 )

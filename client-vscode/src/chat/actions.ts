@@ -5,10 +5,11 @@ import type { TextViews } from "../compression/documents.js";
 import type { ContextReporterPort } from "../context/port.js";
 import { openPlace } from "../daemon/settingsFile.js";
 import type { Action, FromPage } from "../panel/contract.js";
+import { OFFLINE_MODEL } from "../panel/models.js";
 import type { Chat } from "./chat.js";
 import { chatAsMarkdown } from "./pure/asMarkdown.js";
 import { number } from "./pure/numbers.js";
-import { OFFLINE_MODEL } from "./pure/panelState.js";
+import type { Places } from "./places.js";
 
 /** What the editor does for the chat. */
 export interface EditorActions {
@@ -28,6 +29,7 @@ export interface ActionNeeds {
   readonly reporter: ContextReporterPort;
   readonly views: TextViews;
   readonly editor: EditorActions;
+  readonly places: Places;
   /** Somebody writes a prompt: what goes along with it is looked at again. */
   readonly typed: () => void;
   /** Put text into the composer. */
@@ -91,7 +93,17 @@ export class Actions {
         await this.#compression(message);
         return;
       case "compress":
-        await (message.preview ? compressions.preview() : compressions.compress(message.guided));
+        await (message.preview ? compressions.preview(message) : compressions.compress(message.guided));
+        return;
+      case "rule":
+        await chat.daemon.request("gemini/constraints/set", {
+          sessionId: await chat.session(),
+          constraintId: message.constraintId,
+          state: message.state,
+        });
+        return;
+      case "place":
+        await this.needs.places.show(message);
         return;
       case "chat":
         await this.#chat(message);
@@ -166,6 +178,9 @@ export class Actions {
         return;
       case "openWalkthrough":
         await commands.executeCommand("geminiCompanion.openWalkthrough");
+        return;
+      case "remindLater":
+        chat.remindLater();
         return;
       case "continueAnyway":
         if (action.argument === "daemon") await commands.executeCommand("geminiCompanion.continueWithDaemon");

@@ -147,8 +147,8 @@ export class Chat extends ChatState {
     }
     this.models = await this.daemon.request("gemini/models", {});
     if (info) {
-      const { items, compressions, pins } = await readTranscript(this.daemon, info.sessionId);
-      this.conversation.load(items, compressions, pins, new Set(this.saved.discarded));
+      const { items, compressions, constraints } = await readTranscript(this.daemon, info.sessionId);
+      this.conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
       this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
       if (this.saved.compressing !== "") this.conversation.recall(this.saved.compressing, this.status);
       this.conversation.standing(this.status);
@@ -226,8 +226,9 @@ export class Chat extends ChatState {
   async #readAgain(): Promise<void> {
     const [sessionId, conversation] = [this.info?.sessionId, this.conversation];
     if (sessionId === undefined) return;
-    const { items, compressions, pins } = await readTranscript(this.daemon, sessionId);
-    if (conversation === this.conversation) conversation.load(items, compressions, pins, new Set(this.saved.discarded));
+    const { items, compressions, constraints } = await readTranscript(this.daemon, sessionId);
+    if (conversation === this.conversation)
+      conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
   }
 
   /** Something happens in a chat that is not shown: it matters as long as its rows are kept. */
@@ -251,6 +252,7 @@ export class Chat extends ChatState {
         tokenLimit,
         tokenCountSource: source,
         tokensUntilCompression: tokensUntilCompression ?? null,
+        isDue: tokensUntilCompression !== null && tokensUntilCompression !== undefined && tokensUntilCompression <= 0,
       };
     }
     this.conversation.apply(params);

@@ -44,6 +44,8 @@ export interface TextDelta {
 }
 
 const ASKED_MODEL = "askedModel";
+/** A reminder that was put off comes again when the chat has grown by this factor. */
+const AGAIN = 1.1;
 
 export class ChatState implements Disposable {
   conversation: Conversation;
@@ -66,6 +68,7 @@ export class ChatState implements Disposable {
   readonly #place: (path: string) => string;
   #askedModel: string | undefined;
   #fault: ErrorView | undefined;
+  #putOff: { readonly sessionId: string; readonly tokens: number } | undefined;
 
   constructor(needs: ChatStateNeeds) {
     this.t = needs.t;
@@ -181,6 +184,19 @@ export class ChatState implements Disposable {
     if (error instanceof DaemonFault && (error.data.kind === "cancelled" || kind === "failed" || kind === "lost"))
       return;
     this.#fault = viewOf(error, this.t);
+    this.touch();
+  }
+
+  /** Whether the person is to be told that a compression is due; not before the chat has grown by a tenth if that was put off. */
+  get isReminderDue(): boolean {
+    const { status, job, isReadOnly } = this;
+    if (status?.mode !== "remind" || !status.isDue || job.kind !== "idle" || isReadOnly) return false;
+    const putOff = this.#putOff;
+    return putOff?.sessionId !== status.sessionId || status.tokenCount >= putOff.tokens * AGAIN;
+  }
+
+  remindLater(): void {
+    if (this.status) this.#putOff = { sessionId: this.status.sessionId, tokens: this.status.tokenCount };
     this.touch();
   }
 

@@ -16,12 +16,14 @@ import type { ContextReporterPort } from "../context/port.js";
 import type { DaemonPort } from "../daemon/port.js";
 import { Signal } from "../daemon/signal.js";
 import type { PanelSettings, PanelState } from "../panel/contract.js";
+import { SnapshotSources } from "../compression/sources.js";
 import { StatusMeter } from "../status/meter.js";
 import { Actions, type EditorActions } from "./actions.js";
 import { Chat } from "./chat.js";
 import { ChatView, VIEW_ID } from "./chatView.js";
 import { DraftFiles } from "./draftFiles.js";
 import { Outlook } from "./outlook.js";
+import { Places } from "./places.js";
 import { hiddenRuns } from "./pure/history.js";
 import { panelState } from "./pure/panelState.js";
 import type { Translate } from "./pure/words.js";
@@ -39,6 +41,9 @@ export interface ChatCommands {
   ask(text: string, options: { readonly send: boolean }): Promise<void>;
   readonly isPanelVisible: () => boolean;
 }
+
+/** Of a long selection its beginning is what is looked for, characters. */
+const LONGEST_QUERY = 300;
 
 const KNOWS_OFFLINE = "knowsOffline";
 
@@ -68,10 +73,18 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     workspace.onDidChangeConfiguration,
     window.onDidChangeWindowState,
   ]);
-  const compressions = new Compressions({ chat, views, files, isChatVisible: () => view.isVisible });
+  const sources = new SnapshotSources({
+    daemon,
+    show: (place) => chat.guard(() => places.show(place)),
+    nameOf: (turnId) => chat.conversation.prompt(turnId)?.text.replace(/\s+/g, " ").trim().slice(0, 80),
+    t,
+  });
+  const compressions = new Compressions({ chat, views, files, sources, isChatVisible: () => view.isVisible });
   const view: ChatView = new ChatView({ context, chat, actions: () => actions, state, log });
+  const places = new Places(chat, (wanted) => view.command(wanted));
   const actions = new Actions({
     chat,
+    places,
     compressions,
     reporter,
     views,
@@ -95,10 +108,8 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
         files: reporter.files,
         outlook: outlook.files,
         relative: (uri) => workspace.asRelativePath(Uri.parse(uri)),
-        pins: chat.conversation.rows.reduce(
-          (count, row) => count + (row.kind === "prompt" && row.pinId !== undefined ? 1 : 0),
-          0,
-        ),
+        constraints: chat.conversation.constraints,
+        reminds: chat.isReminderDue,
         queue: chat.queue.prompts,
         queueHeld: chat.job.kind === "idle" ? chat.queue.held : undefined,
         retryTurn: chat.retryTurn,
@@ -115,6 +126,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     chat,
     views,
     files,
+    sources,
     outlook,
     typed,
     view,
@@ -169,6 +181,9 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("stop", () => chat.prompts.stop());
   command("chooseModel", () => chooseModel());
   command("pinSelection", () => pinSelection());
+  command("rules", () => view.command({ do: "openRules" }));
+  command("recall", () => view.command({ do: "openSessions" }));
+  command("recallSelection", () => view.command({ do: "openSessions", query: selectedText().slice(0, LONGEST_QUERY) }));
   context.subscriptions.push(...own);
 
   async function onSnapshot(target: unknown, work: (compressionId: string) => Promise<void>): Promise<void> {
@@ -202,8 +217,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   }
 
   async function pinSelection(): Promise<void> {
-    const active = window.activeTextEditor;
-    const text = active?.document.getText(active.selection) ?? "";
+    const text = selectedText();
     if (!text.trim()) {
       void window.showInformationMessage(t("Select the text that Gemini must always keep word for word, then pin it."));
       return;
@@ -216,6 +230,11 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     ask: (text, { send }) => view.command({ do: "insert", text, send }),
     isPanelVisible: () => view.isVisible,
   };
+}
+
+function selectedText(): string {
+  const active = window.activeTextEditor;
+  return active?.document.getText(active.selection) ?? "";
 }
 
 function panelSettings(): PanelSettings {

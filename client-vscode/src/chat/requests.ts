@@ -9,6 +9,8 @@ import { asText } from "./pure/slashes.js";
 
 /** Files and sessions in one answer. */
 const MOST_LISTED = 50;
+/** Passages in one answer. */
+const MOST_RECALLED = 12;
 
 /** Rejects with `DaemonFault`. */
 export async function answerPage(chat: Chat, request: PageRequest): Promise<PageResults[PageRequest["do"]]> {
@@ -42,12 +44,22 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       return daemon.request("gemini/context", { sessionId: openSessionId(chat) });
     case "stats":
       return daemon.request("gemini/stats", { sessionId: openSessionId(chat) });
-    case "pins":
-      return chat.info ? daemon.request("gemini/pins", { sessionId: chat.info.sessionId }) : { pins: [] };
-    case "unpin":
-      await daemon.request("gemini/unpin", { sessionId: openSessionId(chat), pinId: request.pinId });
-      await chat.refresh();
-      return null;
+    case "rules":
+      return daemon.request("gemini/constraints", openSession(chat));
+    case "setRule": {
+      const { constraintId, state, scope, text } = request;
+      return daemon.request("gemini/constraints/set", {
+        sessionId: await chat.session(),
+        state,
+        ...(constraintId === undefined ? {} : { constraintId }),
+        ...(scope === undefined ? {} : { scope }),
+        ...(text === undefined ? {} : { text }),
+      });
+    }
+    case "recall":
+      return daemon.request("gemini/recall", { query: request.query, limit: MOST_RECALLED });
+    case "verdict":
+      return chat.info ? daemon.request("gemini/compression/verdict", { sessionId: chat.info.sessionId }) : null;
     case "find":
       return { matches: findIn(chat.conversation.rows, request.query, request.caseSensitive) };
     case "prompts": {
@@ -59,6 +71,11 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
         ? daemon.request("gemini/compression/list", { sessionId: chat.info.sessionId })
         : { compressions: [] };
   }
+}
+
+/** The open session, if there is one: else what holds for the whole project is meant. */
+function openSession(chat: Chat): { readonly sessionId?: string } {
+  return chat.info ? { sessionId: chat.info.sessionId } : {};
 }
 
 /** The open session's id. A question does not begin one. Throws a `DaemonFault` for a chat that is not begun. */

@@ -1,7 +1,7 @@
-/** Reading a session from the daemon: who holds it, everything ever said in it, its compressions and pins. */
+/** Reading a session from the daemon: who holds it, everything ever said in it, its compressions, rules and pins. */
 import type { DaemonPort } from "../daemon/port.js";
 import { DaemonFault } from "../daemon/port.js";
-import type { CompressionInfo, HistoryItem, Pin, SessionInfo } from "../protocol.gen.js";
+import type { CompressionInfo, Constraint, HistoryItem, SessionInfo } from "../protocol.gen.js";
 
 /** Contents in one request; a long session comes in several, so that the daemon stays free for others between them. */
 const CONTENTS_PER_PAGE = 1_000;
@@ -9,17 +9,17 @@ const CONTENTS_PER_PAGE = 1_000;
 export interface Transcript {
   readonly items: readonly HistoryItem[];
   readonly compressions: readonly CompressionInfo[];
-  readonly pins: readonly Pin[];
+  readonly constraints: readonly Constraint[];
 }
 
 /** Rejects with `DaemonFault`. */
 export async function readTranscript(daemon: DaemonPort, sessionId: string): Promise<Transcript> {
-  const [items, compressions, pins] = await Promise.all([
+  const [items, compressions, constraints] = await Promise.all([
     readItems(daemon, sessionId),
     daemon.request("gemini/compression/list", { sessionId }),
-    daemon.request("gemini/pins", { sessionId }),
+    daemon.request("gemini/constraints", { sessionId }),
   ]);
-  return { items, compressions: compressions.compressions, pins: pins.pins };
+  return { items, compressions: compressions.compressions, constraints: constraints.constraints };
 }
 
 async function readItems(daemon: DaemonPort, sessionId: string): Promise<HistoryItem[]> {

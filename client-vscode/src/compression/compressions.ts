@@ -8,14 +8,23 @@ import { DaemonFault } from "../daemon/port.js";
 import { COMPRESSION_STATUSES } from "../panel/statuses.js";
 import type { CompressionInfo, CompressionResult, CompressionStatusReport } from "../protocol.gen.js";
 import { SnapshotFiles, type TextViews } from "./documents.js";
+import { askGuidance, askRating, type Guidance } from "./questions.js";
+import type { SnapshotSources } from "./sources.js";
 import { comparison, statusText, phaseText } from "./pure/texts.js";
 
 export interface CompressionNeeds {
   readonly chat: Chat;
   readonly views: TextViews;
   readonly files: SnapshotFiles;
+  readonly sources: SnapshotSources;
   /** Whether the chat is in sight: then its rows show the outcome, and nothing pops up. */
   readonly isChatVisible: () => boolean;
+}
+
+/** The span that a person chose: everything through a turn, or a turn and everything after it. */
+export interface Span {
+  readonly upTo?: string;
+  readonly from?: string;
 }
 
 export class Compressions {
@@ -23,13 +32,14 @@ export class Compressions {
 
   /** Compress, with guidance if the person wants to give some. */
   async compress(guided: boolean): Promise<void> {
-    const instructions = guided ? await this.#askGuidance() : "";
-    if (instructions === undefined) return;
-    await this.#run({ preview: false, instructions });
+    const guidance = guided ? await askGuidance(this.needs.chat.t) : {};
+    if (guidance === undefined) return;
+    await this.#run({ preview: false, ...guidance });
   }
 
-  async preview(): Promise<void> {
-    const result = await this.#run({ preview: true, instructions: "" });
+  async preview({ upTo, from }: Span = {}): Promise<void> {
+    const span = { ...(upTo === undefined ? {} : { upTo }), ...(from === undefined ? {} : { from }) };
+    const result = await this.#run({ preview: true, ...span });
     if (result?.status === "PREVIEW" && result.compressionId !== undefined) await this.view(result.compressionId);
   }
 
@@ -91,7 +101,9 @@ export class Compressions {
         return;
       }
       const edited = files.current(info.compressionId);
-      await views.show(this.#snapshotPath(info.compressionId), `${edited ?? info.snapshot}\n`);
+      const path = this.#snapshotPath(info.compressionId);
+      await this.#learnSources(path, info, edited);
+      await views.show(path, `${edited ?? info.snapshot}\n`);
     });
   }
 
@@ -113,10 +125,10 @@ export class Compressions {
         chat.t,
       );
       const left = views.put(`${compressionId}/${chat.t("Before")}.md`, before);
-      const right = views.put(
-        `${compressionId}/${chat.t("After")}.md`,
-        `${files.current(compressionId) ?? info.snapshot}\n`,
-      );
+      const edited = files.current(compressionId);
+      const after = `${compressionId}/${chat.t("After")}.md`;
+      await this.#learnSources(after, info, edited);
+      const right = views.put(after, `${edited ?? info.snapshot}\n`);
       await views.compare(left, right, chat.t("Compression: what is hidden ↔ what stands in its place"));
     });
   }
@@ -136,7 +148,7 @@ export class Compressions {
         this.#missing();
         return;
       }
-      const stars = rating ?? (await this.#askRating());
+      const stars = rating ?? (await askRating(chat.t));
       if (stars === undefined) return;
       await chat.daemon.request("gemini/compression/rate", {
         ...this.#session(),
@@ -166,10 +178,16 @@ export class Compressions {
     else if (chosen === undo) await this.undo();
   }
 
-  async #run(params: {
-    readonly preview: boolean;
-    readonly instructions: string;
-  }): Promise<CompressionResult | undefined> {
+  /** A text that was edited has other lines than the one that the daemon knows the sources of. */
+  async #learnSources(path: string, { compressionId, snapshot }: CompressionInfo, edited?: string): Promise<void> {
+    const { chat, sources } = this.needs;
+    const sessionId = chat.info?.sessionId;
+    sources.forget(path);
+    if (sessionId === undefined || (edited !== undefined && edited !== snapshot)) return;
+    await sources.learn(path, sessionId, compressionId).catch(() => undefined); // it is read all the same, its lines lead nowhere
+  }
+
+  async #run(params: { readonly preview: boolean } & Guidance & Span): Promise<CompressionResult | undefined> {
     const { chat, isChatVisible } = this.needs;
     let result: CompressionResult | undefined;
     await this.#attempt(async () => {
@@ -211,25 +229,6 @@ export class Compressions {
     const chosen = await window.showInformationMessage(result.message, ...offered);
     if (chosen === undo) await this.undo(result.compressionId);
     else if (chosen === show) await this.view(result.compressionId);
-  }
-
-  async #askGuidance(): Promise<string | undefined> {
-    const { t } = this.needs.chat;
-    return window.showInputBox({
-      title: t("Compress Chat"),
-      prompt: t("What should the snapshot keep above all? Leave it empty for none."),
-      placeHolder: t("For example: keep every decision about the database"),
-    });
-  }
-
-  async #askRating(): Promise<number | undefined> {
-    const { t } = this.needs.chat;
-    const stars = [5, 4, 3, 2, 1].map((rating) => ({
-      label: "★".repeat(rating),
-      description: rating === 5 ? t("kept everything") : rating === 1 ? t("lost too much") : "",
-      rating,
-    }));
-    return (await window.showQuickPick(stars, { title: t("How good is this compression?") }))?.rating;
   }
 
   /** A compression by its id, or the newest that has a snapshot: in force before a preview. */

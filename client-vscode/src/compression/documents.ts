@@ -12,7 +12,7 @@ import {
 import { MemoryFiles } from "../editor/memoryFiles.js";
 
 /** Read-only: snapshots, what was hidden, chats as text. */
-const VIEW_SCHEME = "gemini-view";
+export const VIEW_SCHEME = "gemini-view";
 /** A preview under an editor's hands; saving keeps it here, in memory. */
 export const SNAPSHOT_SCHEME = "gemini-snapshot";
 

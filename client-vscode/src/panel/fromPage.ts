@@ -1,9 +1,12 @@
 /** What the page posts. It shows what a model wrote, so it is not trusted: whatever is not exactly one of these is dropped. */
 import * as v from "valibot";
+import { LONGEST_RULE } from "./limits.js";
 import { actionSchema } from "./rows.js";
 import { index, nameIn, text, word, type Of } from "./schema.js";
 import { scrollSchema } from "./state.js";
 import { COMPRESSION_ACTIONS } from "./statuses.js";
+
+const ruleState = v.picklist(["proposed", "inForce", "released"]);
 
 const ask = <D extends string, E extends v.ObjectEntries>(name: D, entries: E) =>
   v.object({ do: v.literal(name), ...entries });
@@ -18,8 +21,18 @@ const requestSchema = v.variant("do", [
   ask("sessions", { query: word, cursor: v.exactOptional(word) }),
   ask("context", {}),
   ask("stats", {}),
-  ask("pins", {}),
-  ask("unpin", { pinId: word }),
+  ask("rules", {}),
+  /** Without an id the text is made a new rule. */
+  ask("setRule", {
+    constraintId: v.exactOptional(word),
+    state: ruleState,
+    scope: v.exactOptional(v.picklist(["session", "project"])),
+    text: v.exactOptional(v.pipe(text, v.maxLength(LONGEST_RULE))),
+  }),
+  /** Everything ever said in the project. */
+  ask("recall", { query: word }),
+  /** Whether a compression would be worth it now; `null` where there is nothing to say. */
+  ask("verdict", {}),
   /** Find in the open chat. */
   ask("find", { query: word, caseSensitive: v.boolean() }),
   /** The user's prompts, newest first, for ↑. */
@@ -55,8 +68,24 @@ const fromPageSchema = v.variant("type", [
     compressionId: word,
     rating: v.exactOptional(v.pipe(index, v.minValue(1), v.maxValue(5))),
   }),
-  /** `preview` opens the preview, `compress` asks for guidance first if `guided`. */
-  post("compress", { preview: v.boolean(), guided: v.boolean() }),
+  /**
+   * `preview` opens the preview, `guided` asks for a strategy and guidance first. `upTo` folds all turns through this one, `from` this one
+   * and all after it.
+   */
+  post("compress", {
+    preview: v.boolean(),
+    guided: v.boolean(),
+    upTo: v.exactOptional(word),
+    from: v.exactOptional(word),
+  }),
+  post("rule", { constraintId: word, state: ruleState }),
+  /** Show a place, of this chat or of another one; `words` are what it says, as far as known. */
+  post("place", {
+    sessionId: v.exactOptional(word),
+    turnId: v.exactOptional(word),
+    entryId: v.exactOptional(word),
+    words: word,
+  }),
   post("chat", {
     do: v.picklist(["new", "openAsMarkdown", "export", "rename", "delete"]),
     sessionId: v.exactOptional(word),

@@ -1,6 +1,6 @@
 /** The rows of the transcript, and what hangs on them: receipts, errors, buttons. */
 import * as v from "valibot";
-import { compressionResult, selectionCut, textExtent, usage } from "../protocol.schemas.gen.js";
+import { compressionResult, constraint, selectionCut, textExtent, usage } from "../protocol.schemas.gen.js";
 import { nameIn, type Of } from "./schema.js";
 import { ANSWER_STATES, DIVIDER_STATES, NOTICE_LEVELS, PROMPT_OUTCOMES, TOOL_STATES } from "./statuses.js";
 
@@ -23,6 +23,7 @@ export const actionSchema = v.object({
     "reloadWindow",
     "openWalkthrough",
     "continueAnyway",
+    "remindLater",
   ]),
   label: v.string(),
   /** What the action is about: a turn's id, a file with a line, a URL of ours. */
@@ -88,6 +89,8 @@ const promptSchema = v.object({
   receipt: v.exactOptional(receiptSchema),
   outcome: v.exactOptional(nameIn(PROMPT_OUTCOMES)),
   pinId,
+  /** The rules that it brought, pins left out. */
+  rules: v.exactOptional(v.array(constraint)),
 });
 
 /** A prompt of the user. */

@@ -54,6 +54,8 @@ const meterSchema = v.object({
   source: v.picklist(["api", "estimate"]),
   /** Tokens at which compression starts by itself; absent while that is off. */
   compressionAt: v.exactOptional(v.number()),
+  /** What happens there: it starts by itself, or the chat says that it is due. */
+  mode: v.picklist(["auto", "remind", "off"]),
 });
 
 export type MeterView = Of<typeof meterSchema>;
@@ -76,8 +78,10 @@ const jobFields = { id: v.string(), stoppingSince: v.exactOptional(v.number()) }
 export const stateSchema = v.object({
   daemon: daemonSchema,
   trusted: v.boolean(),
-  /** What answers runs on this machine, without a network. */
+  /** What answers runs on this machine, without a network: the built-in model, or one of the person's own. */
   isLocal: v.boolean(),
+  /** The name of the person's own model, if that is what answers. */
+  localModel: v.exactOptional(v.string()),
   /** Why this model answers, and what to do to change it; empty if there is nothing to say. */
   providerHint: v.string(),
   session: v.exactOptional(
@@ -98,8 +102,8 @@ export const stateSchema = v.object({
   retryTurn: v.exactOptional(v.string()),
   meter: v.exactOptional(meterSchema),
   chips: v.array(chipSchema),
-  /** How many prompts and passages are pinned. */
-  pins: v.number(),
+  /** How many rules there are, pins among those in force. */
+  rules: v.object({ inForce: v.number(), proposed: v.number() }),
   queue: v.array(queuedPromptSchema),
   models: v.object({ current: v.string(), asked: v.exactOptional(v.string()), list: v.array(modelInfo) }),
   hidden: v.array(hiddenRunSchema),

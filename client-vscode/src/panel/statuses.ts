@@ -148,6 +148,8 @@ export interface DividerLook extends AnnouncedStatus {
   readonly announcesMessage?: true;
   /** It hides turns, which the row can unfold. */
   readonly hidesTurns?: true;
+  /** What was kept, put back and lost can be opened. */
+  readonly hasFacts?: true;
   /** In force, so that it can be taken back until an event says otherwise. */
   readonly isUndoable?: true;
   /** Its buttons are the way on, not an aside. */
@@ -191,6 +193,7 @@ export const DIVIDER_STATES = {
     announcement: "Chat compressed",
     announcementWithSize: "Chat compressed to {0} tokens",
     hidesTurns: true,
+    hasFacts: true,
     isUndoable: true,
     isInMarkdown: true,
     actions: ["view", "compare", "undo", "rate"],
@@ -210,6 +213,7 @@ export const DIVIDER_STATES = {
     ...INACTIVE,
     title: "Not compressed",
     lines: "reason",
+    hasFacts: true,
     announcement: "Chat not compressed. {0}",
     announcesMessage: true,
   },
@@ -224,6 +228,7 @@ export const DIVIDER_STATES = {
     ...INACTIVE,
     title: "Preview of a compression",
     lines: "sizes",
+    hasFacts: true,
     announcement: "The preview of the compression is ready",
     isProminent: true,
     isInMarkdown: true,
@@ -265,6 +270,7 @@ export const COMPRESSION_STATUSES = {
   UNDONE: { state: "undone", offers: [] },
   NOOP: { state: "unchanged", offers: [] },
   COMPRESSION_FAILED_EMPTY_SUMMARY: { state: "unchanged", offers: [] },
+  COMPRESSION_FAILED_LOW_RETENTION: { state: "unchanged", offers: [] },
   COMPRESSION_FAILED_INFLATED_TOKEN_COUNT: { state: "unchanged", offers: [] },
   COMPRESSION_FAILED_TOKEN_COUNT_ERROR: { state: "unchanged", offers: [] },
 } as const satisfies Readonly<

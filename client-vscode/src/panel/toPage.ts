@@ -1,6 +1,16 @@
 /** What the host posts to the page, and the answers to the page's questions. */
 import * as v from "valibot";
-import { compressionList, contextReport, pinList, promptCheck, sessionList, stats } from "../protocol.schemas.gen.js";
+import {
+  compressionList,
+  constraint,
+  constraintList,
+  contextReport,
+  promptCheck,
+  recallResult,
+  sessionList,
+  stats,
+  verdict,
+} from "../protocol.schemas.gen.js";
 import type { PageRequest } from "./fromPage.js";
 import { errorSchema, rowSchema } from "./rows.js";
 import type { Of } from "./schema.js";
@@ -14,8 +24,11 @@ const commandSchema = v.variant("do", [
   v.object({ do: v.literal("setDraft"), text: v.string() }),
   v.object({ do: v.literal("find") }),
   v.object({ do: v.literal("openMeter") }),
-  v.object({ do: v.literal("openSessions") }),
-  v.object({ do: v.literal("reveal"), rowId: v.string() }),
+  /** With a query, everything ever said is searched for it. */
+  v.object({ do: v.literal("openSessions"), query: v.exactOptional(v.string()) }),
+  v.object({ do: v.literal("openRules") }),
+  /** A place in the text of a row, by the row's index; the whole row if `length` is 0. */
+  v.object({ do: v.literal("showPlace"), row: v.number(), rowId: v.string(), start: v.number(), length: v.number() }),
 ]);
 
 /** A command of the palette or a key wants something of the page. */
@@ -68,8 +81,10 @@ const resultSchemas = {
   sessions: sessionList,
   context: contextReport,
   stats,
-  pins: pinList,
-  unpin: v.null(),
+  rules: constraintList,
+  setRule: constraint,
+  recall: recallResult,
+  verdict: v.nullable(verdict),
   /** Offsets into the row's text; at most 1,000. `row` is its index. */
   find: v.object({
     matches: v.array(v.object({ row: v.number(), rowId: v.string(), start: v.number(), length: v.number() })),

@@ -73,7 +73,7 @@ export function panelState(change: Partial<PanelState> = {}): PanelState {
     session: { sessionId: "s", title: "Test" },
     job: { kind: "idle" },
     chips: [],
-    pins: 0,
+    rules: { inForce: 0, proposed: 0 },
     queue: [],
     models: { current: "gemini-3-pro", list: [] },
     hidden: [],

@@ -13,7 +13,7 @@ import type {
   ToPage,
 } from "../../src/panel/contract.js";
 import { retryableTurn } from "../../src/chat/pure/retrying.js";
-import type { CompressionResult } from "../../src/protocol.gen.js";
+import type { CompressionResult, Constraint } from "../../src/protocol.gen.js";
 
 /** A Wednesday afternoon; rows have this day's times, so that pictures do not change with the clock. */
 const afternoon = Date.UTC(2026, 2, 11, 13, 2);
@@ -25,7 +25,7 @@ export const baseState: PanelState = {
   providerHint: "",
   session: { sessionId: "s1", title: "Fix the tokenizer" },
   job: { kind: "idle" },
-  meter: { used: 412_310, limit: 1_048_576, source: "api", compressionAt: 524_288 },
+  meter: { used: 412_310, limit: 1_048_576, source: "api", compressionAt: 524_288, mode: "auto" },
   chips: [
     {
       uri: "file:///ws/src/tokenizer.py",
@@ -36,7 +36,7 @@ export const baseState: PanelState = {
     },
     { uri: "file:///ws/src/parser.py", label: "parser.py", detail: "src/parser.py", isActive: false, included: true },
   ],
-  pins: 2,
+  rules: { inForce: 2, proposed: 0 },
   queue: [],
   models: {
     current: "gemini-3-pro",
@@ -136,6 +136,20 @@ const nextAnswer: AnswerRow = {
 };
 const turn = { kind: "turn", id: "t2" } as const;
 
+const retention: NonNullable<CompressionResult["retention"]> = {
+  score: 0.94,
+  facts: 50,
+  kept: 47,
+  repaired: 0,
+  missing: [
+    { kind: "directive", text: "Run make lint before a commit." },
+    { kind: "path", text: "tests/data/empty.txt" },
+    { kind: "path", text: "tests/data/crlf.txt" },
+  ],
+  appended: 2,
+  unsupported: [{ kind: "path", text: "src/lexer.py" }],
+};
+
 const result: CompressionResult = {
   status: "COMPRESSED",
   trigger: "manual",
@@ -147,13 +161,9 @@ const result: CompressionResult = {
   message: "38 turns were folded into a snapshot.",
   compressionId: "k1",
   snapshot: "<state_snapshot>…</state_snapshot>",
-  retention: {
-    score: 0.94,
-    facts: 50,
-    kept: 47,
-    repaired: 0,
-    missing: [{ kind: "directive", text: "Run make lint before a commit." }],
-  },
+  retention,
+  appendix: "Rules\n- Never change the public names of the tokenizer.\nFiles\n- src/tokenizer.py",
+  strategy: "split",
 };
 const divider: DividerRow = {
   kind: "divider",
@@ -166,6 +176,20 @@ const divider: DividerRow = {
   result,
   hiddenTurns: 38,
   canUndo: true,
+};
+
+const rule: Constraint = {
+  constraintId: "n3",
+  text: "never touch generated/",
+  scope: "session",
+  state: "inForce",
+  createdAt: afternoon,
+  turnId: "t1",
+  source: "prompt",
+};
+const ruledPrompt: PromptRow = {
+  ...prompt,
+  text: "Never touch generated/. Why does the tokenizer drop the last line?",
 };
 
 const done: readonly Row[] = [prompt, answer];
@@ -216,7 +240,17 @@ function compressing(change: Partial<DividerRow>, state: Partial<PanelState> = {
 export function makeFixtures(now: number) {
   const withoutSession = (change: Partial<PanelState>): ToPage[] => {
     const { session: _session, meter: _meter, ...rest } = baseState;
-    return [{ type: "sync", rev: 1, state: { ...rest, pins: 0, ...change }, total: 0, from: 0, rows: [], strings: {} }];
+    return [
+      {
+        type: "sync",
+        rev: 1,
+        state: { ...rest, rules: { inForce: 0, proposed: 0 }, ...change },
+        total: 0,
+        from: 0,
+        rows: [],
+        strings: {},
+      },
+    ];
   };
   return {
     starting: withoutSession({
@@ -383,7 +417,7 @@ export function makeFixtures(now: number) {
       {
         canUndo: true,
         hidden: [{ from: 0, to: 1, compressionId: "k1", turns: 38 }],
-        meter: { used: 96_120, limit: 1_048_576, source: "api", compressionAt: 524_288 },
+        meter: { used: 96_120, limit: 1_048_576, source: "api", compressionAt: 524_288, mode: "auto" },
       },
       [
         { ...prompt, hiddenBy: "k1" },
@@ -407,6 +441,57 @@ export function makeFixtures(now: number) {
       state: "truncated",
       result: { ...result, status: "CONTENT_TRUNCATED", newTokenCount: 402_110 },
     }),
+    ruleKept: show({}, [{ ...ruledPrompt, rules: [rule] }, answer]),
+    ruleProposed: show({ rules: { inForce: 2, proposed: 1 } }, [
+      {
+        ...ruledPrompt,
+        rules: [
+          { ...rule, state: "proposed" },
+          { ...rule, constraintId: "n5", text: "run the tests first", state: "released" },
+        ],
+      },
+      answer,
+    ]),
+    rulesOpen: [
+      ...show({ rules: { inForce: 2, proposed: 1 } }),
+      { type: "command", rev: 2, command: { do: "openRules" } },
+    ],
+    lowRetention: compressing({
+      state: "unchanged",
+      result: {
+        ...result,
+        status: "COMPRESSION_FAILED_LOW_RETENTION",
+        message: "Not compressed: the snapshot kept too little of what matters.",
+        retention: { ...retention, score: 0.34, kept: 17, appended: 0 },
+      },
+    }),
+    compressionDue: show({
+      meter: { used: 530_210, limit: 1_048_576, source: "api", compressionAt: 524_288, mode: "remind" },
+      banner: {
+        ...failure(
+          "compressionDue",
+          "This chat is long enough to be compressed.",
+          "It would save 290,100 tokens with each of the next 12 turns.",
+          [
+            { id: "compress", label: "Compress" },
+            { id: "remindLater", label: "Later" },
+          ],
+        ),
+        level: "info",
+      },
+    }),
+    ownModel: show({ isLocal: true, localModel: "local:qwen2.5-0.5b-instruct" }),
+    recalled: [...show({}), { type: "command", rev: 2, command: { do: "openSessions", query: "flush buffer" } }],
+    placeShown: [
+      ...show({ hidden: [{ from: 0, to: 1, compressionId: "k1", turns: 1 }], canUndo: true }, [
+        { ...prompt, hiddenBy: "k1" },
+        { ...answer, hiddenBy: "k1" },
+        divider,
+        nextPrompt,
+        { ...nextAnswer, state: "done" },
+      ]),
+      { type: "command", rev: 2, command: { do: "showPlace", row: 1, rowId: "a:t1", start: 26, length: 24 } },
+    ],
     daemonLost: show({ daemon: { kind: "lost", attempt: 2, retryAt: now + 8_000 } }),
     serviceDown: show({
       banner: {
@@ -543,17 +628,88 @@ export const answers: PageResults = {
     compressions: 2,
     tokensSaved: 716_220,
   },
-  pins: {
-    pins: [
+  rules: {
+    constraints: [
       {
-        pinId: "n1",
+        constraintId: "n1",
         text: "Never change the public names of the tokenizer: two other teams import them.",
+        scope: "project",
+        state: "inForce",
         createdAt: afternoon,
+        source: "client",
       },
-      { pinId: "n2", text: "Python 3.11 is the oldest version that has to work.", createdAt: afternoon, turnId: "t1" },
+      {
+        constraintId: "n2",
+        text: "Python 3.11 is the oldest version that has to work.",
+        scope: "session",
+        state: "inForce",
+        createdAt: afternoon,
+        turnId: "t1",
+        source: "pin",
+      },
+      {
+        constraintId: "n3",
+        text: "Run the tests before you say that something works.",
+        scope: "session",
+        state: "proposed",
+        createdAt: afternoon,
+        turnId: "t1",
+        source: "prompt",
+      },
+      {
+        constraintId: "n4",
+        text: "Answer in German.",
+        scope: "session",
+        state: "released",
+        createdAt: afternoon,
+        turnId: "t1",
+        source: "prompt",
+      },
     ],
   },
-  unpin: null,
+  setRule: {
+    constraintId: "n3",
+    text: "Run the tests before you say that something works.",
+    scope: "session",
+    state: "inForce",
+    createdAt: afternoon,
+    turnId: "t1",
+    source: "prompt",
+  },
+  recall: {
+    hits: [
+      {
+        sessionId: "s2",
+        sessionTitle: "Changelog for the next release and what it should say about the parser",
+        turnId: "t7",
+        entryId: "e7",
+        role: "user",
+        time: afternoon - day,
+        text: "The tokenizer flushes its buffer at the end of the file since version 1.4, so the changelog has to say that the last line is not lost any more.",
+        score: 4.2,
+        isHidden: true,
+      },
+      {
+        sessionId: "s1",
+        sessionTitle: "Fix the tokenizer",
+        turnId: "t1",
+        entryId: "e1",
+        role: "model",
+        time: afternoon,
+        text: "The loop ends before flush() is called, so whatever is still in the buffer is lost.",
+        score: 3.1,
+      },
+    ],
+  },
+  verdict: {
+    isWorthIt: false,
+    savedPerTurn: 290_100,
+    summaryTokens: 420_000,
+    lostCacheTokens: 96_120,
+    expectedTurns: 1.6,
+    netTokens: -51_960,
+    message: "Not worth it yet: a compression would cost more than the next 2 turns save.",
+  },
   find: {
     matches: [
       { row: 0, rowId: "p:t1", start: 13, length: 9 },

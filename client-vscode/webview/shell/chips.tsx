@@ -16,8 +16,10 @@ export function Chips({ panel }: { readonly panel: PanelState }) {
   const folded = chips.length - shown;
   // One chip more takes no more room than the button that would hide it.
   const visible = expanded || folded <= 1 ? chips : chips.slice(0, shown);
-  if (chips.length === 0 && panel.pins === 0) return null;
-  const pins = panel.pins === 1 ? t("1 pin") : t("{0} pins", panel.pins);
+  const { inForce, proposed } = panel.rules;
+  if (chips.length === 0 && inForce + proposed === 0) return null;
+  const rules = inForce === 1 ? t("1 rule") : t("{0} rules", inForce);
+  const name = proposed === 0 ? rules : t("{0}, {1} to be decided", rules, proposed);
   return (
     <div class="chips-row">
       <ul class="chips" aria-label={t("Goes along with your prompt")}>
@@ -43,17 +45,17 @@ export function Chips({ panel }: { readonly panel: PanelState }) {
             </button>
           </li>
         )}
-        {panel.pins === 0 ? null : (
+        {inForce + proposed === 0 ? null : (
           <li>
             <button
               type="button"
               class="chip"
-              aria-label={pins}
-              title={t("{0}: kept word for word by every compression", pins)}
-              {...opens(shell, "pins")}
+              aria-label={name}
+              title={t("{0}: kept word for word by every compression", name)}
+              {...opens(shell, "rules")}
             >
               <Icon name="pin" />
-              {panel.pins}
+              {proposed === 0 ? inForce : `${inForce} + ${proposed}?`}
             </button>
           </li>
         )}

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { PanelState } from "../../src/panel/contract.js";
+import { isOwnModel } from "../../src/panel/models.js";
 import { t } from "../strings.js";
 import { stop } from "./actions.js";
 import { Icon } from "./icon.js";
@@ -95,6 +96,7 @@ function useLate(waiting: boolean): boolean {
 }
 
 function currentModel(panel: PanelState): string {
+  if (panel.localModel !== undefined) return t("{0}, on this machine", panel.localModel);
   if (panel.isLocal) return t("Offline model");
   const name = panel.models.asked ?? panel.models.current;
   return name === "" ? t("Default model") : name;
@@ -114,8 +116,12 @@ function modelItems(shell: ReturnType<typeof useShell>, panel: PanelState): read
   };
   const named = panel.models.list.map(({ name, description, tokenLimit }) => ({
     label: name,
-    detail: [description, t("{0} tokens", formatShort(tokenLimit, panel.settings.locale))]
-      .filter((part) => part !== "")
+    detail: [
+      description,
+      isOwnModel(name) && t("runs on this machine"),
+      t("{0} tokens", formatShort(tokenLimit, panel.settings.locale)),
+    ]
+      .filter((part) => part !== "" && part !== false)
       .join(" · "),
     checked: name === asked,
     run: choose(name),

@@ -5,8 +5,8 @@ import { Icon } from "./icon.js";
 import { Menu, type MenuItem } from "./menu.js";
 import { Meter } from "./meter.js";
 import { MeterDialog } from "./meterDialog.js";
-import { PinsDialog } from "./pins.js";
 import { opens } from "./popup.js";
+import { RulesDialog } from "./rules.js";
 import { SessionsDialog } from "./sessions.js";
 import { useShell } from "./shell.js";
 import { StatisticsDialog } from "./statistics.js";
@@ -60,7 +60,7 @@ export function Header({ panel }: { readonly panel: PanelState }) {
       <SessionsDialog />
       <Menu name="more" label={t("More")} items={moreItems(shell, panel)} class="popup-header popup-end" />
       <MeterDialog locale={locale} />
-      <PinsDialog />
+      <RulesDialog />
       <StatisticsDialog locale={locale} />
     </>
   );
@@ -95,8 +95,14 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
       disabled: !panel.canUndo || !idle,
       run: () => void undoCompression(shell),
     },
-    { label: t("Pins"), icon: "pin", disabled: !hasSession, separated: true, run: () => shell.openPopup("pins") },
+    { label: rulesLabel(panel), icon: "pin", separated: true, run: () => shell.openPopup("rules") },
     { label: t("Statistics"), icon: "statistics", disabled: !hasSession, run: () => shell.openPopup("statistics") },
     { label: t("Commands and Keys"), icon: "help", run: () => shell.openPopup("help") },
   ];
+}
+
+/** "Rules", with how many there are. */
+function rulesLabel({ rules: { inForce, proposed } }: PanelState): string {
+  if (inForce + proposed === 0) return t("Rules");
+  return proposed === 0 ? t("Rules ({0})", inForce) : t("Rules ({0}, {1} to be decided)", inForce, proposed);
 }

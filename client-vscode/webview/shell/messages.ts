@@ -83,10 +83,15 @@ export class Messages {
         shell.openPopup("meter");
         return;
       case "openSessions":
+        shell.searched.value = { query: command.query ?? "" };
         shell.openPopup("sessions");
         return;
-      case "reveal":
-        shell.transcript?.focusRow(command.rowId);
+      case "openRules":
+        shell.openPopup("rules");
+        return;
+      case "showPlace":
+        shell.closePopup();
+        shell.transcript?.showPlace(command);
         return;
     }
   }

@@ -30,15 +30,13 @@ function meterName(meter: MeterView, locale: string): string {
   const share = formatShare(meter.used, meter.limit, locale);
   const used = formatCount(meter.used, locale);
   const limit = formatCount(meter.limit, locale);
-  return meter.compressionAt === undefined
-    ? t("{0} of the context used, {1} of {2} tokens, compression starts only when you ask", share, used, limit)
-    : t(
-        "{0} of the context used, {1} of {2} tokens, compression starts at {3}",
-        share,
-        used,
-        limit,
-        formatCount(meter.compressionAt, locale),
-      );
+  const at = meter.compressionAt;
+  if (at === undefined || meter.mode === "off")
+    return t("{0} of the context used, {1} of {2} tokens, compression starts only when you ask", share, used, limit);
+  const start = formatCount(at, locale);
+  return meter.mode === "remind"
+    ? t("{0} of the context used, {1} of {2} tokens, a reminder to compress at {3}", share, used, limit, start)
+    : t("{0} of the context used, {1} of {2} tokens, compression starts at {3}", share, used, limit, start);
 }
 
 function MeterBar({ meter }: { readonly meter: MeterView }) {

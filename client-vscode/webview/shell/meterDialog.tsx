@@ -1,4 +1,5 @@
-import type { ContextReport, Stats } from "../../src/protocol.gen.js";
+import type { ContextReport, Stats, Verdict } from "../../src/protocol.gen.js";
+import type { MeterView } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { compress } from "./actions.js";
 import { FaultLine } from "./faultLine.js";
@@ -24,6 +25,8 @@ function MeterBody({ locale }: { readonly locale: string }) {
   // Asked anew when the meter moves while it is open.
   const report = useAsked(String(used), 0, () => shell.line.call({ do: "context" }));
   const stats = useAsked(String(used), 0, () => shell.line.call({ do: "stats" }));
+  const verdict = useAsked(String(used), 0, () => shell.line.call({ do: "verdict" }));
+  const mode = shell.panel.value?.meter?.mode ?? "auto";
   const idle = shell.panel.value?.job.kind === "idle" && shell.panel.value.session?.heldBy === undefined;
   const run = (preview: boolean, guided: boolean) => () => {
     if (!idle) return;
@@ -36,10 +39,14 @@ function MeterBody({ locale }: { readonly locale: string }) {
       <h2 class="popup-title" tabIndex={-1} data-first>
         {t("Context")}
       </h2>
-      {report.value === undefined ? null : <Report report={report.value} locale={locale} />}
+      {report.value === undefined ? null : <Report report={report.value} mode={mode} locale={locale} />}
       {report.value === undefined && report.error === undefined ? <p class="quiet">{t("Counting…")}</p> : null}
       {report.error === undefined ? null : <FaultLine error={report.error} />}
+      {verdict.value === undefined || verdict.value === null ? null : (
+        <VerdictLines verdict={verdict.value} locale={locale} />
+      )}
       {stats.value === undefined ? null : <StatisticsLine stats={stats.value} locale={locale} />}
+      <RulesLine />
       <div class="button-row">
         <button type="button" class="button secondary" {...off} onClick={run(true, false)}>
           {t("Preview…")}
@@ -55,7 +62,13 @@ function MeterBody({ locale }: { readonly locale: string }) {
   );
 }
 
-function Report({ report, locale }: { readonly report: ContextReport; readonly locale: string }) {
+interface ReportProps {
+  readonly report: ContextReport;
+  readonly mode: MeterView["mode"];
+  readonly locale: string;
+}
+
+function Report({ report, mode, locale }: ReportProps) {
   const parts = contextParts(report);
   const start = compressionStart(report);
   const whole = Math.max(report.tokenLimit, report.tokenCount);
@@ -74,9 +87,11 @@ function Report({ report, locale }: { readonly report: ContextReport; readonly l
         )}
       </svg>
       <p class="quiet">
-        {start === undefined
+        {start === undefined || mode === "off"
           ? t("Compression starts only when you ask.")
-          : t("Compression starts at {0} tokens.", formatCount(start, locale))}
+          : mode === "remind"
+            ? t("You are reminded to compress at {0} tokens.", formatCount(start, locale))
+            : t("Compression starts at {0} tokens.", formatCount(start, locale))}
       </p>
       <table class="parts">
         <thead>
@@ -107,4 +122,49 @@ function Report({ report, locale }: { readonly report: ContextReport; readonly l
 
 function StatisticsLine({ stats, locale }: { readonly stats: Stats; readonly locale: string }) {
   return <p class="quiet">{statisticsSentence(stats, locale)}</p>;
+}
+
+/** Whether a compression would be worth it now, and the numbers that say so. */
+function VerdictLines({ verdict, locale }: { readonly verdict: Verdict; readonly locale: string }) {
+  const { savedPerTurn, summaryTokens, lostCacheTokens, expectedTurns = 0, netTokens, message = "" } = verdict;
+  if (message === "") return null;
+  const tokens = (count = 0) => t("{0} tokens", formatCount(count, locale));
+  const rows = [
+    [t("Saved with each turn"), tokens(savedPerTurn)],
+    [t("Turns to be expected"), formatCount(expectedTurns, locale)],
+    [t("Cost of the summary"), tokens(summaryTokens)],
+    [t("Cached tokens lost"), tokens(lostCacheTokens)],
+    [t("Gain over the rest of the chat"), tokens(netTokens)],
+  ] as const;
+  return (
+    <details class="verdict">
+      <summary dir="auto">{message}</summary>
+      <table class="parts">
+        <tbody>
+          {rows.map(([name, value]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+/** How many rules hold, and the way to them. */
+function RulesLine() {
+  const shell = useShell();
+  const { inForce, proposed } = shell.panel.value?.rules ?? { inForce: 0, proposed: 0 };
+  if (inForce + proposed === 0) return null;
+  const rules = inForce === 1 ? t("1 rule in force") : t("{0} rules in force", inForce);
+  return (
+    <p class="quiet rules-line">
+      {proposed === 0 ? rules : t("{0}, {1} to be decided", rules, proposed)}{" "}
+      <button type="button" class="text-action" onClick={() => shell.openPopup("rules")}>
+        {t("Show Rules")}
+      </button>
+    </p>
+  );
 }

@@ -30,8 +30,8 @@ export interface TranscriptPort {
   highlightMatches(matches: readonly FindMatch[]): void;
   revealMatch(match: FindMatch): void;
   clearMatches(): void;
-  /** False if the row is not loaded. */
-  focusRow(rowId: string): boolean;
+  /** Shows a place that was asked for from elsewhere; a row that is not here is asked for, and shown when it comes. */
+  showPlace(place: FindMatch): void;
   /** False if there is no message. */
   focusNewest(): boolean;
   /** A prompt was sent: its row goes near the top when it comes. */

@@ -5,9 +5,10 @@ import { newChat } from "./actions.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
 import { Icon } from "./icon.js";
-import { rovingIndex } from "./keymap.js";
+import { isComposing, rovingIndex } from "./keymap.js";
 import { formatCount, formatTurns, formatWhen } from "./numbers.js";
 import { Popup } from "./popup.js";
+import { openHit, RecallHits } from "./recall.js";
 import { useShell } from "./shell.js";
 
 /** How long typing may pause before the chats are searched, ms. */
@@ -15,7 +16,7 @@ const searchDelayMs = 200;
 /** How long after the panel has the focus again the chats are read anew, ms. */
 const settleDelayMs = 250;
 
-/** All chats of this folder: searched by everything said in them, opened, renamed, exported, deleted. */
+/** All chats of this folder: opened, renamed, exported, deleted, and everything that was ever said in them found again. */
 export function SessionsDialog() {
   return (
     <Popup name="sessions" label={t("Chats")} class="popup-header sessions">
@@ -26,7 +27,9 @@ export function SessionsDialog() {
 
 function SessionsBody() {
   const shell = useShell();
-  const [query, setQuery] = useState("");
+  const searched = shell.searched.value;
+  const [query, setQuery] = useState(searched.query);
+  useEffect(() => setQuery(searched.query), [searched]);
   const [round, setRound] = useState(0);
   const [more, setMore] = useState<{
     readonly key: string;
@@ -41,6 +44,12 @@ function SessionsBody() {
     key,
     ...(await shell.line.call({ do: "sessions", query: query.trim() })),
   }));
+
+  const said = useAsked(query.trim() === "" ? undefined : query.trim(), searchDelayMs, async () => ({
+    query: query.trim(),
+    ...(await shell.line.call({ do: "recall", query: query.trim() })),
+  }));
+  const hits = query.trim() === "" ? [] : (said.value?.hits ?? []);
 
   // Renaming and deleting ask in the workbench: when the panel has the focus again, the list may be another, once the daemon has done it.
   useEffect(() => {
@@ -95,6 +104,14 @@ function SessionsBody() {
           placeholder={t("Search in all chats")}
           value={query}
           onInput={(event) => setQuery(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            const [best] = hits;
+            // What is listed may still be the answer to something shorter.
+            if (event.key !== "Enter" || isComposing(event) || best === undefined || said.value?.query !== query.trim())
+              return;
+            event.preventDefault();
+            openHit(shell, best, query);
+          }}
         />
         <button
           type="button"
@@ -110,8 +127,16 @@ function SessionsBody() {
         </button>
       </div>
       {first.error === undefined ? null : <FaultLine error={first.error} />}
+      {said.error === undefined ? null : <FaultLine error={said.error} />}
+      {hits.length === 0 || said.value === undefined ? null : (
+        <>
+          <h2 class="list-title">{t("Said in chats")}</h2>
+          <RecallHits hits={hits} query={said.value.query} />
+          {sessions.length === 0 ? null : <h2 class="list-title">{t("Chats")}</h2>}
+        </>
+      )}
       {first.value === undefined && first.pending ? <p class="quiet popup-padding">{t("Searching…")}</p> : null}
-      {first.value !== undefined && sessions.length === 0 ? (
+      {first.value !== undefined && sessions.length === 0 && hits.length === 0 && !said.pending ? (
         <p class="quiet popup-padding">
           {query.trim() === "" ? t("There are no chats in this folder yet.") : t("No chat says “{0}”.", query.trim())}
         </p>

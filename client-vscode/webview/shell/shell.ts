@@ -8,7 +8,7 @@ import { t } from "../strings.js";
 import type { HostLine, TranscriptPort } from "./ports.js";
 import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
 
-export type PopupName = "sessions" | "more" | "meter" | "model" | "pins" | "statistics" | "help";
+export type PopupName = "sessions" | "more" | "meter" | "model" | "rules" | "statistics" | "help";
 
 export interface Confirmation {
   readonly question: string;
@@ -35,6 +35,8 @@ export class Shell {
   readonly popup = signal<PopupName | undefined>(undefined);
   /** What the find bar was opened with; undefined while it is closed. */
   readonly find = signal<{ readonly query: string } | undefined>(undefined);
+  /** What the list of chats was asked to look for when it was opened; a new object each time. */
+  readonly searched = signal<{ readonly query: string }>({ query: "" });
   readonly confirmation = signal<Confirmation | undefined>(undefined);
   /** What came of something that the person asked the page for, if it went wrong. */
   readonly note = signal<ErrorView | undefined>(undefined);

@@ -22,9 +22,13 @@ export class Reveal {
   readonly #parts: RevealParts;
   readonly #marks = new Marks((match) => this.#rangeOf(match));
   #pinnedItem = -1;
+  /** A place that somebody wants to see and whose row is on its way. */
+  #awaited: Match | undefined;
+  #placed: HTMLElement | undefined;
 
   constructor(parts: RevealParts) {
     this.#parts = parts;
+    document.addEventListener("focusin", this.#goneOn);
   }
 
   /** The item that is mounted because it is about to be shown or focused; -1 if there is none. */
@@ -46,6 +50,47 @@ export class Reveal {
     this.#marks.clear();
   }
 
+  /**
+   * Shows a place: its message gets the focus, and is marked until the focus goes elsewhere. A row that is not here yet is asked for, and
+   * shown when it comes; a place without a length is its whole message.
+   */
+  place(place: Match): void {
+    const { store } = this.#parts;
+    const row = store.at(place.row);
+    this.#awaited = row === undefined ? place : undefined;
+    this.#unmark();
+    if (row !== undefined && row.id !== place.rowId) return; // of another chat
+    const index = this.#bringIn(place.row);
+    if (row === undefined || index === -1) return;
+    this.focusItem(index);
+    this.#placed = this.#parts.viewport().mounted(index);
+    this.#placed?.setAttribute("data-place", "");
+    if (place.length > 0) this.match(place);
+  }
+
+  /** Rows came: the place that waited for one of them is shown. */
+  rowsCame(): void {
+    const awaited = this.#awaited;
+    if (awaited !== undefined && this.#parts.store.at(awaited.row) !== undefined) this.place(awaited);
+  }
+
+  dispose(): void {
+    document.removeEventListener("focusin", this.#goneOn);
+    this.#awaited = undefined;
+    this.#unmark();
+  }
+
+  readonly #goneOn = ({ target }: FocusEvent): void => {
+    if (this.#placed !== undefined && target instanceof Node && !this.#placed.contains(target)) this.#unmark();
+  };
+
+  #unmark(): void {
+    if (this.#placed === undefined) return;
+    this.#placed.removeAttribute("data-place");
+    this.#placed = undefined;
+    this.#marks.clear();
+  }
+
   /** Brings a match into sight and shows it as the current one. Rows that are not here yet are asked for. */
   match(match: Match): void {
     const { viewport, store, views } = this.#parts;
@@ -61,14 +106,6 @@ export class Reveal {
     const top = article?.getBoundingClientRect().top ?? 0;
     viewport().reveal(index, box && { top: box.top - top, bottom: box.bottom - top });
     this.#marks.setCurrent(match);
-  }
-
-  /** Brings a row into sight, unfolds what hides it, and gives it the focus. False if it is not loaded. */
-  focusRow(rowId: string): boolean {
-    const row = this.#parts.store.indexOf(rowId);
-    const index = row === undefined ? -1 : this.#bringIn(row);
-    if (index !== -1) this.focusItem(index);
-    return index !== -1;
   }
 
   focusItem(index: number): void {

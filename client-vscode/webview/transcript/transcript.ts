@@ -91,6 +91,7 @@ export class Transcript {
     if (before !== "end" && this.#list.indexOfKey(before.key) === -1) this.#viewport.goTo("end");
     this.#rowsChanged(rows);
     if (anchor !== undefined) this.scrollTo(anchor);
+    this.#reveal.rowsCame();
   }
 
   /** Rows that changed, were added or were asked for. */
@@ -101,6 +102,7 @@ export class Transcript {
     this.#list.rebuild();
     this.#rowsChanged(rows);
     this.#reveal.keepFocus(focused);
+    this.#reveal.rowsCame();
     const added =
       total > before ? rows.slice(Math.max(0, before - from)).findLast((row) => row.kind === "prompt") : undefined;
     if (added !== undefined && (this.#promptExpected || this.#viewport.following)) {
@@ -178,9 +180,9 @@ export class Transcript {
     this.#reveal.match(match);
   }
 
-  /** Brings a row into sight, unfolds what hides it, and gives it the focus. False if it is not loaded. */
-  focusRow(rowId: string): boolean {
-    return this.#reveal.focusRow(rowId);
+  /** Shows a place that was asked for from elsewhere: unfolds what hides it, gives its message the focus, marks the words. */
+  showPlace(place: Match): void {
+    this.#reveal.place(place);
   }
 
   /** Gives the focus to the newest message. False if there is none. */
@@ -196,6 +198,7 @@ export class Transcript {
     this.#views.dispose();
     this.#selected.dispose();
     this.#reveal.clearMatches();
+    this.#reveal.dispose();
     this.feed.remove();
     this.#latest.element.remove();
   }

@@ -19,7 +19,7 @@ from gemini_companion.engine.errors import (
     Unauthenticated,
 )
 from gemini_companion.protocol import lsp
-from gemini_companion.protocol.handlers import chat, compression, editor, sessions
+from gemini_companion.protocol.handlers import chat, compression, constraints, editor, recall, sessions
 from gemini_companion.protocol.methods import (
     Method,
     Notification,
@@ -76,6 +76,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="Take a compression back, with all that cover it. Later turns stay."),
     request("gemini/compression/list", compression.list_, errors=_READS,
             doc="Every compression of the session, newest first."),
+    request("gemini/compression/sources", compression.sources, errors=(*_READS, CompressionNotFound),
+            doc="Which turns the lines of a snapshot come from, of a preview as well."),
     request("gemini/compression/rate", compression.rate_, errors=(*_WRITES, CompressionNotFound), doc="Rate a compression."),
     request("gemini/context", sessions.context, errors=_READS, doc="The token ledger, split by part."),
     request("gemini/context/preview", sessions.context_preview, errors=_READS,
@@ -88,6 +90,12 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="Pin a text, or a turn's prompt: it stands word for word in every view after a compression."),
     request("gemini/unpin", sessions.unpin, errors=(*_WRITES, InvalidInput), doc="Take a pin away."),
     request("gemini/pins", sessions.list_pins, errors=_READS, doc="The pins of a session."),
+    request("gemini/recall", recall.recall_, errors=(*_READS, InvalidInput),
+            doc="Find what was said, in all sessions of the project or in one, best first; or give a turn or an entry back whole."),
+    request("gemini/constraints", constraints.list_, errors=_READS,
+            doc="The rules that the person set, pins among them: proposed, in force, released."),
+    request("gemini/constraints/set", constraints.set_, errors=(*_WRITES, InvalidInput),
+            doc="Take a rule in, propose, release or reword it, or make a new one."),
     request("gemini/models", sessions.models, errors=_READS, doc="The models, which one answers, and why."),
     request("gemini/stats", sessions.stats, errors=_READS, doc="Sums over a session."),
     request("gemini/events/replay", sessions.replay, errors=_READS,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from gemini_companion.engine.history.constraint import ConstraintScope, ConstraintState
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.protocol.lsp import Position, Range
 from gemini_companion.sessions.events import Event
@@ -154,6 +155,13 @@ class UndoParams(_Params, frozen=True, kw_only=True):
     compression_id: str | None = None
 
 
+class SourcesParams(_Params, frozen=True, kw_only=True):
+    """A compression or a preview whose snapshot is asked about."""
+
+    compression_id: str
+    session_id: str | None = None
+
+
 class RateParams(_Params, frozen=True, kw_only=True):
     """What a person thinks of a compression."""
 
@@ -178,6 +186,16 @@ class UnpinParams(_Params, frozen=True, kw_only=True):
     session_id: str | None = None
 
 
+class SetConstraintParams(_Params, frozen=True, kw_only=True):
+    """A constraint to take in, to propose, to release, to reword or to give another scope; a new one without an id."""
+
+    state: ConstraintState
+    constraint_id: str | None = None
+    scope: ConstraintScope | None = None
+    text: Annotated[str, Meta(max_length=4_000)] | None = None
+    session_id: str | None = None
+
+
 class PinSelectionParams(_Params, frozen=True, kw_only=True):
     """Pin the text of a range of an open document."""
 
@@ -191,6 +209,19 @@ class ReplayParams(_Params, frozen=True, kw_only=True):
 
     session_id: str
     after_seq: Annotated[int, Meta(ge=0)]
+
+
+class RecallParams(_Params, frozen=True, kw_only=True):
+    """What to recall: what answers `query`, or a turn or an entry by its id.
+
+    In all sessions of the project unless one is named. `limit` is for a query; a turn is given whole.
+    """
+
+    query: str | None = None
+    turn_id: str | None = None
+    entry_id: str | None = None
+    session_id: str | None = None
+    limit: Annotated[int, Meta(ge=1, le=50)] = 10
 
 
 class OpenFileReport(_Params, frozen=True, kw_only=True):

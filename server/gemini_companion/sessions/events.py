@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.log import (
@@ -246,6 +247,12 @@ class SettingsChanged(_Event, tag="settingsChanged", frozen=True, kw_only=True):
     keys: tuple[str, ...]
 
 
+class ConstraintsChanged(_Event, tag="constraintsChanged", frozen=True, kw_only=True):
+    """The rules changed: all of them, oldest first. It has the turn's id if a prompt brought that about."""
+
+    constraints: tuple[Constraint, ...]
+
+
 class HookRan(_Event, tag="hookRan", frozen=True, kw_only=True):
     """A hook ran."""
 
@@ -295,6 +302,7 @@ Event: TypeAlias = (
     | MaxTurnsReached
     | MemoryChanged
     | SettingsChanged
+    | ConstraintsChanged
     | HookRan
     | TitleChanged
     | TrustChanged

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import PinEntry, PromptEntry, UnpinEntry
+from gemini_companion.sessions.constraints.news import tell
 from gemini_companion.sessions.results import Pin
 from gemini_companion.sessions.session import Session
 
@@ -23,8 +24,7 @@ async def pin(session: Session, *, text: str | None = None, turn_id: str | None 
     text = text or _prompt_of(session, turn_id or "")
     pin_id, stamp = session.services.new_id("pin"), session.stamp()
     await session.append(lambda seq: PinEntry(**stamp, seq=seq, pin_id=pin_id, text=text, turn_id=turn_id))
-    session.notify_usage()
-    await session.update_listing()
+    await tell(session)
     return Pin(pin_id=pin_id, text=text, turn_id=turn_id, created_at=stamp["time"])
 
 
@@ -34,8 +34,7 @@ async def unpin(session: Session, pin_id: str) -> None:
         raise InvalidInput(f"There is no pin {pin_id}.", path="$.pinId", hint="gemini/pins lists them.")
     stamp = session.stamp()
     await session.append(lambda seq: UnpinEntry(**stamp, seq=seq, pin_id=pin_id))
-    session.notify_usage()
-    await session.update_listing()
+    await tell(session)
 
 
 def _prompt_of(session: Session, turn_id: str) -> str:

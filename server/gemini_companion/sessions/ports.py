@@ -10,7 +10,10 @@ from typing import Any, Protocol
 
 import msgspec
 
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, Withheld
+from gemini_companion.engine.recall.query import RecallQuery
+from gemini_companion.sessions.recalled import RecallResult
 
 
 class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -59,8 +62,43 @@ class StoredEvents(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool
 
 
+class Vector(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model makes of a text's meaning: numbers that can be compared with those of the same model only."""
+
+    model: str
+    values: tuple[float, ...]
+
+
+class RecallStore(Protocol):
+    """Finding what was said. Every method raises `StorageFault`; those with a session's id also `SessionNotFound`."""
+
+    async def search(
+        self, query: RecallQuery, *, session_id: str | None = None, limit: int = 10, vector: Vector | None = None
+    ) -> RecallResult:
+        """The turns of this project, or of one session, that answer a question best.
+
+        With `vector`, the question's, those near to it in meaning count too, as far as they have vectors.
+        """
+        ...
+
+    async def whole(
+        self, *, session_id: str | None = None, turn_id: str | None = None, entry_id: str | None = None
+    ) -> RecallResult:
+        """All that was said in a turn, or one entry, in order; nothing if no view shows it any more."""
+        ...
+
+    async def index(self) -> None:
+        """Index what is missing, such as the sessions of an earlier version. May take long; others do not wait."""
+        ...
+
+
 class SessionStore(Protocol):
     """Durable append-only logs. Every method raises `StorageFault`; those with an id also `SessionNotFound`."""
+
+    @property
+    def recall(self) -> RecallStore:
+        """Finding what was said in these sessions."""
+        ...
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
         """Make a session with its first entries and hold it, in one transaction."""
@@ -98,6 +136,14 @@ class SessionStore(Protocol):
 
     async def delete(self, session_id: str) -> None:
         """Delete a session, its log, events and private files. Raises `SessionBusy` if another process holds it."""
+        ...
+
+    async def constraints(self) -> tuple[Constraint, ...]:
+        """Read the constraints of the whole project, oldest first, released ones included."""
+        ...
+
+    async def save_constraint(self, constraint: Constraint) -> None:
+        """Add a constraint of the project, or replace the one with its id; it is on disk when this returns."""
         ...
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:

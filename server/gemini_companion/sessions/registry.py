@@ -12,6 +12,7 @@ from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.recovery import recover
 from gemini_companion.sessions.services import Services
@@ -95,6 +96,7 @@ class SessionRegistry:
         first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
         session = await self._fold(meta, entries, first_event=first)
         self._taken.add(meta.session_id)
+        await take_in_project_rules(session)
         return self._used(session, asyncio.current_task())
 
     async def delete(self, session_id: str) -> None:
@@ -173,16 +175,17 @@ class SessionRegistry:
             meta, entries = await store.load(session_id)
             first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
             remnant = self._remnants.pop(session_id, None)
-            if remnant is not None and remnant.version == (entries[-1].seq if entries else 0):
-                # Nobody had it meanwhile: it goes on as if it had never been let go.
-                session = await self._fold(meta, entries, first_event=first, ledger=remnant.ledger)
-            else:
-                session = await self._fold(meta, entries, first_event=first)
-                try:
+            # Nobody had it meanwhile: it goes on as if it had never been let go.
+            is_as_left = remnant is not None and remnant.version == (entries[-1].seq if entries else 0)
+            ledger = remnant.ledger if remnant is not None and is_as_left else None
+            session = await self._fold(meta, entries, first_event=first, ledger=ledger)
+            try:
+                if not is_as_left:
                     await recover(session, first)
-                except BaseException:
-                    self._sessions.pop(session_id, None)  # the next one tries again from the beginning
-                    raise
+                await take_in_project_rules(session)
+            except BaseException:
+                self._sessions.pop(session_id, None)  # the next one tries again from the beginning
+                raise
             self._taken.add(session_id)
             return self._used(session, user)
 

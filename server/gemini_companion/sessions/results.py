@@ -9,12 +9,14 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.log import (
     Attachment,
     CompressionResult,
     CompressionStatus,
+    Retention,
     TokenCountSource,
     Trigger,
     Usage,
@@ -187,6 +189,9 @@ class CompressionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     cuts: int = 0
     """Tool outputs that it shortened."""
     snapshot: str | None = None
+    appendix: str | None = None
+    """What of the hidden facts was put back behind the snapshot."""
+    retention: Retention | None = None
     rating: int | None = None
     """A person's, 1 to 5."""
     note: str | None = None
@@ -198,6 +203,23 @@ class CompressionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     """Every compression of a session, newest first."""
 
     compressions: tuple[CompressionInfo, ...]
+
+
+class SourcedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A line of a snapshot and where it comes from."""
+
+    line: int
+    """From 0, in the text that `snapshot` gives."""
+    turn_ids: tuple[str, ...]
+    entry_ids: tuple[str, ...]
+    """The contents, oldest first."""
+
+
+class CompressionSources(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Where the lines of a snapshot come from; a line whose source is not known is left out."""
+
+    compression_id: str
+    lines: tuple[SourcedLine, ...]
 
 
 class ContextReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -229,6 +251,12 @@ class PinList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The pins of a session, oldest first."""
 
     pins: tuple[Pin, ...]
+
+
+class ConstraintList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The constraints of a session, pins among them, oldest first; released ones too."""
+
+    constraints: tuple[Constraint, ...]
 
 
 class WorkspaceFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

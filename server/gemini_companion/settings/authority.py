@@ -28,6 +28,7 @@ workspace, and the editor in one. `user`: nobody else.
 
 AUTHORITY: Final[Mapping[str, Authority]] = {
     "model.name": "editor",
+    "model.local": "user",
     "model.compressionThreshold": "editor",
     "model.compressionTokenCap": "editor",
     "model.tokenLimit": "editor",
@@ -48,9 +49,12 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.ide.maxOpenFiles": "editor",
     "companion.ide.activeFileCharacters": "editor",
     "companion.compression.model": "editor",
+    "companion.compression.gate": "editor",
+    "companion.compression.retentionFloor": "editor",
     "companion.compression.strategy": "editor",
     "companion.compression.mode": "editor",
     "companion.compression.adaptive": "editor",
+    "companion.compression.constraints": "editor",
     "companion.compression.compare": "editor",
     "companion.sessions.retentionDays": "editor",
     "companion.prompt.identity": "trusted",

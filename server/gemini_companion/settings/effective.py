@@ -24,6 +24,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The name in GEMINI_MODEL or `model.name`; `None` for the default model."""
     model_name_source: Literal["GEMINI_MODEL", "model.name"] | None
     """Which of them it comes from."""
+    local_model: str | None
+    """The absolute path of a GGUF file, `~` resolved; `None` where no model runs on this machine."""
     compression_threshold: float
     """Share of the token limit, 0 to 1; 1 turns automatic compression off, 0 is always reached."""
     is_threshold_set: bool
@@ -49,10 +51,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ide_active_file_characters: int
     compression_model: str | None
     """The model that writes snapshots; `None` for one of the chat's model's family."""
+    compression_gate: bool
+    """Whether what a snapshot left out is put back, and a snapshot that left out too much refused."""
+    retention_floor: float
+    """Share of what must not be lost, 0 to 1, below which a snapshot is refused."""
     compression_strategy: StrategyName
     compression_mode: Literal["auto", "remind", "off"]
     compression_adaptive: bool
     """Undos and ratings move the threshold."""
+    compression_constraints: Literal["ask", "auto", "off"]
+    """What becomes of a rule that stands in a prompt."""
     compression_compare: StrategyName | None
     """The strategy of every other automatic compression; `None` where nothing is compared."""
     session_retention_days: int | None
@@ -81,6 +89,7 @@ def settle(
     return Settings(
         model_name=wished or merged.model.name,
         model_name_source=source,
+        local_model=_resolved(merged.model.local, home) if merged.model.local else None,
         compression_threshold=_threshold(merged.model.compression_threshold, remote_compression_threshold),
         is_threshold_set=merged.model.compression_threshold is not None,
         compression_token_cap=merged.model.compression_token_cap or None,
@@ -97,9 +106,12 @@ def settle(
         ide_max_open_files=merged.companion.ide.max_open_files,
         ide_active_file_characters=merged.companion.ide.active_file_characters,
         compression_model=merged.companion.compression.model,
+        compression_gate=merged.companion.compression.gate,
+        retention_floor=merged.companion.compression.retention_floor,
         compression_strategy=merged.companion.compression.strategy,
         compression_mode=merged.companion.compression.mode,
         compression_adaptive=merged.companion.compression.adaptive,
+        compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
@@ -127,5 +139,5 @@ def _threshold(local: float | None, remote: float | None) -> float:
     return DEFAULT_COMPRESSION_THRESHOLD
 
 
-def _resolved(folder: str, home: Path) -> str:
-    return str(home) + folder[1:] if folder.startswith("~") else folder
+def _resolved(path: str, home: Path) -> str:
+    return str(home) + path[1:] if path.startswith("~") else path

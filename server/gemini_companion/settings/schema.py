@@ -23,11 +23,13 @@ _FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
 # pattern and a list. So in `fileName` only the schema has the pattern of the single name; `validation` checks it.
 _OneFileName: TypeAlias = Annotated[str, Meta(extra_json_schema={"pattern": FILE_NAME})]
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
+_FilePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{1,4096}$(?!\n)")]
 _ModelName: TypeAlias = Annotated[str, Meta(pattern=MODEL_NAME)]
 _Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 
 EXPECTED: Final[Mapping[str, str]] = {
     "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
+    "model.local": "the absolute path of a GGUF file, or one that starts with ~/",
     "context.fileName": "the name of a file, without a folder, or a list of such names",
     "context.importFormat": '"tree" or "flat"',
     "telemetry.otlpProtocol": '"grpc" or "http"',
@@ -35,6 +37,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "companion.compression.strategy": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
     "companion.compression.compare": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
     "companion.compression.mode": '"auto", "remind" or "off"',
+    "companion.compression.constraints": '"ask", "auto" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
@@ -53,6 +56,10 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: _ModelName | None = None
     """The model that answers, unless a chat, the session or GEMINI_MODEL names another. "offline" is built in; a blank
     text or "none" names none. A name with a path (projects/…) counts in the user's own file only.
+    """
+    local: _FilePath | None = None
+    """A GGUF file with a model to run on this machine, as an absolute path or one that starts with ~/. It answers where
+    the model "local" is chosen. Read only from the user's own file.
     """
     compression_threshold: Annotated[float, Meta(ge=0, le=1)] | None = None
     """Share of the model's limit at which the history is compressed by itself: 0 always, 1 never. By default 0.5."""
@@ -115,6 +122,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
 
     model: _ModelName | None = None
     """The model that writes snapshots. By default one of the same family as the model that answers."""
+    gate: bool = True
+    """Before a snapshot is installed, look for what must not be lost, and put back what it left out."""
+    retention_floor: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    """Of rules, decisions, tasks, errors, paths and commands a snapshot must hold this share, or it is refused. 0: none."""
     strategy: StrategyName = "split"
     """What is hidden and what stays word for word. "split": the newest 30 % stay. "semantic": cut where the topic
     changes. "selective": rules, decisions, requests and the last state of files stay. "hierarchical": earlier snapshots
@@ -125,6 +136,10 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""
     adaptive: bool = True
     """Let your undos and ratings move the threshold a little, never above one that you have set yourself."""
+    constraints: Literal["ask", "auto", "off"] = "auto"
+    """What becomes of a standing rule in a prompt ("never …", "always …"): "auto" keeps it word for word in every
+    request at once and proposes what only may be a rule, "ask" proposes all of them, "off" looks for none.
+    """
     compare: StrategyName | None = None
     """Compare a second strategy with yours: every other automatic compression uses it. `gemini-companion report` shows
     how both did, from your own sessions; nothing leaves this machine.

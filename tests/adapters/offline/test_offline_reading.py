@@ -10,8 +10,8 @@ from gemini_companion.adapters.offline.conversation import Turn, read_conversati
 from gemini_companion.adapters.offline.question import Intent, read_question
 from gemini_companion.adapters.offline.search import Passage, file_passages, rank, terms_of, turn_passages
 from gemini_companion.adapters.offline.symbols import definitions_in, documentation_of
-from gemini_companion.engine.history.compose import PINS_INTRODUCTION
 from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.history.pinned import PINS_INTRODUCTION
 from gemini_companion.engine.prompts.attachments import excerpt, file_part
 from gemini_companion.engine.prompts.environment import environment_content
 from gemini_companion.sessions.models.port import OpenDocument

@@ -138,12 +138,18 @@ async def filled(make_store: MakeStore) -> None:
     await store.close()
 
 
+def spoil_a_page_of_the_log(data: bytearray) -> None:
+    """Overwrite a page in the middle of those with entries."""
+    pages = [start for start in range(0, len(data), 4096) if b'"turnId"' in data[start : start + 4096]]
+    middle = pages[len(pages) // 2]
+    data[middle : middle + 4096] = b"\xee" * 4096
+
+
 async def test_what_can_still_be_read_of_a_damaged_file_is_taken_over(database: Path, make_store: MakeStore) -> None:
     async with asyncio.timeout(PATIENCE):
         await filled(make_store)
         data = bytearray(read(database))
-        middle = len(data) // 2 // 4096 * 4096
-        data[middle : middle + 4096] = b"\xee" * 4096
+        spoil_a_page_of_the_log(data)
         write(database, bytes(data))
         said: list[str] = []
         store = make_store(notify=said.append)
@@ -169,7 +175,7 @@ async def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_a_new
     async with asyncio.timeout(PATIENCE):
         await filled(make_store)
         data = bytearray(read(database))
-        data[-4096 * 40 : -4096 * 39] = b"\xee" * 4096
+        spoil_a_page_of_the_log(data)
         write(database, bytes(data))
         store = make_store()
 
@@ -207,7 +213,7 @@ async def test_what_a_killed_process_left_in_the_journal_is_taken_over_too(
             write(database.parent / "copy" / name, read(database.parent / name))
         await open_one.close()
         damaged = bytearray(read(database.parent / "copy" / "sessions.db"))
-        damaged[-4096 * 40 : -4096 * 39] = b"\xee" * 4096
+        spoil_a_page_of_the_log(damaged)
         elsewhere = database.parents[2] / "elsewhere"
         write(elsewhere / "projects" / "default" / "sessions.db", bytes(damaged))
         write(

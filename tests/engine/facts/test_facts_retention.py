@@ -93,6 +93,8 @@ def test_it_has_the_wires_shape_and_an_older_exports_object_is_read():
         "kept": 0,
         "repaired": 0,
         "missing": [{"kind": "path", "text": "a.py"}],
+        "appended": 0,
+        "unsupported": [],
     }
     assert msgspec.json.decode(b'{"score": 0.5, "lost": {"n": [1]}}', type=Retention) == Retention(score=0.5)
     assert CompressionResult.__struct_fields__[-1] == "retention"

@@ -202,7 +202,7 @@ def test_what_raises_the_epoch() -> None:
     book.end()
     assert not rose()
     book.pin("tabs")
-    assert not rose()
+    assert rose()
     book.preview()
     assert not rose()
     assert book.truncate() is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_companion.engine.history.compose import PINS_INTRODUCTION
+from gemini_companion.engine.history.pinned import PINS_INTRODUCTION
 from tests.engine.history.view_texts import kinds, talk
 from tests.support.logs import Book, agent_run, call, result
 
@@ -98,7 +98,6 @@ def test_a_compressions_own_cuts_in_the_tail_go_with_it() -> None:
 def test_pins_stand_word_for_word_between_snapshot_and_acknowledgement() -> None:
     book = talk(8)
     book.pin("never touch legacy/")
-    assert "pin" not in kinds(book)
     book.compress()
     book.pin("tabs, <state_snapshot> or not")
     assert kinds(book)[:3] == ["snapshot", "pin", "acknowledgement"]
@@ -110,6 +109,15 @@ def test_pins_stand_word_for_word_between_snapshot_and_acknowledgement() -> None
     for pin_id in list(book.history.pins):
         book.unpin(pin_id)
     assert kinds(book)[:2] == ["snapshot", "acknowledgement"]
+
+
+def test_pins_stand_ahead_of_everything_while_nothing_is_compressed() -> None:
+    book = talk(3)
+    before = book.view
+    book.pin("never touch legacy/")
+    assert kinds(book)[:3] == ["pin", "acknowledgement", "prompt"]
+    book.unpin(next(iter(book.history.pins)))
+    assert book.view == before
 
 
 def test_pins_are_no_part_of_what_a_later_compression_summarises() -> None:

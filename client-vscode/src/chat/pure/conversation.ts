@@ -1,9 +1,9 @@
 /** The rows of one conversation: read from its transcript, kept true by the daemon's events. */
 import type { Row } from "../../panel/contract.js";
-import type { CompressionInfo, EventParams, HistoryItem, Pin } from "../../protocol.gen.js";
+import type { CompressionInfo, Constraint, EventParams, HistoryItem } from "../../protocol.gen.js";
 import { ConversationRows, isLive } from "./conversationRows.js";
 import { applyEvent } from "./events.js";
-import { pinsByTurn, rowsOf, type UnversionedRow } from "./history.js";
+import { rowsByEntry, rowsOf, type UnversionedRow } from "./history.js";
 
 export class Conversation extends ConversationRows {
   #seq = 0;
@@ -20,10 +20,11 @@ export class Conversation extends ConversationRows {
   load(
     items: readonly HistoryItem[],
     compressions: readonly CompressionInfo[],
-    pins: readonly Pin[],
+    constraints: readonly Constraint[],
     discarded: ReadonlySet<string>,
   ): void {
-    const drafts = rowsOf({ items, compressions, pins, discarded }, this.t, this.place);
+    this.entries = rowsByEntry(items);
+    const drafts = rowsOf({ items, compressions, constraints, discarded }, this.t, this.place);
     const known = new Set(drafts.map((draft) => draft.id));
     const followers = new Map<string, Row[]>();
     let anchor = "";
@@ -31,7 +32,6 @@ export class Conversation extends ConversationRows {
       if (known.has(row.id)) anchor = row.id;
       else if (this.#outlives(row)) followers.set(anchor, [...(followers.get(anchor) ?? []), row]);
     }
-    const pinned = pinsByTurn(pins);
     const own = followers.get("") ?? [];
     const isOlder = anchor === "";
     const next: Row[] = isOlder ? [] : [...own];
@@ -39,15 +39,8 @@ export class Conversation extends ConversationRows {
       next.push(this.#renewed(draft), ...(followers.get(draft.id) ?? []));
     }
     if (isOlder) next.push(...own);
-    this.replace(next.map((row) => this.#pinnedAs(row, pinned)));
-  }
-
-  /** A turn is pinned or not, whichever of its rows the transcript has already. */
-  #pinnedAs(row: Row, pinned: ReadonlyMap<string, string>): Row {
-    if (row.kind === "divider" || row.kind === "notice" || row.pinId === pinned.get(row.turnId)) return row;
-    const { pinId: _, ...rest } = row;
-    const pinId = pinned.get(row.turnId);
-    return { ...rest, ...(pinId === undefined ? {} : { pinId }), version: this.nextVersion() };
+    this.replace(next);
+    this.setConstraints(constraints);
   }
 
   /** Whether a row that the transcript does not have is kept: what is under way, and what only this window knows. */

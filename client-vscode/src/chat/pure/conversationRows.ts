@@ -1,8 +1,8 @@
 /** The rows of one conversation, by their index and by their id, with the ones that are under way. Every change gets a version. */
 import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row } from "../../panel/contract.js";
-import type { CompressionResult, CompressionStatusReport } from "../../protocol.gen.js";
+import type { CompressionResult, CompressionStatusReport, Constraint } from "../../protocol.gen.js";
 import { answerLook, dividerLook } from "../../panel/statuses.js";
-import { settled, type UnversionedRow } from "./history.js";
+import { keptByTurn, settled, type Kept, type UnversionedRow } from "./history.js";
 import type { Translate } from "./words.js";
 
 /** What follows each change. */
@@ -25,6 +25,9 @@ export class ConversationRows {
   readonly #indexes = new Map<string, number>();
   /** Ids of the answers that are being made and of the compressions that run: each change of a row keeps it true. */
   readonly #underWay = new Set<string>();
+  /** The row that shows an entry of the log, by the entry's id. */
+  protected entries: ReadonlyMap<string, string> = new Map();
+  #constraints: readonly Constraint[] = [];
   #version = 0;
   #notices = 0;
   #locals = 0;
@@ -49,6 +52,28 @@ export class ConversationRows {
 
   indexOf(id: string): number | undefined {
     return this.#indexes.get(id);
+  }
+
+  /** The id of the row that shows an entry of the log, as far as the transcript was read. */
+  rowOfEntry(entryId: string): string | undefined {
+    return this.entries.get(entryId);
+  }
+
+  /** Rules and pins of the session, oldest first. */
+  get constraints(): readonly Constraint[] {
+    return this.#constraints;
+  }
+
+  /** All rules and pins, as they stand now; the rows of their turns say so. */
+  setConstraints(constraints: readonly Constraint[]): void {
+    this.#constraints = constraints;
+    const kept = keptByTurn(constraints);
+    for (const [index, row] of this.#all.entries()) {
+      const next = keptAs(row, kept);
+      if (next === row) continue;
+      this.#put(index, { ...next, version: this.nextVersion() });
+      this.listener.rows(index, 1);
+    }
   }
 
   answer(turnId: string): AnswerRow | undefined {
@@ -266,4 +291,18 @@ export class ConversationRows {
   #runningDividers(): DividerRow[] {
     return this.#rowsUnderWay().filter((row) => row.kind === "divider");
   }
+}
+
+/** The row with what is kept of its turn: its prompt has pin and rules, its answer the pin. The row itself if that is what it says. */
+function keptAs(row: Row, kept: ReadonlyMap<string, Kept>): Row {
+  if (row.kind !== "prompt" && row.kind !== "answer") return row;
+  const { pinId, rules } = kept.get(row.turnId) ?? {};
+  const pin = pinId === undefined ? {} : { pinId };
+  if (row.kind === "answer") {
+    const { pinId: before, ...rest } = row;
+    return before === pinId ? row : { ...rest, ...pin };
+  }
+  const { pinId: before, rules: rulesBefore, ...rest } = row;
+  if (before === pinId && JSON.stringify(rulesBefore) === JSON.stringify(rules)) return row;
+  return { ...rest, ...pin, ...(rules === undefined ? {} : { rules }) };
 }

@@ -110,6 +110,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
         ),
       });
       return;
+    case "constraintsChanged":
+      chat.setConstraints(event.constraints);
+      return;
     case "compressionStarted":
       chat.add({
         kind: "divider",
@@ -152,6 +155,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     // Shown elsewhere (the meter, the title, trust, settings), or nothing that a row shows.
     case "chatCompressed":
+    case "constraintsChanged":
     case "hookRan":
     case "memoryChanged":
     case "settingsChanged":

@@ -9,7 +9,7 @@ import type {
   Row,
   ToolRow,
 } from "../../panel/contract.js";
-import type { CompressionInfo, HistoryItem, Pin } from "../../protocol.gen.js";
+import type { CompressionInfo, Constraint, HistoryItem } from "../../protocol.gen.js";
 import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
 import { errorView } from "./faults.js";
 import { merged, NOTHING_SENT, receiptOf } from "./receipts.js";
@@ -21,7 +21,8 @@ export type UnversionedRow<R extends Row = Row> = R extends Row ? Omit<R, "versi
 export interface Transcript {
   readonly items: readonly HistoryItem[];
   readonly compressions: readonly CompressionInfo[];
-  readonly pins: readonly Pin[];
+  /** Rules and pins. */
+  readonly constraints: readonly Constraint[];
   /** Previews that the person put away; the log keeps them. */
   readonly discarded: ReadonlySet<string>;
 }
@@ -47,9 +48,36 @@ function thoughtsOf(parts: readonly Part[]): string {
     .join("");
 }
 
-/** The pins of turns, by the turn's id. */
-export function pinsByTurn(pins: readonly Pin[]): ReadonlyMap<string, string> {
-  return new Map(pins.flatMap((pin) => (pin.turnId === undefined ? [] : [[pin.turnId, pin.pinId] as const])));
+/** What stands for a turn's prompt beside its words. */
+export interface Kept {
+  /** The id of its pin. */
+  readonly pinId?: string;
+  /** The rules that it brought. */
+  readonly rules?: readonly Constraint[];
+}
+
+/** Pins and rules by the turn that they came of. */
+export function keptByTurn(constraints: readonly Constraint[]): ReadonlyMap<string, Kept> {
+  const kept = new Map<string, Kept>();
+  for (const constraint of constraints) {
+    const { turnId, source, state, constraintId } = constraint;
+    if (turnId === undefined) continue;
+    const known = kept.get(turnId) ?? {};
+    if (source !== "pin") kept.set(turnId, { ...known, rules: [...(known.rules ?? []), constraint] });
+    else if (state === "inForce") kept.set(turnId, { ...known, pinId: constraintId });
+  }
+  return kept;
+}
+
+/** The row that shows an entry of the log. */
+export function rowsByEntry(items: readonly HistoryItem[]): ReadonlyMap<string, string> {
+  const rows = new Map<string, string>();
+  for (const { entryId, entryIds = [], turnId, kind } of items) {
+    const turn = turnId ?? `entry-${entryId}`;
+    const rowId = kind === "prompt" || kind === "ide" ? `p:${turn}` : `a:${turn}`;
+    for (const id of [entryId, ...entryIds]) rows.set(id, rowId);
+  }
+  return rows;
 }
 
 /** The rows of a transcript, oldest first: each prompt, its answer, and the compressions where they happened. */
@@ -59,7 +87,7 @@ export function rowsOf(
   toPlace: (path: string) => string = (path) => path,
 ): UnversionedRow[] {
   const rows: UnversionedRow[] = [];
-  const pinned = pinsByTurn(transcript.pins);
+  const kept = keptByTurn(transcript.constraints);
   const dividers = transcript.compressions
     .filter((info) => typeof info.seq === "number")
     .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0));
@@ -78,8 +106,9 @@ export function rowsOf(
   for (; next < dividers.length; next += 1) pushDivider(dividers[next]);
   const newest = rows.findLastIndex((row) => row.kind === "prompt");
   return rows.map((row, index) => {
+    if (row.kind === "prompt") return { ...row, ...kept.get(row.turnId) };
     if (row.kind !== "answer") return row;
-    const pinId = pinned.get(row.turnId);
+    const pinId = kept.get(row.turnId)?.pinId;
     return {
       ...row,
       ...(pinId === undefined ? {} : { pinId }),
@@ -112,7 +141,7 @@ export function rowsOf(
       if (row?.kind === "prompt") rows[turn.prompt ?? 0] = { ...row, receipt: merged(row.receipt, turn.receipt) };
     } else if (item.kind === "prompt") {
       turn.prompt = rows.length;
-      rows.push(promptOf(item, turnId, dated, turn.receipt, pinned.get(turnId), toPlace));
+      rows.push(promptOf(item, turnId, dated, turn.receipt, toPlace));
       if (item.outcome !== undefined && item.outcome !== "replaced") {
         turn.answer = rows.length;
         rows.push(unanswered(item, turnId, dated, t));
@@ -141,7 +170,6 @@ function promptOf(
   turnId: string,
   dated: Dated,
   receipt: Receipt | undefined,
-  pinId: string | undefined,
   toPlace: (path: string) => string,
 ): UnversionedRow<PromptRow> {
   const attached = item.attachments ?? [];
@@ -160,7 +188,6 @@ function promptOf(
     ...dated,
     ...(whole ? { receipt: whole } : {}),
     ...(isOutcome(item.outcome) ? { outcome: item.outcome } : {}),
-    ...(pinId === undefined ? {} : { pinId }),
   };
 }
 
@@ -271,6 +298,9 @@ function dividerOf(info: CompressionInfo, canUndo: boolean, discarded: boolean):
       message: info.message ?? "",
       compressionId: info.compressionId,
       ...(info.snapshot === undefined ? {} : { snapshot: info.snapshot }),
+      ...(info.retention === undefined ? {} : { retention: info.retention }),
+      ...(info.appendix === undefined ? {} : { appendix: info.appendix }),
+      ...(info.strategy === undefined ? {} : { strategy: info.strategy }),
     },
     ...(info.hiddenTurns === undefined ? {} : { hiddenTurns: info.hiddenTurns }),
     ...(info.rating === undefined ? {} : { rating: info.rating }),

@@ -12,12 +12,10 @@ import type {
   QueuedPrompt,
 } from "../../panel/contract.js";
 import { cutText, extentText } from "../../panel/extents.js";
-import type { CompressionStatusReport, ContextFile, ModelReport, SessionInfo } from "../../protocol.gen.js";
+import { isOwnModel, OFFLINE_MODEL } from "../../panel/models.js";
+import type { CompressionStatusReport, Constraint, ContextFile, ModelReport, SessionInfo } from "../../protocol.gen.js";
 import type { HoldReason } from "./queue.js";
 import type { Translate } from "./words.js";
-
-/** The name of the model that needs no network. */
-export const OFFLINE_MODEL = "offline";
 
 export interface PanelSources {
   readonly daemon: DaemonView;
@@ -32,7 +30,10 @@ export interface PanelSources {
   readonly outlook: ReadonlyMap<string, ContextFile>;
   /** The path of a URI inside the workspace. */
   readonly relative: (uri: string) => string;
-  readonly pins: number;
+  /** Rules and pins of the chat. */
+  readonly constraints: readonly Pick<Constraint, "state">[];
+  /** A compression is due, and somebody wants to be told so. */
+  readonly reminds: boolean;
   readonly queue: readonly QueuedPrompt[];
   /** Why the queued prompts wait, if they would wait for ever. */
   readonly queueHeld?: HoldReason | undefined;
@@ -47,14 +48,16 @@ export interface PanelSources {
 export function panelState(sources: PanelSources, t: Translate): PanelState {
   const { info, models, status } = sources;
   const banner = bannerOf(sources, t);
+  const own = ownModel(sources);
   return {
     daemon: sources.daemon,
     trusted: sources.trusted,
-    isLocal: answersLocally(sources),
+    isLocal: answersOffline(sources) || own !== undefined,
+    ...(own === undefined ? {} : { localModel: own }),
     providerHint: models?.hint ?? "",
     job: sources.job,
     chips: sources.files.map((file) => chipOf(file, sources, t)),
-    pins: sources.pins,
+    rules: { inForce: count(sources, "inForce"), proposed: count(sources, "proposed") },
     queue: sources.queue,
     models: {
       current: models?.default ?? "",
@@ -80,11 +83,22 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
   };
 }
 
-/** Whether what answers next runs here: for want of anything else, or because it was chosen. */
-function answersLocally({ models, askedModel }: PanelSources): boolean {
+function count({ constraints }: PanelSources, wanted: Constraint["state"]): number {
+  return constraints.filter(({ state }) => state === wanted).length;
+}
+
+/** Whether the built-in model answers next: for want of anything else, or because it was chosen. */
+function answersOffline({ models, askedModel }: PanelSources): boolean {
   if (models === undefined) return false;
   // With a hint, the daemon falls back on the offline model whatever is asked for.
   return models.hint === "" ? (askedModel ?? models.default) === OFFLINE_MODEL : models.isLocal;
+}
+
+/** The model of the person's own that answers next, if it is one. */
+function ownModel(sources: PanelSources): string | undefined {
+  const { models, askedModel } = sources;
+  const name = askedModel ?? models?.default ?? "";
+  return isOwnModel(name) && !answersOffline(sources) ? name : undefined;
 }
 
 /** The meter's numbers; where compression starts is absent while it does not start by itself. */
@@ -98,6 +112,7 @@ export function meterOf(status: CompressionStatusReport): MeterView {
     used: tokenCount,
     limit: tokenLimit,
     source: tokenCountSource,
+    mode: status.mode,
     ...(at === undefined ? {} : { compressionAt: at }),
   };
 }
@@ -138,6 +153,18 @@ function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
       [],
     );
   }
+  if (sources.reminds) {
+    return note(
+      "info",
+      "compressionDue",
+      t("This chat is long enough to be compressed."),
+      sources.status?.verdict?.message ?? t("Each further prompt sends all of it again."),
+      [
+        { id: "compress", label: t("Compress") },
+        { id: "remindLater", label: t("Later") },
+      ],
+    );
+  }
   if (!sources.trusted) {
     return note(
       "warning",
@@ -147,7 +174,7 @@ function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
       [{ id: "manageTrust", label: t("Manage Trust") }],
     );
   }
-  if (answersLocally(sources) && sources.models?.hint === "" && !sources.knowsOffline) {
+  if (answersOffline(sources) && sources.models?.hint === "" && !sources.knowsOffline) {
     return note(
       "info",
       "offline",
@@ -156,7 +183,7 @@ function bannerOf(sources: PanelSources, t: Translate): PanelState["banner"] {
       [{ id: "continueAnyway", label: t("Go On Offline") }],
     );
   }
-  if (answersLocally(sources) && !sources.knowsOffline) {
+  if (answersOffline(sources) && !sources.knowsOffline) {
     return note(
       "info",
       "offline",

@@ -22,7 +22,14 @@ export function statusText(report: CompressionStatusReport, t: Translate, number
   if (report.phase === "waiting") sentences.push(t("A compression waits for the answer to end."));
   else if (report.state === "running")
     sentences.push(t("A compression runs: {0}.", phaseText(report.phase ?? "summarising", t)));
-  else if (report.tokensUntilCompression === null) sentences.push(t("Automatic compression is off."));
+  else if (report.tokensUntilCompression === null || report.mode === "off")
+    sentences.push(t("Automatic compression is off."));
+  else if (report.mode === "remind")
+    sentences.push(
+      report.isDue
+        ? t("The chat is long enough to be compressed.")
+        : t("You are reminded to compress in {0} tokens.", number(report.tokensUntilCompression)),
+    );
   else if (report.tokensUntilCompression > 0)
     sentences.push(t("Compression starts by itself in {0} tokens.", number(report.tokensUntilCompression)));
   else sentences.push(t("Compression is due with the next prompt."));
@@ -36,6 +43,7 @@ export function statusText(report: CompressionStatusReport, t: Translate, number
       : t("This chat was compressed {0} times.", report.compressions),
   );
   if (report.last?.message) sentences.push(report.last.message);
+  if (report.verdict?.message) sentences.push(report.verdict.message);
   return sentences.join(" ");
 }
 

@@ -27,7 +27,8 @@ export function meterText(
   const share = percent(meter);
   const used = meter.source === "estimate" ? t("about {0}", number(meter.used)) : number(meter.used);
   const lines = [t("{0} of {1} tokens of the context are used.", used, number(meter.limit))];
-  if (meter.compressionAt === undefined) lines.push(t("Automatic compression is off."));
+  if (meter.compressionAt === undefined || meter.mode === "off") lines.push(t("Automatic compression is off."));
+  else if (meter.mode === "remind") lines.push(t("You are reminded to compress at {0}.", number(meter.compressionAt)));
   else lines.push(t("Compression starts at {0}.", number(meter.compressionAt)));
   const icon = isCompressing ? "$(sync~spin)" : "$(sparkle)";
   return {

@@ -6,6 +6,7 @@ import { Pacer } from "../markdown/pacing.js";
 import { countText, durationText } from "../texts.js";
 import { answerStateText, isGrowing, isTimed, thoughtText } from "./answerState.js";
 import { buttonLine, copyText } from "./buttons.js";
+import { FoldingMenu } from "./foldingMenu.js";
 import { Problem } from "./problem.js";
 import { showTime } from "./promptRow.js";
 import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
@@ -31,6 +32,7 @@ export class AnswerView implements RowView {
   readonly #copy: HTMLButtonElement;
   readonly #retry: HTMLButtonElement;
   readonly #pin: HTMLButtonElement;
+  readonly #folding: FoldingMenu;
   readonly #buttons: HTMLElement;
   #row: RowOf<"answer">;
   /** What the Markdown views were given, to tell an appended text from another one. */
@@ -54,11 +56,13 @@ export class AnswerView implements RowView {
     this.#copy = button(t("Copy"), () => this.command("copy"));
     this.#retry = button(t("Retry"), () => this.command("retry"));
     this.#pin = button(t("Pin"), () => this.command("pin"));
+    this.#folding = new FoldingMenu(row.turnId, context);
     this.#buttons = buttonLine(
       this.#copy,
       this.#retry,
       button(t("Fork here"), () => this.command("fork")),
       this.#pin,
+      this.#folding.element,
       this.#usage,
     );
     head.append(this.#model, this.#time);
@@ -97,6 +101,7 @@ export class AnswerView implements RowView {
     // One of its own stands where it is wanted most.
     this.#retry.hidden = !retries || look.retriesBesideLine === true || this.#problem.offersRetry;
     this.#pin.hidden = readOnly;
+    this.#folding.update(row);
     setText(this.#pin, row.pinId !== undefined ? t("Unpin") : t("Pin"));
     this.#pin.title = t("Keeps the prompt of this answer word for word through every compression");
     this.#showUsage(row);

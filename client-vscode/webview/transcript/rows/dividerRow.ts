@@ -2,6 +2,7 @@ import type { CompressionAction, DividerRow, Row } from "../../../src/panel/cont
 import { COMPRESSION_ACTIONS, dividerLook } from "../../../src/panel/statuses.js";
 import { button, element, setAttribute, setText } from "../element.js";
 import { dividerLines, dividerTitle, foldedText } from "./dividerTexts.js";
+import { Facts } from "./facts.js";
 import { Problem } from "./problem.js";
 import { rating } from "./rating.js";
 import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
@@ -12,6 +13,7 @@ export class DividerView implements RowView {
   readonly #context: RowContext;
   readonly #heading: HTMLElement;
   readonly #lines = element("div", { class: "divider-lines" });
+  readonly #facts: Facts;
   readonly #folded: HTMLButtonElement;
   readonly #problem: Problem;
   readonly #buttons = element("div", { class: "row-buttons" });
@@ -25,8 +27,9 @@ export class DividerView implements RowView {
     const { article, head, heading } = rowFrame("divider", "");
     this.#heading = heading;
     this.#folded = button("", () => this.#toggle(), { class: "link" });
+    this.#facts = new Facts(context);
     this.#problem = new Problem(context);
-    article.append(head, this.#lines, this.#folded, this.#problem.element, this.#buttons);
+    article.append(head, this.#lines, this.#facts.element, this.#folded, this.#problem.element, this.#buttons);
     this.element = article;
     this.update(row);
   }
@@ -40,6 +43,7 @@ export class DividerView implements RowView {
     this.element.toggleAttribute("data-running", look.isRunning);
     this.element.toggleAttribute("data-prominent", look.isProminent === true);
     setText(this.#heading, dividerTitle(row, language));
+    this.#facts.update(look.hasFacts === true ? row.result : undefined);
     this.#problem.show(row.error);
     this.#showFolded();
     this.#showButtons();

@@ -19,7 +19,7 @@ export function dividerLines(row: DividerRow, now: number, language: Language): 
     case "progress":
       return [progressText(row, now, language)];
     case "sizes":
-      return [sizeText(row, language), factsText(row, language)].filter((line) => line !== "");
+      return [sizeText(row, language)].filter((line) => line !== "");
     case "reason":
       // An error has a place of its own, with what mends it.
       return [row.error === undefined && row.result?.message ? row.result.message : t("Nothing was changed.")];
@@ -48,12 +48,6 @@ function sizeText({ result }: DividerRow, language: Language): string {
   const { originalTokenCount: before, newTokenCount: after } = result;
   const sizes = t("{0} → {1} tokens", countText(before, locale), countText(after, locale));
   return before > 0 && after < before ? t("{0}, {1} less", sizes, shareText(1 - after / before, locale)) : sizes;
-}
-
-/** "Kept 47 of 50 facts", if they were counted: rules, decisions, paths, commands and their like of what is hidden. */
-function factsText({ result }: DividerRow, { t, locale }: Language): string {
-  const { facts = 0, kept = 0 } = result?.retention ?? {};
-  return facts > 0 ? t("Kept {0} of {1} facts", countText(kept, locale), countText(facts, locale)) : "";
 }
 
 /** "38 turns folded". */

@@ -4,7 +4,9 @@ import { button, element, setAttribute, setText } from "../element.js";
 import { countText, timeText, type Language } from "../texts.js";
 import { buttonLine, copyText } from "./buttons.js";
 import { beginning } from "./folding.js";
+import { FoldingMenu } from "./foldingMenu.js";
 import { receiptDetails } from "./receipt.js";
+import { RuleLines } from "./rules.js";
 import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
 
 /** What became of a prompt whose turn did not complete. */
@@ -22,6 +24,8 @@ export class PromptView implements RowView {
   readonly #text = element("div", { class: "prompt-text", dir: "auto" });
   readonly #fold: HTMLButtonElement;
   readonly #receipt = element("div");
+  readonly #rules: RuleLines;
+  readonly #folding: FoldingMenu;
   readonly #copy: HTMLButtonElement;
   readonly #pin: HTMLButtonElement;
   #row: RowOf<"prompt">;
@@ -36,8 +40,11 @@ export class PromptView implements RowView {
     this.#copy = button(t("Copy"), () => this.command("copy"));
     this.#pin = button(t("Pin"), () => this.command("pin"));
     this.#fold = button("", () => this.#toggle(), { class: "link" });
+    this.#rules = new RuleLines(context);
+    this.#folding = new FoldingMenu(row.turnId, context);
     head.append(this.#pinned, this.#outcome, this.#time);
-    article.append(this.#text, this.#fold, this.#receipt, buttonLine(this.#copy, this.#pin));
+    const buttons = buttonLine(this.#copy, this.#pin, this.#folding.element);
+    article.append(this.#text, this.#fold, this.#rules.element, this.#receipt, buttons);
     this.element = article;
     this.update(row);
   }
@@ -53,6 +60,8 @@ export class PromptView implements RowView {
     setText(this.#pinned, row.pinId === undefined ? "" : t("Pinned"));
     setText(this.#pin, row.pinId === undefined ? t("Pin") : t("Unpin"));
     this.#pin.hidden = readOnly;
+    this.#rules.update(row.rules ?? []);
+    this.#folding.update(row);
     if (row.receipt !== this.#shownReceipt) {
       this.#shownReceipt = row.receipt;
       this.#receipt.replaceChildren(...(row.receipt === undefined ? [] : [receiptDetails(row.receipt, this.#context)]));

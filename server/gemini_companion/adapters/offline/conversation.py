@@ -10,7 +10,6 @@ import msgspec
 from gemini_companion.adapters.offline.question import states
 from gemini_companion.adapters.offline.quoting import as_quotation, listed
 from gemini_companion.adapters.offline.wording import Wording, is_own_answer
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.extract import facts_of, result_text
 from gemini_companion.engine.facts.fact import FactSource
@@ -19,9 +18,9 @@ from gemini_companion.engine.facts.neutralise import SNAPSHOT_TAG
 from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.sentences import sentences
-from gemini_companion.engine.history.compose import PINS_INTRODUCTION
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.part import is_thought, response_of, text_of
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, PINS_INTRODUCTION
 from gemini_companion.engine.ide_context.known import KnownState
 from gemini_companion.engine.ide_context.replay import apply_text
 from gemini_companion.engine.prompts.attachments import read_attachment

@@ -12,10 +12,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.storage import faults
+from gemini_companion.adapters.storage import faults, recall_index
 from gemini_companion.adapters.storage.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage.salvage import salvage
-from gemini_companion.adapters.storage.schema import TABLES, check_version, migrate
+from gemini_companion.adapters.storage.schema import FILE_NAME, PROJECT_TABLES, TABLES, check_version, migrate
 from gemini_companion.engine.errors import StorageFault
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Database:
 
     def __init__(self, directory: str, *, now: Callable[[], int], notify: Callable[[str], None]) -> None:
         self.directory = directory
-        self.path = os.path.join(directory, "sessions.db")
+        self.path = os.path.join(directory, FILE_NAME)
         self._fresh = f"{self.path}.new"
         self._now = now
         self._notify = notify
@@ -200,12 +200,14 @@ def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
         connection.execute(f"PRAGMA journal_size_limit = {_MAX_JOURNAL}")
         connection.execute("PRAGMA synchronous = NORMAL")
         migrate(connection)
-        for table in TABLES:
+        for table in (*TABLES, *PROJECT_TABLES, *recall_index.TABLES):
             connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
         if is_suspect:
             _check_wholly(connection)
-        if is_suspect or not _is_index_readable(connection):
+        if is_suspect or not _is_index_readable(connection, "texts"):
             connection.execute("INSERT INTO texts (texts) VALUES ('rebuild')")
+        if is_suspect or not _is_index_readable(connection, "recall"):
+            recall_index.empty(connection)
     except BaseException:
         connection.close()
         raise
@@ -216,24 +218,35 @@ def _check_wholly(connection: sqlite3.Connection) -> None:
     """Raise `sqlite3.DatabaseError` if any table but the full-text index is damaged."""
     import sqlite3
 
-    for table in TABLES:
+    for table in (*TABLES, *PROJECT_TABLES):
         if connection.execute(f"PRAGMA integrity_check ({table})").fetchall() != [("ok",)]:
             fault = sqlite3.DatabaseError(f"the table {table} is damaged")
             fault.sqlite_errorcode = faults.CORRUPT
             raise fault
 
 
-def _is_index_readable(connection: sqlite3.Connection) -> bool:
-    """False if the full-text index is damaged; it can be rebuilt from the texts."""
+def _is_index_readable(connection: sqlite3.Connection, index: str) -> bool:
+    """False if a full-text index is damaged; it can be made anew."""
     import sqlite3
 
     try:
-        connection.execute("SELECT rowid FROM texts WHERE texts MATCH 'a' LIMIT 1").fetchone()
+        connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH 'a' LIMIT 1").fetchone()
     except sqlite3.DatabaseError as fault:
         if faults.result_code(fault) not in faults.BROKEN:
             raise
         return False
     return True
+
+
+def open_reader(path: str) -> sqlite3.Connection:
+    """Another connection to a file that is open, to read from it beside the writer, on any thread."""
+    import sqlite3
+
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    connection.text_factory = _lenient_text
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA query_only = ON")
+    return connection
 
 
 def _lenient_text(data: bytes) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from gemini_companion.adapters.storage import recall_index, recall_search
 from gemini_companion.adapters.storage.faults import storage_fault
 from gemini_companion.adapters.storage.private_files import (
     make_private_directory,
@@ -15,9 +18,54 @@ from gemini_companion.adapters.storage.private_files import (
     safe_name,
     write_private_text,
 )
+from gemini_companion.adapters.storage.records import insert_session
+from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
-from gemini_companion.sessions.ports import SessionMeta, SessionPage, StoredEvent, StoredEvents
+from gemini_companion.engine.recall.query import RecallQuery
+from gemini_companion.sessions.ports import SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
+from gemini_companion.sessions.recalled import RecallResult
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class MemoryRecall:
+    """A `RecallStore` over sessions in memory, indexed anew for every question."""
+
+    def __init__(self, sessions: Sequence[tuple[SessionMeta, Sequence[Entry]]]) -> None:
+        self._sessions = sessions
+
+    async def search(
+        self, query: RecallQuery, *, session_id: str | None = None, limit: int = 10, vector: Vector | None = None
+    ) -> RecallResult:
+        """The turns that answer a question best."""
+        with closing(self._indexed()) as connection:
+            found = recall_search.search(connection, query, session_id=session_id, limit=limit)
+            return RecallResult(hits=tuple(recall_search.hits(connection, found, query.words)))
+
+    async def whole(
+        self, *, session_id: str | None = None, turn_id: str | None = None, entry_id: str | None = None
+    ) -> RecallResult:
+        """All that was said in a turn, or one entry."""
+        with closing(self._indexed()) as connection:
+            found = recall_search.whole(connection, session_id=session_id, turn_id=turn_id, entry_id=entry_id)
+            return RecallResult(hits=tuple(found))
+
+    async def index(self) -> None:
+        """Do nothing: every question does it."""
+
+    def _indexed(self) -> sqlite3.Connection:
+        import sqlite3
+
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        migrate(connection)
+        for meta, log in self._sessions:
+            insert_session(connection, meta, log)
+        while recall_index.index_step(connection):
+            pass
+        return connection
 
 
 class MemoryStore:
@@ -26,8 +74,14 @@ class MemoryStore:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._sessions: dict[str, tuple[SessionMeta, list[Entry]]] = {}
+        self._constraints: dict[str, Constraint] = {}
         self._events: list[StoredEvent] = []
         self._next_event = 1
+
+    @property
+    def recall(self) -> MemoryRecall:
+        """Finding what was said."""
+        return MemoryRecall(list(self._sessions.values()))
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
         """Make a session."""
@@ -63,6 +117,14 @@ class MemoryStore:
         """Delete a session."""
         self._session(session_id)
         del self._sessions[session_id]
+
+    async def constraints(self) -> tuple[Constraint, ...]:
+        """The project's constraints, oldest first."""
+        return tuple(self._constraints.values())
+
+    async def save_constraint(self, constraint: Constraint) -> None:
+        """Add one of the project's constraints, or replace the one with its id."""
+        self._constraints[constraint.constraint_id] = constraint
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
         """Do nothing: no other process can hold it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gemini_companion.adapters.storage import search
+from gemini_companion.adapters.storage import recall_index, search
 from gemini_companion.adapters.storage.leases import require_session, session_not_found
 from gemini_companion.adapters.storage.schema import TABLES
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
@@ -52,6 +52,7 @@ def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
     """Delete a session. Raises `SessionNotFound`."""
     require_session(connection, session_id)
     search.forget(connection, session_id)
+    recall_index.forget(connection, session_id)
     for table in TABLES:
         connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
 
@@ -167,6 +168,8 @@ def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Se
             (session_id, entry.seq, entry.id, entry.__struct_config__.tag, entry.time, encode_entry(entry)),
         )
         search.index_entry(connection, session_id, entry)
+    if entries:
+        recall_index.index_appended(connection, session_id, entries)
 
 
 def _last_seq(connection: sqlite3.Connection, session_id: str) -> int:
@@ -194,4 +197,5 @@ def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -
         (session_id, first),
     )
     connection.execute("DELETE FROM documents WHERE session_id = ? AND seq >= ?", (session_id, first))
+    recall_index.forget(connection, session_id, from_seq=first)
     return True

@@ -21,8 +21,9 @@ _TABLES: Final = {
     "damaged_entries": ("session_id", "seq", "json"),
     "leases": ("session_id", "instance", "machine", "pid", "started", "heartbeat"),
     "event_numbers": ("session_id", "next", "gone_to"),
+    "constraints": ("constraint_id", "json"),
 }
-"""Tables that are copied as they are. Events are only for replay, and the index is rebuilt."""
+"""Tables that are copied as they are. Events are only for replay, the indexes are made anew."""
 
 _OLD_NAMES: Final = {"log": "entries"}
 """What version 0.1 called a table."""

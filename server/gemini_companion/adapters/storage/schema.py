@@ -10,6 +10,8 @@ from gemini_companion.engine.errors import StorageFault
 if TYPE_CHECKING:
     import sqlite3
 
+FILE_NAME: Final = "sessions.db"
+
 Migration: TypeAlias = tuple[str, ...]
 """Statements, run in one transaction."""
 
@@ -43,10 +45,29 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ("UPDATE entries SET type = 'compression' WHERE type = 'compaction'", "ALTER TABLE entries RENAME TO log"),
     # Sessions that a sweep found old enough to go, and when it first did (ms since 1970).
     ("CREATE TABLE due_sessions (session_id TEXT PRIMARY KEY NOT NULL, since INTEGER NOT NULL)",),
+    # What `recall` searches. All of it is made of the log, and made anew wherever `indexed_to` is behind that.
+    (
+        """CREATE TABLE recall_sessions (
+            number INTEGER PRIMARY KEY, session_id TEXT UNIQUE NOT NULL, indexed_to INTEGER NOT NULL, places INTEGER NOT NULL)""",
+        # `id` is the spot: the session's number and the entry's place in it (`engine.recall.ranking`).
+        """CREATE TABLE passages (
+            id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, time INTEGER NOT NULL, about INTEGER NOT NULL, parts INTEGER NOT NULL,
+            entry_id TEXT NOT NULL, turn_id TEXT NOT NULL)""",
+        # The rowids of both: the spot, whether a tool said it, the number of the part.
+        "CREATE VIRTUAL TABLE recall USING fts5 (body, tokenize = 'porter unicode61 remove_diacritics 2')",
+        "CREATE TABLE vectors (id INTEGER PRIMARY KEY, model TEXT NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL)",
+        "CREATE INDEX vectors_by_hash ON vectors (hash)",
+        "CREATE INDEX compressions_by_session ON log (session_id, seq) WHERE type IN ('compression', 'undo')",
+    ),
+    # The rules that hold in every session of the project (a Constraint as JSON), oldest first by rowid.
+    ("CREATE TABLE constraints (constraint_id TEXT PRIMARY KEY NOT NULL, json BLOB NOT NULL)",),
 )
 
 TABLES: Final = ("sessions", "log", "damaged_entries", "leases", "event_numbers", "events", "documents", "due_sessions")
-"""Every table but the full-text index `texts`, all with a column `session_id`."""
+"""Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
+
+PROJECT_TABLES: Final = ("constraints",)
+"""Every table of the project as a whole."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from gemini_companion.adapters.storage import event_log, records, search
+from gemini_companion.adapters.storage import event_log, project_rules, records, search
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
@@ -23,8 +23,11 @@ from gemini_companion.adapters.storage.private_files import (
     write_private_text,
 )
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
+from gemini_companion.adapters.storage.recall import SqliteRecall
+from gemini_companion.adapters.storage.schema import FILE_NAME
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage, StoredEvent, StoredEvents
 
@@ -111,7 +114,8 @@ class SqliteStore:
         self._lost_events: dict[str, int] = {}
         """By session, the highest number of an event that could not be stored."""
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
-        """Where everything that touches the file happens."""
+        """Where everything that writes to the file happens."""
+        self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
         """Make a session and hold it. Raises `InvalidInput` if the id is taken."""
@@ -225,6 +229,14 @@ class SqliteStore:
             lambda: remove_old_directories(os.path.join(self._directory, "files"), names, deadline)
         )
         return count
+
+    async def constraints(self) -> tuple[Constraint, ...]:
+        """The project's constraints, oldest first."""
+        return await self.worker.run("read", project_rules.read_constraints)
+
+    async def save_constraint(self, constraint: Constraint) -> None:
+        """Add one of the project's constraints, or replace the one with its id."""
+        await self.worker.run("write", lambda connection: project_rules.save_constraint(connection, constraint))
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
         """Take the lease, or keep it."""

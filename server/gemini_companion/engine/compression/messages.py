@@ -33,6 +33,11 @@ def message_for(status: CompressionStatus, before: int, after: int) -> str:
             return "The tokens could not be counted, so the full history stays."
         case "COMPRESSION_FAILED_EMPTY_SUMMARY":
             return "The model wrote no usable snapshot, so the full history stays. Trying again may help."
+        case "COMPRESSION_FAILED_LOW_RETENTION":
+            return (
+                "The snapshot left out too much of what must not be lost, so the full history stays. Another model for"
+                " compression may do better; companion.compression.retentionFloor says how much must be kept."
+            )
         case "UNDONE":
             return f"Undone: the chat is back at {after:,} tokens, with everything that came later."
         case "NOOP":

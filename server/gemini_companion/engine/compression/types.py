@@ -25,9 +25,6 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.verdict import StrategyName
 
-ACKNOWLEDGEMENT: Final = "Got it. Thanks for the additional context!"
-"""The model's answer to a snapshot; a literal that other programs look for."""
-
 FIRST_SEQ: Final = 1
 """The first sequence number of a log."""
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Sequence
 
-from gemini_companion.engine.history.content import Content, user_text
+from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, ItemKind, MeasureContent, Shape
-from gemini_companion.engine.history.log import CompressionEntry, PinEntry
-
-PINS_INTRODUCTION: Final = "The user pinned these texts. They hold word for word:"
+from gemini_companion.engine.history.log import CompressionEntry
 
 
-def compose(
-    sources: Sequence[Item], in_force: dict[str, CompressionEntry], pins: dict[str, PinEntry], measure: MeasureContent
-) -> list[Item]:
-    """The items of a view: `sources` with what the compressions in force hide, replace and cut.
+def compose(sources: Sequence[Item], in_force: dict[str, CompressionEntry], measure: MeasureContent) -> list[Item]:
+    """The items of a view but for the pinned texts: `sources` with what the compressions in force hide, replace, cut.
 
-    `sources` are sorted by `seq`; both dictionaries are keyed by id, oldest first.
+    `sources` are sorted by `seq`; `in_force` is keyed by id, oldest first.
     """
     covered = {covered_id for compression in in_force.values() for covered_id in compression.covers}
     hiding = [c for c in in_force.values() if c.hides is not None and c.compression_id not in covered]
@@ -36,7 +31,7 @@ def compose(
                 if compression.keeps
                 else []
             )
-            items[low:high] = [*kept, *_replacement(compression, pins, measure)]
+            items[low:high] = [*kept, *_replacement(compression, measure)]
     outputs: defaultdict[int, dict[int, str]] = defaultdict(dict)
     for compression in in_force.values():  # of an output that was cut twice the newer cut holds
         for cut in compression.cuts:
@@ -49,7 +44,7 @@ def compose(
     ]
 
 
-def _replacement(compression: CompressionEntry, pins: dict[str, PinEntry], measure: MeasureContent) -> list[Item]:
+def _replacement(compression: CompressionEntry, measure: MeasureContent) -> list[Item]:
     def item(content: Content, kind: ItemKind) -> Item:
         seq = compression.hides[0] if compression.hides else compression.seq
         return Item(
@@ -65,16 +60,7 @@ def _replacement(compression: CompressionEntry, pins: dict[str, PinEntry], measu
         "snapshot" if index == compression.snapshot_at else "acknowledgement"
         for index in range(len(compression.replacement))
     ]
-    items = [item(content, kind) for content, kind in zip(compression.replacement, kinds, strict=True)]
-    if pins:
-        items.insert(compression.snapshot_at + 1, item(pins_content(pins.values()), "pin"))
-    return items
-
-
-def pins_content(pins: Iterable[PinEntry]) -> Content:
-    """The user content that holds pinned texts: an introduction, then each in a part of its own, word for word."""
-    intro = user_text(PINS_INTRODUCTION)
-    return Content(role="user", parts=(*intro.parts, *({"text": pin.text} for pin in pins)))
+    return [item(content, kind) for content, kind in zip(compression.replacement, kinds, strict=True)]
 
 
 def _bounds(items: Sequence[Item], first: int, last: int) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.verdict import StrategyName, Verdict
@@ -20,6 +21,7 @@ CompressionStatus: TypeAlias = Literal[
     "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT",
     "COMPRESSION_FAILED_TOKEN_COUNT_ERROR",
     "COMPRESSION_FAILED_EMPTY_SUMMARY",
+    "COMPRESSION_FAILED_LOW_RETENTION",
     "NOOP",
     "CONTENT_TRUNCATED",
     "PREVIEW",
@@ -55,7 +57,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class MissingFact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A fact that neither the snapshot holds nor anything that stays word for word."""
+    """A fact that is missing from what takes the place of what is hidden, or that stands there without a source."""
 
     kind: str = ""
     """A `FactKind`: `directive`, `path`, `command`, …"""
@@ -76,6 +78,19 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Of those kept, how many were put back after the model had left them out."""
     missing: tuple[MissingFact, ...] = ()
     """The most worthy of those that are missing, at most 50."""
+    appended: int = 0
+    """Of those kept, how many stand in the appendix alone."""
+    unsupported: tuple[MissingFact, ...] = ()
+    """Paths, addresses and numbers of the snapshot that never occurred in what it replaces, at most 50."""
+
+
+class LineSource(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Where a line of a snapshot comes from."""
+
+    line: int
+    """From 0, in the snapshot's text."""
+    seqs: tuple[int, ...]
+    """Sequence numbers of the contents, rising."""
 
 
 class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -99,6 +114,8 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """With its tags."""
     undone: tuple[str, ...] | None = None
     """Ids of the compressions that an undo took out of force, newest first."""
+    appendix: str | None = None
+    """What of the hidden facts was put back behind the snapshot, as the model gets it."""
     retention: Retention | None = None
     strategy: StrategyName | None = None
     """What chose the span; absent for undos and for shortened outputs."""
@@ -225,6 +242,8 @@ class CompressionEntry(_Entry, tag="compression", frozen=True, kw_only=True):
     """Index of the snapshot in `replacement`."""
     covers: tuple[str, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    sources: tuple[LineSource, ...] = ()
+    """Where lines of the snapshot come from, as far as its author said so."""
     preview_id: str | None = None
     """The preview that was applied, if one was."""
     from_file: bool = False
@@ -272,6 +291,16 @@ class UnpinEntry(_Entry, tag="unpin", frozen=True, kw_only=True):
     pin_id: str
 
 
+class ConstraintEntry(_Entry, tag="constraint", frozen=True, kw_only=True):
+    """A constraint as it is from here on; the newest of an id holds."""
+
+    constraint: Constraint
+    digest: str = ""
+    """SHA-256 of its text when it was set, in hexadecimal digits."""
+    by_turn: str | None = None
+    """The turn whose prompt brought it about; `None` if a person set it by hand."""
+
+
 class ModelChangeEntry(_Entry, tag="modelChange", frozen=True, kw_only=True):
     """The session's model from here on."""
 
@@ -305,6 +334,7 @@ Entry: TypeAlias = (
     | AttemptEntry
     | PinEntry
     | UnpinEntry
+    | ConstraintEntry
     | ModelChangeEntry
     | RatingEntry
     | ResumeEntry

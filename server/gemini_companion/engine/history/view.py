@@ -2,19 +2,27 @@
 
 The view is a function of the entries alone: folding a log at once, or entry by entry as it grows, gives the same.
 Appending a content costs the same at any length; only what changes the view otherwise (a compression, an undo, a
-resumption, a pin beside a snapshot) rebuilds it and raises the *epoch*.
+resumption, a pinned text) rebuilds it and raises the *epoch*.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gemini_companion.engine.history.compose import before_seq, compose, from_seq, span, tail_of_turn
+from gemini_companion.engine.history.compose import (
+    before_seq,
+    compose,
+    from_seq,
+    span,
+    tail_of_turn,
+)
+from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.curation import curate, curate_round, round_end
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, ItemKind, MeasureContent
 from gemini_companion.engine.history.log import (
     CompressionEntry,
+    ConstraintEntry,
     Entry,
     IdeContextEntry,
     PinEntry,
@@ -28,6 +36,7 @@ from gemini_companion.engine.history.log import (
     UnpinEntry,
 )
 from gemini_companion.engine.history.part import has_call
+from gemini_companion.engine.history.pinned import PinnedTexts, prompts_in
 from gemini_companion.engine.history.totals import Totals, add_totals
 
 
@@ -46,8 +55,9 @@ class History:
         """Every compression ever installed, oldest first."""
         self.preview: PreviewEntry | None = None
         """The newest preview that is neither applied nor superseded."""
-        self.pins: dict[str, PinEntry] = {}
-        """By id, oldest first."""
+        self._pinned = PinnedTexts()
+        self._visible_prompts: dict[str, Item] = {}
+        """The prompts in the view, by turn."""
         self._ide_entries: list[IdeContextEntry] = []
         """The IDE entries of this epoch."""
         self._prompts: list[PromptEntry] = []
@@ -106,6 +116,7 @@ class History:
                     self._ide_entries.append(entry)
                     self._append(entry, "ide")
             case TurnEndEntry(outcome="replaced"):
+                self.constraints.withdraw(entry.turn_id)
                 self._drop_replaced(entry.turn_id)
             case TurnEndEntry():
                 if entry.outcome != "completed":
@@ -124,14 +135,25 @@ class History:
                 self.preview = entry
             case ResumeEntry():
                 self._change_view()
-            case PinEntry():
-                self.pins[entry.pin_id] = entry
-                self._change_pins()
-            case UnpinEntry():
-                if self.pins.pop(entry.pin_id, None) is not None:
-                    self._change_pins()
+            case PinEntry() | UnpinEntry() | ConstraintEntry():
+                self._see_to_pinned(self._pinned.take_in(entry))
             case _:
                 pass
+
+    @property
+    def constraints(self) -> ConstraintLedger:
+        """The rules that the person set, pins among them. Changed by `apply` alone."""
+        return self._pinned.constraints
+
+    @property
+    def pins(self) -> dict[str, PinEntry]:
+        """The pins in force by id, oldest first."""
+        return self._pinned.pins
+
+    @property
+    def standing(self) -> tuple[Constraint, ...]:
+        """The constraints in force, pins among them, oldest first; without those of a turn that is being replaced."""
+        return self.constraints.standing(self._excluded)
 
     @property
     def newest_turn(self) -> str | None:
@@ -197,19 +219,19 @@ class History:
     def view_with(self, candidate: CompressionEntry) -> list[Item]:
         """The curated view as it would be if `candidate` were installed now, without its IDE entries."""
         in_force = {**self.in_force, candidate.compression_id: candidate}
-        return curate(compose(self._without_ide(), in_force, self.pins, self.measure), self.measure, close=False)
+        return curate(self._composed(self._without_ide(), in_force)[0], self.measure, close=False)
 
     def view_without(self, undone: Iterable[str]) -> list[Item]:
         """The curated view as it would be if these compressions were undone now, without its IDE entries."""
         gone = set(undone)
         in_force = {key: value for key, value in self.in_force.items() if key not in gone}
-        return curate(compose(self._without_ide(), in_force, self.pins, self.measure), self.measure, close=False)
+        return curate(self._composed(self._without_ide(), in_force)[0], self.measure, close=False)
 
     def provenance(self, item: Item) -> tuple[str, ...]:
         """Ids of the log entries that an item of the view represents: its own, or all those that a snapshot hides."""
         compression = self.in_force.get(item.compression_id or "")
         if item.kind == "pin":
-            return tuple(pin.id for pin in self.pins.values())
+            return self._pinned.entry_ids()
         if compression is None or compression.hides is None or compression.from_file:
             return (item.entry_id,)
         if item.kind not in REPLACEMENT_KINDS:
@@ -244,6 +266,8 @@ class History:
         )
         self._sources.append(item)
         self._items.append(item)
+        if kind == "prompt":
+            self._visible_prompts[item.turn_id] = item
 
     def _drop_turn(self, turn_id: str, kept_to: int) -> None:
         """Remove the contents of an unfinished turn: they stand at the end, and no request will build on them."""
@@ -264,6 +288,9 @@ class History:
         ]
         self._items[:] = [item for item in self._items if item.kind in REPLACEMENT_KINDS or stays(item)]
         self._unsettle()
+        if any(item.kind == "prompt" for item in dropped):
+            self._visible_prompts.pop(turn_id, None)
+            self._see_to_pinned(self.constraints.said_in(turn_id))
 
     def _drop_replaced(self, turn_id: str) -> None:
         """Remove a whole turn; turns behind it were built without it."""
@@ -279,11 +306,19 @@ class History:
         self._rebuild()
 
     def _rebuild(self) -> None:
-        self._items = compose(self._shown(), self.in_force, self.pins, self.measure)
+        self._items, pinned = self._composed(self._shown(), self.in_force)
+        self._pinned.show(pinned)
+        self._visible_prompts = prompts_in(self._items)
         self._unsettle()
 
-    def _change_pins(self) -> None:
-        if any(compression.hides for compression in self.in_force.values()):
+    def _composed(
+        self, shown: Sequence[Item], in_force: dict[str, CompressionEntry]
+    ) -> tuple[list[Item], list[Constraint]]:
+        """The items of a view, and the constraints that stand in a content of their own in it."""
+        return self._pinned.added_to(compose(shown, in_force, self.measure), self.standing, self.measure)
+
+    def _see_to_pinned(self, changed: Iterable[str]) -> None:
+        if self._pinned.are_stale(changed, lambda: self.standing, self._visible_prompts):
             self._change_view()
 
     def _unsettle(self) -> None:

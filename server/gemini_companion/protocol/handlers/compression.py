@@ -7,13 +7,21 @@ from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.engine.history.verdict import Verdict
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.progress import client_progress
-from gemini_companion.protocol.types import ApplyParams, CompressParams, RateParams, SessionParams, UndoParams
+from gemini_companion.protocol.types import (
+    ApplyParams,
+    CompressParams,
+    RateParams,
+    SessionParams,
+    SourcesParams,
+    UndoParams,
+)
 from gemini_companion.sessions.compression.cost import verdict_now
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.rating import rate
+from gemini_companion.sessions.compression.sources import snapshot_sources
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_state import Wish
-from gemini_companion.sessions.results import CompressionList, CompressionStatusReport
+from gemini_companion.sessions.results import CompressionList, CompressionSources, CompressionStatusReport
 from gemini_companion.sessions.transcript.inspection import compression_list
 
 
@@ -55,3 +63,7 @@ async def verdict(host: Host, params: SessionParams) -> Verdict:
 
 async def list_(host: Host, params: SessionParams) -> CompressionList:
     return compression_list(await host.load(params.session_id))
+
+
+async def sources(host: Host, params: SourcesParams) -> CompressionSources:
+    return await snapshot_sources(await host.load(params.session_id), params.compression_id)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.compression.answer import whole_snapshot
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
-from gemini_companion.engine.history.compose import PINS_INTRODUCTION
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.part import is_plain_user, text_of
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, PINS_INTRODUCTION
 
 _PLACES: Final = (0, 1)
 """Where a snapshot may stand: first, or after the prompt of an agent's run."""

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT, FIRST_SEQ
+from gemini_companion.engine.compression.types import FIRST_SEQ
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import (
@@ -24,6 +24,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
 )
 from gemini_companion.engine.history.part import has_response
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file

@@ -89,6 +89,8 @@ def _compression(
         covers=entry.covers,
         cuts=len(entry.cuts),
         snapshot=result.snapshot,
+        appendix=result.appendix,
+        retention=result.retention,
         rating=rating.rating if rating else None,
         note=(rating.note or None) if rating else None,
         from_file=entry.from_file,

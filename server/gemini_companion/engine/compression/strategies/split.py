@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from gemini_companion.engine.compression.split import SPLIT_FRACTION, split_by_weight, split_inside_run
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT, FIRST_SEQ, LogState, Plan, Trim, ViewChange
+from gemini_companion.engine.compression.types import FIRST_SEQ, LogState, Plan, Trim, ViewChange
 from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, Shape
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.part import has_call, is_truthy, visible_text
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.verdict import StrategyName
 
 TOO_LITTLE: Final = 1 / 3

@@ -1,0 +1,230 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { LONGEST_RULE } from "../../src/panel/limits.js";
+import { ruleStanding, RULE_STANDINGS } from "../../src/panel/rules.js";
+import type { Constraint } from "../../src/protocol.gen.js";
+import { t } from "../strings.js";
+import { FaultLine } from "./faultLine.js";
+import { useAsked } from "./hooks.js";
+import { Icon } from "./icon.js";
+import { Popup } from "./popup.js";
+import { useShell } from "./shell.js";
+
+/** What stands word for word through every compression: rules of prompts, pins, and rules that are written here. */
+export function RulesDialog() {
+  return (
+    <Popup name="rules" label={t("Rules")} class="popup-header">
+      <RulesBody />
+    </Popup>
+  );
+}
+
+interface Change {
+  readonly constraintId?: string;
+  readonly state: Constraint["state"];
+  readonly scope?: Constraint["scope"];
+  readonly text?: string;
+}
+
+function RulesBody() {
+  const shell = useShell();
+  const [round, setRound] = useState(0);
+  const box = useRef<HTMLDivElement>(null);
+  const touched = useRef<string | undefined>(undefined);
+  const { inForce, proposed } = shell.panel.value?.rules ?? { inForce: 0, proposed: 0 };
+  const isReadOnly = shell.panel.value?.session?.heldBy !== undefined;
+  // Asked anew when the number of rules changes while it is open, and after each change of one.
+  const { value, error } = useAsked(`${round} ${inForce} ${proposed}`, 0, () => shell.line.call({ do: "rules" }));
+  const rules = value?.constraints.filter(({ replacedBy }) => replacedBy === undefined) ?? [];
+  const of = (state: Constraint["state"]) => rules.filter((rule) => rule.state === state);
+
+  // What was pressed may be gone with the answer: the same rule has the focus where it stands now.
+  useEffect(() => {
+    if (touched.current === undefined || !document.hasFocus() || document.activeElement !== document.body) return;
+    const line = [...(box.current?.querySelectorAll<HTMLElement>("[data-rule]") ?? [])].find(
+      (one) => one.dataset["rule"] === touched.current,
+    );
+    const shown = line?.closest("details:not([open])") ?? null;
+    const target = shown === null ? line?.querySelector("button") : shown.querySelector("summary");
+    (target ?? box.current?.querySelector<HTMLElement>("[data-first]"))?.focus();
+  }, [value]);
+
+  const change = async (wanted: Change, said: string): Promise<boolean> => {
+    touched.current = wanted.constraintId;
+    try {
+      await shell.line.call({ do: "setRule", ...wanted });
+      shell.announce(said);
+      return true;
+    } catch (fault) {
+      shell.show(fault);
+      return false;
+    } finally {
+      setRound((before) => before + 1);
+    }
+  };
+
+  const list = (shown: readonly Constraint[], label: string) => (
+    <ul class="rule-list" aria-label={label}>
+      {shown.map((rule) => (
+        <Rule key={rule.constraintId} rule={rule} isReadOnly={isReadOnly} change={change} />
+      ))}
+    </ul>
+  );
+  const released = of("released");
+  return (
+    <div ref={box} role="presentation">
+      <h2 class="popup-title" tabIndex={-1} data-first>
+        {t("Rules")}
+      </h2>
+      <p class="quiet">{t("Rules and pinned texts go to the model word for word, through every compression.")}</p>
+      {error === undefined ? null : <FaultLine error={error} />}
+      {value !== undefined && rules.length === 0 ? (
+        <p>{t("There are no rules yet. Write “Always …” or “Never …” in a prompt, pin one, or add a rule here.")}</p>
+      ) : null}
+      {of("proposed").length === 0 ? null : (
+        <>
+          <h3>{t("Keep as a rule?")}</h3>
+          {list(of("proposed"), t("Proposed rules"))}
+        </>
+      )}
+      {of("inForce").length === 0 ? null : (
+        <>
+          <h3>{t("In force")}</h3>
+          {list(of("inForce"), t("Rules in force"))}
+        </>
+      )}
+      {released.length === 0 ? null : (
+        <details>
+          <summary>{t("Not in force ({0})", released.length)}</summary>
+          {list(released, t("Rules not in force"))}
+        </details>
+      )}
+      {isReadOnly ? null : <NewRule add={(text) => change({ text, state: "inForce" }, t("Rule added"))} />}
+    </div>
+  );
+}
+
+interface RuleProps {
+  readonly rule: Constraint;
+  readonly isReadOnly: boolean;
+  readonly change: (wanted: Change, said: string) => Promise<boolean>;
+}
+
+function Rule({ rule, isReadOnly, change }: RuleProps) {
+  const shell = useShell();
+  const { constraintId, text, scope, state, source, turnId } = rule;
+  const name = shorten(text);
+  const isPin = source === "pin";
+  const actions = isReadOnly ? [] : RULE_STANDINGS[ruleStanding(rule)].actions;
+  const isProject = scope === "project";
+  return (
+    <li data-rule={constraintId}>
+      <span class="rule-words" dir="auto">
+        {text}
+      </span>
+      <span class="rule-line">
+        <span class="quiet">
+          {isPin ? <Icon name="pin" /> : null}
+          {sourceText(rule)}
+        </span>
+        {turnId === undefined ? null : (
+          <button
+            type="button"
+            class="text-action"
+            aria-label={t("Show the prompt of: {0}", name)}
+            onClick={() => {
+              shell.closePopup("rules");
+              shell.line.send({ type: "place", turnId, words: text });
+            }}
+          >
+            {t("Show the Prompt")}
+          </button>
+        )}
+        {isReadOnly || isPin || state !== "inForce" ? null : (
+          <button
+            type="button"
+            class="text-action"
+            aria-pressed={isProject}
+            aria-label={t("In all chats of this project: {0}", name)}
+            title={isProject ? t("It holds in all chats of this project") : t("It holds in this chat alone")}
+            onClick={() =>
+              void change(
+                { constraintId, state, scope: isProject ? "session" : "project" },
+                isProject ? t("It holds in this chat alone") : t("It holds in all chats of this project"),
+              )
+            }
+          >
+            {t("In All Chats")}
+          </button>
+        )}
+        {actions.map((action) => {
+          const label = isPin && action.state === "released" ? t("Unpin") : labelOf(action);
+          return (
+            <button
+              key={action.label}
+              type="button"
+              class="text-action"
+              aria-label={`${label}: ${name}`}
+              onClick={() => void change({ constraintId, state: action.state }, said(action.state))}
+            >
+              {label}
+            </button>
+          );
+        })}
+      </span>
+    </li>
+  );
+}
+
+function NewRule({ add }: { readonly add: (text: string) => Promise<boolean> }) {
+  const [text, setText] = useState("");
+  const submit = async () => {
+    if (text.trim() !== "" && (await add(text.trim()))) setText("");
+  };
+  return (
+    <form
+      class="rule-new"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <input
+        type="text"
+        class="input"
+        aria-label={t("New rule")}
+        placeholder={t("Add a rule: never touch generated/")}
+        maxLength={LONGEST_RULE}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" class="button secondary" aria-disabled={text.trim() === ""}>
+        {t("Add")}
+      </button>
+    </form>
+  );
+}
+
+function labelOf({ label }: { readonly label: string }): string {
+  return t(label);
+}
+
+function said(state: Constraint["state"]): string {
+  return state === "inForce" ? t("Rule kept") : t("Rule released");
+}
+
+/** Where a rule comes from, and where it holds. */
+function sourceText({ source, scope }: Constraint): string {
+  const from = {
+    prompt: t("from a prompt"),
+    pin: t("pinned"),
+    client: t("added by you"),
+    memory: t("from a memory file"),
+  }[source];
+  return scope === "project" ? t("{0}, all chats", from) : from;
+}
+
+/** Enough of a text to tell it from others by ear. */
+function shorten(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line.length > 40 ? `${line.slice(0, 39)}…` : line;
+}

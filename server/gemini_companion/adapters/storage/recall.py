@@ -1,0 +1,123 @@
+"""`SqliteRecall`: the `RecallStore` port. Searches on a thread and a connection of its own, so that no write waits."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import closing
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from gemini_companion.adapters.storage import recall_index, recall_search
+from gemini_companion.adapters.storage.faults import BROKEN, result_code, storage_fault
+from gemini_companion.adapters.storage.worker import Worker
+from gemini_companion.engine.recall.query import RecallQuery
+from gemini_companion.sessions.ports import Vector
+from gemini_companion.sessions.recalled import RecallHit, RecallResult
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+_AT_ONCE: Final = 2
+"""Searches that run at the same time."""
+_STEPS_BEFORE_A_SEARCH: Final = 20
+"""Steps of indexing that a search waits for: half a second or so."""
+
+
+class SqliteRecall:
+    """Recall over the sessions of one file. `notify` gets a sentence for people, on any thread."""
+
+    def __init__(self, worker: Worker, path: str, notify: Callable[[str], None]) -> None:
+        self._worker = worker
+        self._path = path
+        self._notify = notify
+        self._searching = asyncio.Semaphore(_AT_ONCE)
+
+    async def search(
+        self, query: RecallQuery, *, session_id: str | None = None, limit: int = 10, vector: Vector | None = None
+    ) -> RecallResult:
+        """The turns that answer a question best."""
+
+        def work(connection: sqlite3.Connection) -> list[RecallHit]:
+            found = recall_search.search(connection, query, session_id=session_id, limit=limit)
+            return recall_search.hits(connection, found, query.words)
+
+        return await self._answer(work, session_id)
+
+    async def whole(
+        self, *, session_id: str | None = None, turn_id: str | None = None, entry_id: str | None = None
+    ) -> RecallResult:
+        """All that was said in a turn, or one entry."""
+
+        def work(connection: sqlite3.Connection) -> list[RecallHit]:
+            return recall_search.whole(connection, session_id=session_id, turn_id=turn_id, entry_id=entry_id)
+
+        return await self._answer(work, session_id)
+
+    async def index(self) -> None:
+        """Index what is missing, in steps between which others get their turn."""
+        while await self._worker.run("relaxed", recall_index.index_step):
+            pass
+
+    async def _answer(
+        self, work: Callable[[sqlite3.Connection], list[RecallHit]], session_id: str | None
+    ) -> RecallResult:
+        behind = await self._catch_up(session_id)
+        try:
+            return RecallResult(hits=tuple(await self._read(work)), unindexed=behind)
+        except _DamagedIndex:
+            await self._renew()
+        behind = await self._catch_up(session_id)
+        try:
+            return RecallResult(hits=tuple(await self._read(work)), unindexed=behind)
+        except _DamagedIndex as damage:
+            raise storage_fault(damage.fault, self._path) from damage.fault
+
+    async def _catch_up(self, session_id: str | None) -> int:
+        """Index some of what is missing; returns how many sessions have more."""
+        behind = await self._worker.run("read", lambda connection: recall_index.count_behind(connection, session_id))
+        for _ in range(_STEPS_BEFORE_A_SEARCH):
+            if not behind:
+                break
+            behind = await self._worker.run(
+                "relaxed", lambda connection: recall_index.index_step(connection, session_id)
+            )
+        return behind
+
+    async def _read(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        import sqlite3
+
+        from gemini_companion.adapters.storage.database import open_reader
+
+        def run() -> _T:
+            try:
+                with closing(open_reader(self._path)) as connection:
+                    connection.execute("BEGIN")  # one state of the file, whatever is written meanwhile
+                    return work(connection)
+            except sqlite3.Error as fault:
+                if result_code(fault) in BROKEN:
+                    raise _DamagedIndex(fault) from fault
+                raise storage_fault(fault, self._path) from fault
+
+        async with self._searching:
+            return await asyncio.to_thread(run)
+
+    async def _renew(self) -> None:
+        _log.error("The index for recall in %s is damaged; it is made anew from the sessions.", self._path)
+        await self._worker.run("write", recall_index.empty)
+        self._notify(
+            "The index that finds what was said earlier was damaged. It is being made anew from your chats, of which"
+            " nothing was lost; check the disk."
+        )
+
+
+class _DamagedIndex(Exception):
+    """What was read of the index makes no sense."""
+
+    def __init__(self, fault: sqlite3.Error) -> None:
+        super().__init__(str(fault))
+        self.fault = fault

@@ -1,0 +1,263 @@
+"""Searching the index for recall, on a connection that is only read from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gemini_companion.adapters.storage.leases import require_session
+from gemini_companion.adapters.storage.recall_index import decode_about, row_of, rows_of, spots_of
+from gemini_companion.engine.history.hiding import Hiding
+from gemini_companion.engine.history.log import CompressionEntry, ContentEntry, Entry, UndoEntry, decode_entry
+from gemini_companion.engine.recall.excerpt import beginning, excerpt
+from gemini_companion.engine.recall.passages import entry_text, passage_spans, speaker_of, spoken_entry
+from gemini_companion.engine.recall.query import RecallQuery
+from gemini_companion.engine.recall.ranking import (
+    PLACE_BITS,
+    WEIGHED,
+    Known,
+    Posting,
+    apart,
+    fused,
+    ordered,
+    score_spots,
+    weigh,
+)
+from gemini_companion.sessions.recalled import RecallHit
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_ROWS_OF_A_WORD: Final = 500
+_FETCHED: Final = 3 * WEIGHED
+"""Spots that are looked up: many of the best are those of tools, or of nothing, beside a turn that a word found."""
+_FUSED: Final = 100
+"""How many of the best by words and by meaning are brought together."""
+_BESIDE: Final = 2
+
+
+class Found(NamedTuple):
+    """A turn that was found: where, how well, and which of its parts has most of the words."""
+
+    spot: int
+    score: float
+    part: int
+
+
+def search(
+    connection: sqlite3.Connection,
+    query: RecallQuery,
+    *,
+    session_id: str | None = None,
+    limit: int = 10,
+    dense: Sequence[tuple[int, int]] = (),
+) -> list[Found]:
+    """The best turns for a question, neighbours of better ones left out. `dense` has spots and parts by meaning, best
+    first. Raises `SessionNotFound`.
+    """
+    rows = _rows_of_session(connection, session_id)
+    parts: dict[int, dict[int, float]] = {}
+    by_word = [_postings(connection, word, rows, parts) for word in query.words]
+    by_phrase = [_postings(connection, phrase, rows, parts) for phrase in query.phrases]
+    scores = score_spots(by_word, by_phrase)
+    best = nlargest(_FETCHED, scores, key=lambda spot: (scores[spot], spot))
+    known = look_up(connection, best)
+    wanted = [spot for spot in best if spot in known][:WEIGHED]
+    weighed = weigh(query, scores, {spot: known[spot] for spot in wanted}, set(parts))
+    order = ordered(weighed, known)
+    if dense:
+        for spot, part in dense:
+            parts.setdefault(spot, {part: 0.0})
+        weighed = fused(order[:_FUSED], [spot for spot, _ in dense[:_FUSED]])
+        known = known | look_up(connection, [spot for spot in weighed if spot not in known])
+        order = ordered({spot: score for spot, score in weighed.items() if spot in known}, known)
+    return [Found(spot, weighed[spot], _best_part(parts.get(spot))) for spot in apart(order, limit)]
+
+
+def look_up(connection: sqlite3.Connection, spots: Sequence[int]) -> dict[int, Known]:
+    """What is known of the spots at which there is something."""
+    marks = ", ".join("?" * len(spots))
+    rows = connection.execute(f"SELECT id, time, about FROM passages WHERE id IN ({marks})", spots)
+    return {spot: Known(time, decode_about(about)) for spot, time, about in rows}
+
+
+def hits(connection: sqlite3.Connection, found: Iterable[Found], words: Sequence[str]) -> list[RecallHit]:
+    """What was found as clients get it. One whose session went meanwhile, or whose entry is damaged, is left out."""
+    reader = _Reader(connection)
+    listed: list[RecallHit] = []
+    for each in found:
+        entry = reader.entry(each.spot)
+        if entry is None:
+            continue
+        text = entry_text(entry)
+        spans = passage_spans(text)
+        start, end = spans[min(each.part, len(spans) - 1)] if spans else (0, len(text))
+        before, after = reader.beside(each.spot)
+        listed.append(
+            reader.hit(
+                each.spot,
+                entry,
+                excerpt(text[start:end], words),
+                score=round(each.score, 4),
+                before=tuple(before),
+                after=tuple(after),
+            )
+        )
+    return listed
+
+
+def whole(
+    connection: sqlite3.Connection, *, session_id: str | None = None, turn_id: str | None, entry_id: str | None
+) -> list[RecallHit]:
+    """All that was said in a turn, or one entry, whole and in order. Raises `SessionNotFound`."""
+    conditions: list[str] = []
+    arguments: list[str | int] = []
+    if session_id is not None:
+        conditions.append("id BETWEEN ? AND ?")
+        arguments += _spots_of_session(connection, session_id)
+    for column, value in (("turn_id", turn_id), ("entry_id", entry_id)):
+        if value is not None:
+            conditions.append(f"{column} = ?")
+            arguments.append(value)
+    spots = [
+        spot
+        for (spot,) in connection.execute(
+            f"SELECT id FROM passages WHERE {' AND '.join(conditions)} ORDER BY id", arguments
+        )
+    ]
+    reader = _Reader(connection)
+    read = [(spot, reader.entry(spot)) for spot in spots]
+    return [reader.hit(spot, entry, entry_text(entry)) for spot, entry in read if entry is not None]
+
+
+class _Reader:
+    """Reads entries from the log by their spots, each session's facts once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._sessions: dict[int, tuple[str, str]] = {}
+        """Id and title, by number."""
+        self._hiding: dict[int, Hiding] = {}
+
+    def entry(self, spot: int) -> ContentEntry | None:
+        """The entry at a spot; `None` if it is damaged or gone."""
+        row = self._connection.execute(
+            "SELECT json FROM passages JOIN recall_sessions ON number = passages.id >> ?"
+            " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
+            (PLACE_BITS, spot),
+        ).fetchone()
+        entry = _decoded(row[0]) if row is not None else None
+        return spoken_entry(entry) if entry is not None else None
+
+    def beside(self, spot: int) -> tuple[list[str], list[str]]:
+        """How the entries before and after a spot begin, in order."""
+        first, last = spots_of(spot >> PLACE_BITS)
+        before = self._connection.execute(
+            "SELECT id FROM passages WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT ?", (spot, first, _BESIDE)
+        ).fetchall()
+        after = self._connection.execute(
+            "SELECT id FROM passages WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", (spot, last, _BESIDE)
+        ).fetchall()
+        return self._beginnings(before[::-1]), self._beginnings(after)
+
+    def hit(
+        self,
+        spot: int,
+        entry: ContentEntry,
+        text: str,
+        *,
+        score: float = 0.0,
+        before: tuple[str, ...] = (),
+        after: tuple[str, ...] = (),
+    ) -> RecallHit:
+        """An entry with where it stands."""
+        number = spot >> PLACE_BITS
+        session_id, title = self._session(number)
+        return RecallHit(
+            session_id=session_id,
+            session_title=title,
+            turn_id=entry.turn_id,
+            entry_id=entry.id,
+            role=speaker_of(entry),
+            time=entry.time,
+            text=text,
+            score=score,
+            before=before,
+            after=after,
+            is_hidden=self._hides(number, session_id).hides(entry.seq),
+        )
+
+    def _beginnings(self, rows: Sequence[tuple[int]]) -> list[str]:
+        entries = [self.entry(spot) for (spot,) in rows]
+        return [beginning(entry_text(entry)) for entry in entries if entry is not None]
+
+    def _session(self, number: int) -> tuple[str, str]:
+        if number not in self._sessions:
+            row = self._connection.execute(
+                "SELECT session_id, title FROM recall_sessions JOIN sessions USING (session_id) WHERE number = ?",
+                (number,),
+            ).fetchone()
+            self._sessions[number] = row or ("", "")
+        return self._sessions[number]
+
+    def _hides(self, number: int, session_id: str) -> Hiding:
+        if number not in self._hiding:
+            rows = self._connection.execute(
+                "SELECT json FROM log WHERE session_id = ? AND type IN ('compression', 'undo') ORDER BY seq",
+                (session_id,),
+            )
+            entries = [_decoded(data) for (data,) in rows]
+            self._hiding[number] = Hiding(entry for entry in entries if isinstance(entry, CompressionEntry | UndoEntry))
+        return self._hiding[number]
+
+
+def _postings(
+    connection: sqlite3.Connection,
+    words: str,
+    rows: tuple[int, int] | None,
+    parts: dict[int, dict[int, float]],
+) -> list[Posting]:
+    """The turns that have a word, or words in a row, each with its best part's score; `parts` collects all scores."""
+    between, arguments = ("AND rowid BETWEEN ? AND ?", rows) if rows is not None else ("", ())
+    best: dict[int, Posting] = {}
+    for rowid, rank in connection.execute(
+        f"SELECT rowid, rank FROM recall WHERE recall MATCH ? {between} ORDER BY rank LIMIT ?",
+        (_quoted(words), *arguments, _ROWS_OF_A_WORD),
+    ):
+        spot, part, is_tool = row_of(rowid)
+        if spot not in best:  # the first row of a spot is its best
+            best[spot] = Posting(spot, -rank, is_tool)
+        of_spot = parts.setdefault(spot, {})
+        of_spot[part] = of_spot.get(part, 0.0) - rank
+    return list(best.values())
+
+
+def _quoted(words: str) -> str:
+    """Plain words for FTS5, so that nothing in them is an operator. One character of a script without spaces is the
+    beginning of a pair.
+    """
+    is_single = len(words) == 1 and not words.isascii()
+    return f'"{words.replace(chr(34), " ")}"{" *" if is_single else ""}'
+
+
+def _best_part(scores: Mapping[int, float] | None) -> int:
+    return max(scores, key=lambda part: (scores[part], -part)) if scores else 0
+
+
+def _spots_of_session(connection: sqlite3.Connection, session_id: str) -> tuple[int, int]:
+    """The first and the last spot of a session; none if it is not indexed. Raises `SessionNotFound`."""
+    require_session(connection, session_id)
+    row = connection.execute("SELECT number FROM recall_sessions WHERE session_id = ?", (session_id,)).fetchone()
+    return spots_of(int(row[0])) if row is not None else (1, 0)
+
+
+def _rows_of_session(connection: sqlite3.Connection, session_id: str | None) -> tuple[int, int] | None:
+    return None if session_id is None else rows_of(*_spots_of_session(connection, session_id))
+
+
+def _decoded(data: bytes | str) -> Entry | None:
+    try:
+        return decode_entry(data)
+    except ValueError:
+        return None

@@ -1,0 +1,151 @@
+"""Which of the person's rules stand in a content of their own, and how that content is put into a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
+from gemini_companion.engine.history.content import Content, model_text, user_text
+from gemini_companion.engine.history.item import Item, ItemKind, MeasureContent
+from gemini_companion.engine.history.log import ConstraintEntry, PinEntry, UnpinEntry
+from gemini_companion.engine.history.part import text_of
+
+PINS_INTRODUCTION: Final = "The user pinned these texts. They hold word for word:"
+
+ACKNOWLEDGEMENT: Final = "Got it. Thanks for the additional context!"
+"""The model's answer to a snapshot, and to pinned texts ahead of a prompt; a literal that other programs look for."""
+
+
+class PinnedTexts:
+    """The constraints of a session, and those of them whose texts its view shows in a content of their own."""
+
+    def __init__(self) -> None:
+        self.constraints = ConstraintLedger()
+        self.pins: dict[str, PinEntry] = {}
+        """The pins in force by id, oldest first; they are among the constraints too."""
+        self.shown: frozenset[str] = frozenset()
+        """Ids of the constraints in that content."""
+        self._texts: list[str] = []
+
+    def take_in(self, entry: PinEntry | UnpinEntry | ConstraintEntry) -> tuple[str, ...]:
+        """Apply an entry; returns the ids of the constraints that it changes."""
+        match entry:
+            case PinEntry():
+                self.pins[entry.pin_id] = entry
+                return self.constraints.take(constraint_of(entry), entry_id=entry.id)
+            case UnpinEntry():
+                was_there = self.pins.pop(entry.pin_id, None) is not None
+                return self.constraints.release(entry.pin_id, entry_id=entry.id) if was_there else ()
+            case ConstraintEntry():
+                changed = self.constraints.take(
+                    entry.constraint, entry_id=entry.id, digest=entry.digest, by_turn=entry.by_turn
+                )
+                for pin_id in changed:
+                    self._keep_pin(pin_id, entry)
+                return changed
+
+    def _keep_pin(self, pin_id: str, entry: ConstraintEntry) -> None:
+        """See to it that a pin is among the pins exactly while it is in force."""
+        one = self.constraints.get(pin_id)
+        if one is None or one.source != "pin" or one.state != "inForce":
+            self.pins.pop(pin_id, None)
+        else:
+            self.pins[pin_id] = PinEntry(
+                id=entry.id, seq=entry.seq, time=one.created_at, pin_id=pin_id, text=one.text, turn_id=one.turn_id
+            )
+
+    def are_stale(
+        self, changed: Iterable[str], standing: Callable[[], Sequence[Constraint]], prompts: Mapping[str, Item]
+    ) -> bool:
+        """Whether the content is no longer the right one, these constraints having changed.
+
+        One that stands in a visible prompt changes nothing: saying a rule costs no cached prefix.
+        """
+        if not any(
+            constraint_id in self.shown or self._must_be_shown(constraint_id, prompts) for constraint_id in changed
+        ):
+            return False
+        pinned = [one for one in standing() if must_be_pinned(one, prompts)]
+        texts = list(dict.fromkeys(one.text for one in pinned))
+        if texts != self._texts:
+            return True
+        self.shown = frozenset(one.constraint_id for one in pinned)
+        return False
+
+    def _must_be_shown(self, constraint_id: str, prompts: Mapping[str, Item]) -> bool:
+        one = self.constraints.get(constraint_id)
+        return one is not None and one.state == "inForce" and must_be_pinned(one, prompts)
+
+    def show(self, pinned: Sequence[Constraint]) -> None:
+        """Note which constraints the view's content has now."""
+        self.shown = frozenset(one.constraint_id for one in pinned)
+        self._texts = list(dict.fromkeys(one.text for one in pinned))
+
+    def added_to(
+        self, items: list[Item], standing: Sequence[Constraint], measure: MeasureContent
+    ) -> tuple[list[Item], list[Constraint]]:
+        """The items with that content, and the constraints in it; the list itself is changed.
+
+        It stands behind the last snapshot, or at the front where there is none.
+        """
+        prompts = prompts_in(items) if standing else {}
+        pinned = [one for one in standing if must_be_pinned(one, prompts)]
+        if not pinned:
+            return items, []
+        place = next((index for index in range(len(items) - 1, -1, -1) if items[index].kind == "snapshot"), None)
+        beside = None if place is None else items[place]
+        entry_id = beside.entry_id if beside else self.constraints.entry_ids([pinned[-1].constraint_id])[0]
+
+        def item(content: Content, kind: ItemKind) -> Item:
+            return Item(
+                content,
+                seq=beside.seq if beside else 0,
+                entry_id=entry_id,
+                kind=kind,
+                measure=measure(content),
+                compression_id=beside.compression_id if beside else None,
+            )
+
+        added = [item(pins_content(one.text for one in pinned), "pin")]
+        if place is None and items and items[0].content.role == "user":  # else the prompt would look pinned as well
+            added.append(item(model_text(ACKNOWLEDGEMENT), "acknowledgement"))
+        at = 0 if place is None else place + 1
+        items[at:at] = added
+        return items, pinned
+
+    def entry_ids(self) -> tuple[str, ...]:
+        """Ids of the entries that the content represents."""
+        return self.constraints.entry_ids(
+            one.constraint_id for one in self.constraints.all() if one.constraint_id in self.shown
+        )
+
+
+def prompts_in(items: Iterable[Item]) -> dict[str, Item]:
+    """The prompts of a view, by the ids of their turns."""
+    return {item.turn_id: item for item in items if item.kind == "prompt"}
+
+
+def must_be_pinned(constraint: Constraint, prompts: Mapping[str, Item]) -> bool:
+    """False while the prompt in which it was said stands in the view, with its text word for word."""
+    prompt = prompts.get(constraint.turn_id or "")
+    return prompt is None or not any(constraint.text in (text_of(part) or "") for part in prompt.content.parts)
+
+
+def pins_content(texts: Iterable[str]) -> Content:
+    """The user content that holds pinned texts: an introduction, then each once in a part of its own, word for word."""
+    intro = user_text(PINS_INTRODUCTION)
+    return Content(role="user", parts=(*intro.parts, *({"text": text} for text in dict.fromkeys(texts))))
+
+
+def constraint_of(pin: PinEntry) -> Constraint:
+    """The constraint that a pin is."""
+    return Constraint(
+        constraint_id=pin.pin_id,
+        text=pin.text,
+        scope="session",
+        state="inForce",
+        created_at=pin.time,
+        source="pin",
+        turn_id=pin.turn_id,
+    )

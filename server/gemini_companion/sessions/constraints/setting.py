@@ -1,0 +1,141 @@
+"""What a person does to a rule: take it in, propose it, release it, reword it, share it with the whole project."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gemini_companion.engine.constraints.budget import is_beyond_budget
+from gemini_companion.engine.constraints.contradiction import contradicted
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.constraint import Constraint, ConstraintScope, ConstraintState, digest_of
+from gemini_companion.engine.history.log import ConstraintEntry, PinEntry, UnpinEntry
+from gemini_companion.sessions.constraints.news import tell
+from gemini_companion.sessions.session import Draft, Session
+
+
+def check_wish(constraint_id: str | None, text: str | None) -> None:
+    """Raises `InvalidInput` unless there is an id or a text, and the text is not blank."""
+    if constraint_id is None and text is None:
+        raise InvalidInput(
+            "Give the `constraintId` of a rule, or the `text` of a new one.",
+            path="$.constraintId",
+            hint="gemini/constraints lists them.",
+        )
+    if text is not None and not text.strip():
+        raise InvalidInput("The rule's text is empty.", path="$.text")
+
+
+async def set_constraint(
+    session: Session,
+    *,
+    constraint_id: str | None = None,
+    state: ConstraintState,
+    scope: ConstraintScope | None = None,
+    text: str | None = None,
+) -> Constraint:
+    """Set a constraint as the person wants it; one without an id is new. Returns it as it is now.
+
+    One of the scope `project` is written for the project first. Raises `InvalidInput` for an id that nobody has, for
+    what a pin cannot be, and for a rule in force beyond what may go along with every request.
+    """
+    check_wish(constraint_id, text)
+    before = None if constraint_id is None else _found(session, constraint_id)
+    wished = _wished(session, before, state, scope, text)
+    if wished.state == "inForce" and is_beyond_budget(wished, session.history.standing):
+        raise InvalidInput(
+            "The rules in force would be longer than what may go along with every request.",
+            path="$.state",
+            hint="Release a rule that you no longer need, or shorten this one.",
+        )
+    replaced = session.history.constraints.get(wished.replaces or "")
+    shared = _shared(before, wished, replaced)
+    for one in shared:
+        await session.services.store.save_constraint(one)
+    await session.append(*_drafts(session, before, wished, shared))
+    await tell(session)
+    return session.history.constraints.get(wished.constraint_id) or wished
+
+
+def _found(session: Session, constraint_id: str) -> Constraint:
+    one = session.history.constraints.get(constraint_id)
+    if one is None:
+        raise InvalidInput(
+            f"There is no rule {constraint_id}.", path="$.constraintId", hint="gemini/constraints lists them."
+        )
+    return one
+
+
+def _wished(
+    session: Session,
+    before: Constraint | None,
+    state: ConstraintState,
+    scope: ConstraintScope | None,
+    text: str | None,
+) -> Constraint:
+    if before is None:
+        one = Constraint(
+            constraint_id=session.services.new_id("constraint"),
+            text=text or "",
+            scope=scope or "session",
+            state=state,
+            created_at=session.services.clock.now(),
+            source="client",
+        )
+    else:
+        if before.source == "pin" and state == "proposed":
+            raise InvalidInput(
+                "A pin is in force or released.", path="$.state", hint="Set it to inForce or to released."
+            )
+        one = msgspec.structs.replace(
+            before,
+            state=state,
+            scope=scope or before.scope,
+            text=before.text if text is None else text,
+            turn_id=before.turn_id if text in (None, before.text) else None,
+            replaced_by=None,
+            note=None,
+        )
+    if state == "inForce" and (before is None or one.text != before.text):
+        others = [other for other in session.history.standing if other.constraint_id != one.constraint_id]
+        against = contradicted(one.text, others)
+        one = msgspec.structs.replace(one, replaces=against.constraint_id if against else one.replaces)
+    return one
+
+
+def _shared(before: Constraint | None, wished: Constraint, replaced: Constraint | None) -> list[Constraint]:
+    """What the project's other sessions are to know of it."""
+    if wished.scope == "project":
+        is_replacing = wished.state == "inForce" and replaced is not None and replaced.scope == "project"
+        if is_replacing and replaced is not None and replaced.state != "released":
+            gone = msgspec.structs.replace(replaced, state="released", replaced_by=wished.constraint_id)
+            return [wished, gone]
+        return [wished]
+    if before is not None and before.scope == "project":
+        return [msgspec.structs.replace(before, state="released")]
+    return []
+
+
+def _drafts(session: Session, before: Constraint | None, wished: Constraint, shared: list[Constraint]) -> list[Draft]:
+    """The entries of it. A pin of this session alone is kept as one, and taken away as one."""
+    if (
+        before is not None
+        and before.source == "pin"
+        and (before.scope, before.text) == (wished.scope, wished.text) == ("session", before.text)
+        and before.state != wished.state
+    ):
+        stamp = session.stamp()
+        if wished.state == "released":
+            return [lambda seq: UnpinEntry(**stamp, seq=seq, pin_id=wished.constraint_id)]
+        return [
+            lambda seq: PinEntry(
+                **stamp, seq=seq, pin_id=wished.constraint_id, text=wished.text, turn_id=wished.turn_id
+            )
+        ]
+    others = [one for one in shared if one.constraint_id != wished.constraint_id]
+    return [draft_of(session, one) for one in (wished, *others)]
+
+
+def draft_of(session: Session, constraint: Constraint, *, by_turn: str | None = None) -> Draft:
+    """The entry of a constraint, to be appended. `by_turn` is the turn whose prompt brought it about."""
+    stamp, digest = session.stamp(), digest_of(constraint.text)
+    return lambda seq: ConstraintEntry(**stamp, seq=seq, constraint=constraint, digest=digest, by_turn=by_turn)

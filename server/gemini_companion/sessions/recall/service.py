@@ -1,0 +1,31 @@
+"""What can be asked of recall."""
+
+from __future__ import annotations
+
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.recall.query import parse_query
+from gemini_companion.sessions.recalled import RecallResult
+from gemini_companion.sessions.services import Services
+
+
+async def recall(
+    services: Services,
+    *,
+    query: str | None = None,
+    turn_id: str | None = None,
+    entry_id: str | None = None,
+    session_id: str | None = None,
+    limit: int = 10,
+) -> RecallResult:
+    """What was said in this project, or in one session, that answers `query`; or a turn or an entry, whole.
+
+    The question is asked as it stands: widening it from the conversation lost more than it found. Raises
+    `InvalidInput` unless there is either a query or an id; `SessionNotFound`, `StorageFault`.
+    """
+    if turn_id is not None or entry_id is not None:
+        if query is not None:
+            raise InvalidInput("Give either `query`, or `turnId` or `entryId`.", path="$.query")
+        return await services.store.recall.whole(session_id=session_id, turn_id=turn_id, entry_id=entry_id)
+    if query is None or not query.strip():
+        raise InvalidInput("There is nothing to look for.", path="$.query", hint="Give some words, or a `turnId`.")
+    return await services.store.recall.search(parse_query(query), session_id=session_id, limit=limit)
