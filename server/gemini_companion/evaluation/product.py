@@ -167,8 +167,13 @@ def _next_turn(contents: Sequence[Content], index: int) -> tuple[Content, str, i
 
 
 def _settings_of(arm: Arm, strategy: str) -> dict[str, Any]:
-    """The settings that make an arm."""
-    return {"compression_threshold": 1.0, "compression_strategy": strategy}
+    """The settings that make an arm. Nothing is compressed by itself."""
+    return {
+        "compression_threshold": 1.0,
+        "compression_strategy": strategy,
+        "compression_gate": arm.gate,
+        "compression_constraints": "auto" if arm.ledger else "off",
+    }
 
 
 class _Silence:
