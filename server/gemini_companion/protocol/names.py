@@ -51,6 +51,7 @@ COMMANDS: Final = (
 EVENTS: Final = (
     "turnStarted",
     "promptQueued",
+    "modelLoading",
     "messageDelta",
     "thoughtDelta",
     "messageDiscarded",
