@@ -38,7 +38,7 @@ def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
     results: list[CellResult] = []
     interrupted = False
     try:
-        for result in run_cells(
+        running = run_cells(
             cells,
             corpus,
             env,
@@ -47,8 +47,9 @@ def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
             processes=options.processes,
             ray=options.ray,
             tell=progress.tell,
-        ):
-            results.append(result)
+        )
+        for result in running:
+            results.append(result)  # noqa: PERF402  an interrupt must leave what is done
     except KeyboardInterrupt:
         interrupted = True
     finally:

@@ -81,6 +81,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
             from gemini_companion.cli.evaluate import evaluate
 
             return evaluate(env, options)
+        case "report":
+            from gemini_companion.cli.report import report
+
+            return run_interruptibly(report(env, as_json=options.json, html=options.html))
         case "editor":
             from gemini_companion.cli.editor import show_configuration
 
@@ -166,6 +170,10 @@ def _parser() -> argparse.ArgumentParser:
 
     evaluation = commands.add_parser("eval", help="measure what compressions keep and cost, on your conversations")
     add_evaluation_options(evaluation, _count)
+
+    quality = commands.add_parser("report", help="how good compressions were in this folder's sessions")
+    quality.add_argument("--json", action="store_true", help="print one JSON object")
+    quality.add_argument("--html", metavar="FILE", help="write a page there")
 
     editor = commands.add_parser("editor", help="print an editor's configuration, or the names of the editors")
     editor.add_argument(

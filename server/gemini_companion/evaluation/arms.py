@@ -38,13 +38,12 @@ _ARMS: Final = (
     ),
     Arm(
         name="mask-only",
-        description="tool outputs masked from the oldest on, to the tokens of `full` or as far as that goes",
+        description="tool outputs masked, oldest first, to the tokens of `full` or as far as that goes",
         baseline="mask-only",
     ),
     Arm(
         name="peer",
-        description="the published rule: 70/30 by characters, tool outputs within 50,000 tokens, two passes, no gate, no"
-        " ledger",
+        description="the published rule: 70/30 by characters, outputs within 50,000 tokens, two passes; nothing else",
         baseline="peer",
     ),
     Arm(

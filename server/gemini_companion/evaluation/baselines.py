@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from gemini_companion.engine.compression import find_split_point
 from gemini_companion.engine.compression.instructions import FIRST_REQUEST, SYSTEM_INSTRUCTION, VERIFY_REQUEST
 from gemini_companion.engine.errors import ModelFault
 from gemini_companion.engine.history.content import (
@@ -15,16 +16,15 @@ from gemini_companion.engine.history.content import (
     user_text,
     visible_text_of,
 )
-from gemini_companion.engine.history.json_length import json_length
-from gemini_companion.engine.history.part import has_call, has_response, is_plain_user, response_of, response_text
+from gemini_companion.engine.history.part import has_response, is_plain_user, response_of, response_text
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.evaluation.arms import BaselineName
 from gemini_companion.evaluation.provider import MODEL, EvaluationModel
 from gemini_companion.evaluation.subject import Outcome, Request
 from gemini_companion.sessions.models.port import ModelRequest
 
-KEPT_SHARE: Final = 0.3
-"""Of the characters, what the published rule keeps word for word."""
+COMPRESSED_SHARE: Final = 0.7
+"""Of the characters, what the published rule compresses."""
 OUTPUT_TOKENS: Final = 50_000
 """Tokens of tool outputs that the published rule keeps whole, newest first."""
 CUT_LINES: Final = 30
@@ -93,7 +93,7 @@ class BaselineSubject:
     async def _peer(self) -> list[Content] | None:
         """70/30 by characters at a plain user content; the summary is taken as it comes."""
         cut = outputs_within_budget(self._view, self._ledger)
-        split = published_split(cut)
+        split = find_split_point(cut, COMPRESSED_SHARE)
         if split == 0:
             return list(self._view)
         summary = await self._summary(cut[:split])
@@ -175,24 +175,6 @@ def outputs_within_budget(view: Sequence[Content], ledger: TokenLedger) -> list[
         return text
 
     return [_with_outputs(content, fit) for content in reversed(view)][::-1]
-
-
-def published_split(contents: Sequence[Content]) -> int:
-    """Index of the first content kept: the first plain user content past 70 % of the characters.
-
-    Without one: all are compressed if the model's words are last, else the last plain user content begins the tail.
-    """
-    weights = [json_length(content) for content in contents]
-    target = sum(weights) * (1 - KEPT_SHARE)
-    passed = last = 0
-    for index, content in enumerate(contents):
-        if content.role == "user" and not has_response(content):
-            if passed >= target:
-                return index
-            last = index
-        passed += weights[index]
-    closed = bool(contents) and contents[-1].role == "model" and not has_call(contents[-1])
-    return len(contents) if closed else last
 
 
 def _with_outputs(content: Content, change: Callable[[str], str]) -> Content:

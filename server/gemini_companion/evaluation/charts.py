@@ -28,9 +28,10 @@ class Bar(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A share over numbers."""
+    """A share over numbers. `place` decides colour and dash, so that a thing looks alike in every chart."""
 
     label: str
+    place: int
     points: tuple[tuple[int, float], ...]
 
 
@@ -47,7 +48,8 @@ def bars(entries: Sequence[Bar]) -> str:
         middle = top + 9
         left, right = (_LABEL + width * share / most for share in (entry.low, entry.high))
         drawn.append(
-            f"<text class='label' x='{_LABEL - 8}' y='{middle + 4}' text-anchor='end'>{escape(_short(entry.label))}</text>"
+            f"<text class='label' x='{_LABEL - 8}' y='{middle + 4}' text-anchor='end'>"
+            f"{escape(_short(entry.label))}</text>"
             f"<rect class='track' x='{_LABEL}' y='{top}' width='{width}' height='18' rx='3'/>"
             f"<rect class='bar s0' x='{_LABEL}' y='{top}' width='{width * entry.value / most:.1f}' height='18' rx='3'/>"
             f"<path class='interval' d='M{left:.1f} {middle}H{right:.1f}M{left:.1f} {middle - 4}v8M{right:.1f}"
@@ -74,29 +76,29 @@ def lines(entries: Sequence[Line]) -> str:
 
     told = "; ".join(f"{entry.label}: {entry.points[-1][1]:.0%} at {entry.points[-1][0]}" for entry in entries)
     drawn = [_opened(_WIDTH, _HEIGHT, told)]
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        drawn.append(
-            f"<path class='grid' d='M{left} {y(share):.1f}H{_WIDTH - right}'/>"
-            f"<text class='axis' x='{left - 6}' y='{y(share) + 4:.1f}' text-anchor='end'>{share:.0%}</text>"
-        )
+    drawn += [
+        f"<path class='grid' d='M{left} {y(share):.1f}H{_WIDTH - right}'/>"
+        f"<text class='axis' x='{left - 6}' y='{y(share) + 4:.1f}' text-anchor='end'>{share:.0%}</text>"
+        for share in (0.0, 0.25, 0.5, 0.75, 1.0)
+    ]
     drawn += [
         f"<text class='axis' x='{x(number):.1f}' y='{_HEIGHT - 6}' text-anchor='middle'>{number}</text>"
         for number in numbers
     ]
-    for place, entry in enumerate(entries):
-        style = f"s{place % COLOURS}"
+    for entry in entries:
+        style = f"s{entry.place % COLOURS}"
         path = "L".join(f"{x(number):.1f} {y(share):.1f}" for number, share in entry.points)
-        drawn.append(f"<path class='line {style}' stroke-dasharray='{_DASHES[place % len(_DASHES)]}' d='M{path}'/>")
+        drawn.append(f"<path class='line {style}' stroke-dasharray='{_DASHES[entry.place % COLOURS]}' d='M{path}'/>")
         drawn += [
             f"<circle class='dot {style}' cx='{x(number):.1f}' cy='{y(share):.1f}' r='3'><title>{escape(entry.label)},"
             f" {number}: {share:.1%}</title></circle>"
             for number, share in entry.points
         ]
     legend = "".join(
-        f"<li><svg viewBox='0 0 26 10' class='key' aria-hidden='true'><path class='line s{place % COLOURS}'"
-        f" stroke-dasharray='{_DASHES[place % len(_DASHES)]}' d='M1 5H25'/></svg>{escape(entry.label)}"
+        f"<li><svg viewBox='0 0 26 10' class='key' aria-hidden='true'><path class='line s{entry.place % COLOURS}'"
+        f" stroke-dasharray='{_DASHES[entry.place % COLOURS]}' d='M1 5H25'/></svg>{escape(entry.label)}"
         f" <b>{entry.points[-1][1]:.0%}</b></li>"
-        for place, entry in enumerate(entries)
+        for entry in entries
     )
     return "".join([*drawn, f"</svg><ul class='legend'>{legend}</ul>"])
 

@@ -12,7 +12,7 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError, InvalidInput
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.part import has_call, has_response
+from gemini_companion.engine.history.part import has_call, has_response, visible_text
 from gemini_companion.sessions.interchange import decode_session_file
 
 FILE_LIMIT: Final = 64 * 1024 * 1024
@@ -79,6 +79,8 @@ def _read(folder: Path, path: Path) -> Conversation | None:
     except (OSError, CompanionError):
         return None
     contents = tuple(content for content in session.contents if content.parts)
+    if not any(visible_text(content).strip() and not has_call(content) for content in contents):
+        return None
     name = path.relative_to(folder).with_suffix("").as_posix()
     return Conversation(name=name, history=contents) if len(contents) > 1 else None
 

@@ -30,7 +30,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     rows: tuple[Row, ...]
     recall: tuple[RecallRow, ...] = ()
     own_ms: dict[str, float] = {}
-    """Median processor time of a pass in ms, by arm and strategy, the stand-in's included: no part of the comparison."""
+    """Median processor time of a pass in ms, by arm and strategy, the stand-in's included; not compared."""
 
 
 def document_of(

@@ -7,8 +7,9 @@ from html import escape
 from typing import Final
 
 _STYLE: Final = """
-:root { color-scheme: light dark; --ground: #fff; --ink: #1c2330; --soft: #5b6475; --rule: #dde1e8; --raised: #f6f7f9;
-  --c0: #2563c9; --c1: #c2410c; --c2: #0f8a5f; --c3: #8b3fc4; --c4: #b0860b; --c5: #c02a6b; --c6: #0d8597; --c7: #6b7280 }
+:root { color-scheme: light dark; --ground: #fff; --ink: #1c2330; --soft: #5b6475; --rule: #dde1e8;
+  --raised: #f6f7f9; --c0: #2563c9; --c1: #c2410c; --c2: #0f8a5f; --c3: #8b3fc4; --c4: #b0860b; --c5: #c02a6b;
+  --c6: #0d8597; --c7: #6b7280 }
 @media (prefers-color-scheme: dark) { :root { --ground: #14171d; --ink: #e8eaee; --soft: #a1a9b8; --rule: #303642;
   --raised: #1c2028; --c0: #6ea3ff; --c1: #ff9a62; --c2: #4fd1a0; --c3: #c999f5; --c4: #e8c45a; --c5: #ff85b6;
   --c6: #58cfe0; --c7: #9aa3b2 } }
@@ -17,8 +18,9 @@ body { margin: 0 auto; padding: 1.5rem clamp(.8rem, 4vw, 2.5rem) 4rem; max-width
   color: var(--ink); font: 16px/1.5 system-ui, sans-serif }
 h1 { font-size: clamp(1.5rem, 5vw, 2.1rem); line-height: 1.2; margin: .5rem 0 }
 h2 { font-size: 1.3rem; margin: 2.5rem 0 .8rem; padding-top: 1rem; border-top: 1px solid var(--rule) }
-p, dd, li { max-width: 70ch } .lead { font-size: 1.1rem; color: var(--soft) } .fine { color: var(--soft); font-size: .85rem }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1rem }
+p, dd, li { max-width: 70ch } .lead { font-size: 1.1rem; color: var(--soft) }
+.fine { color: var(--soft); font-size: .85rem }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); gap: 1rem }
 figure { margin: 0; padding: .9rem; background: var(--raised); border: 1px solid var(--rule); border-radius: 8px;
   min-width: 0 }
 figcaption { font-weight: 600; margin-bottom: .5rem } figcaption small { color: var(--soft); font-weight: 400 }

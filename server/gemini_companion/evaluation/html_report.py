@@ -27,8 +27,8 @@ def html_report(document: Document) -> str:
     """The whole page."""
     last = max(document.plan.passes)
     sections = [_summary(document, last)]
-    for summariser in dict.fromkeys(row.summariser for row in document.rows):
-        sections.append(_section(document, summariser, last))
+    shown = [name for name in document.plan.summarisers if any(row.summariser == name for row in document.rows)]
+    sections.extend(_section(document, summariser, last) for summariser in shown)
     if document.recall:
         sections.append(_recall(document))
     sections.append(_method(document))
@@ -53,7 +53,7 @@ def _section(document: Document, summariser: str, last: int) -> str:
     charts: list[str] = []
     for metric, title in (("rules", "The user's rules that still stand"), ("probes", "Planted facts that still stand")):
         if last > 1:
-            charts.append(_figure(title, lines(_lines(rows, metric)), "after each number of compressions"))
+            charts.append(_figure(title, lines(_lines(rows, metric, document)), "after each number of compressions"))
         else:
             charts.append(_figure(title, bars(_bars(final, metric)), "the line is the 95 % interval"))
     charts.append(_figure("All facts of what is hidden", bars(_bars(final, "facts")), f"after {last}"))
@@ -69,13 +69,13 @@ def _figure(title: str, drawing: str, note: str) -> str:
     return f"<figure><figcaption>{escape(title)} <small>{escape(note)}</small></figcaption>{drawing}</figure>"
 
 
-def _lines(rows: Sequence[Row], metric: str) -> list[Line]:
-    labels = list(dict.fromkeys(row.label for row in rows))[:_DRAWN]
+def _lines(rows: Sequence[Row], metric: str, document: Document) -> list[Line]:
+    labels = list(dict.fromkeys(row.label for row in document.rows))
     found: list[Line] = []
-    for label in labels:
+    for place, label in enumerate(labels):
         points = [(row.number, value) for row in rows if row.label == label and (value := row.mean(metric)) is not None]
-        if points:
-            found.append(Line(label, tuple(points)))
+        if points and len(found) < _DRAWN:
+            found.append(Line(label, place, tuple(points)))
     return found
 
 
@@ -126,14 +126,15 @@ def _method(document: Document) -> str:
     listed = "".join(f"<dt>{escape(arm.name)}</dt><dd>{escape(arm.description)}</dd>" for arm in arms)
     times = ", ".join(f"{escape(label)} {own:,.0f} ms" for label, own in document.own_ms.items())
     return f"""<h2>How to read this</h2>
-<p>In each conversation rules and facts are planted that occur nowhere else, and orders that nobody may obey: in a tool's
-output, in a file, in the model's own words. Then it is compressed, goes on, is compressed again. What counts is the request
-that a model would get next: a text stands there word for word, or it is lost.</p>
+<p>In each conversation rules and facts are planted that occur nowhere else, and orders that nobody may obey: in a
+tool's output, in a file, in the model's own words. Then it is compressed, goes on, is compressed again. What counts is
+the request that a model would get next: a text stands there word for word, or it is lost.</p>
 <dl>{listed}</dl>
-<p><b>Planted facts</b> are recalled values, files and symbols, decisions, next steps. <b>All facts</b> are those that the
-product finds in what is hidden; <b>artifacts</b> the paths, symbols, URLs and commands among them. <b>Size</b> is the request
-after a pass as a share of the one before it. <b>Pays after</b> is the number of turns until a pass has saved what it cost, a
-cached token at a quarter of the price and a written one at eight times. <b>Undo</b>: runs in which undoing everything
-brought back every byte. Small print is the 95 % interval of the mean, conversations drawn anew with all their runs.</p>
-<p class='fine'>Processor time of a pass, the stand-in included: {times}. Version {escape(document.product_version)}, method
-{document.method}. The same seeds give the same numbers.</p>"""
+<p><b>Planted facts</b> are recalled values, files and symbols, decisions, next steps. <b>All facts</b> are those that
+the product finds in what is hidden; <b>artifacts</b> the paths, symbols, URLs and commands among them. <b>Size</b> is
+the request after a pass as a share of the one before it. <b>Pays after</b> is the number of turns until a pass has
+saved what it cost, a cached token at a quarter of the price and a written one at eight times. <b>Undo</b>: runs in
+which undoing everything brought back every byte. Small print is the 95 % interval of the mean, conversations drawn anew
+with all their runs.</p>
+<p class='fine'>Processor time of a pass, the stand-in included: {times}. Version {escape(document.product_version)},
+method {document.method}. The same seeds give the same numbers.</p>"""

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.engine.history.part import is_plain_user
+from gemini_companion.engine.history.part import has_call, is_plain_user
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.evaluation.chance import seeded
 from gemini_companion.evaluation.conversations import Conversation
@@ -54,9 +54,14 @@ class _Source:
     @staticmethod
     def _all_pieces(first: Conversation, others: Sequence[Conversation]) -> Iterator[tuple[Content, ...]]:
         for conversation in cycle((first, *others)):
-            marks = (0, *conversation.boundaries, len(conversation.history))
-            for start, end in pairwise(marks):
-                yield conversation.history[start:end]
+            history = conversation.history
+            end = len(history)
+            while end and has_call(history[end - 1]):  # nobody will answer it
+                end -= 1
+            marks = (0, *(mark for mark in conversation.boundaries if mark < end), end)
+            for start, stop in pairwise(marks):
+                if start < stop:
+                    yield history[start:stop]
 
 
 def build_script(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from statistics import fmean
 from typing import Final
 
@@ -35,12 +36,12 @@ class Sample(msgspec.Struct, frozen=True):
     value: float
 
 
-def estimate(samples: Sequence[Sample], *, name: str) -> Estimate | None:
-    """The estimate of a sample's mean, `None` of nothing. `name` seeds the draws, so that they repeat."""
+def estimate(samples: Sequence[Sample]) -> Estimate | None:
+    """The estimate of a sample's mean, `None` of nothing."""
     if not samples:
         return None
     clusters = _by(samples, lambda sample: sample.conversation)
-    low, high = _interval([*clusters.values()], name)
+    low, high = _interval([*clusters.values()])
     seeds = [fmean(values) for values in _by(samples, lambda sample: sample.seed).values()]
     return Estimate(
         mean=_rounded(fmean(sample.value for sample in samples)),
@@ -53,17 +54,21 @@ def estimate(samples: Sequence[Sample], *, name: str) -> Estimate | None:
     )
 
 
-def _interval(clusters: Sequence[Sequence[float]], name: str) -> tuple[float, float]:
+def _interval(clusters: Sequence[Sequence[float]]) -> tuple[float, float]:
     """The percentiles of the means of `DRAWS` draws of conversations with all their cells."""
-    sums = [(sum(values), len(values)) for values in clusters]
-    random_ = seeded("bootstrap", name)
-    means: list[float] = []
-    for _ in range(DRAWS):
-        drawn = random_.choices(sums, k=len(sums))
-        means.append(sum(total for total, _ in drawn) / sum(count for _, count in drawn))
-    means.sort()
+    sums, counts = [sum(values) for values in clusters], [len(values) for values in clusters]
+    means = sorted(
+        sum(map(sums.__getitem__, drawn)) / sum(map(counts.__getitem__, drawn)) for drawn in _draws(len(clusters))
+    )
     outside = round(DRAWS * (1 - CONFIDENCE) / 2)
     return means[outside], means[-outside - 1]
+
+
+@cache
+def _draws(count: int) -> tuple[tuple[int, ...], ...]:
+    """Indexes of so many conversations, drawn with replacement: the same for every number, so that arms compare."""
+    random_ = seeded("bootstrap", count)
+    return tuple(tuple(random_.choices(range(count), k=count)) for _ in range(DRAWS))
 
 
 def _by(samples: Sequence[Sample], key: Callable[[Sample], object]) -> Mapping[object, list[float]]:

@@ -94,7 +94,7 @@ def summarise(results: Iterable[CellResult], numbers: Sequence[int]) -> list[Row
         cell = result.cell
         groups.setdefault((cell.arm, cell.strategy, cell.summariser), []).append(result)
     order = {name: place for place, name in enumerate(ARMS)}
-    keys = sorted(groups, key=lambda key: (key[2], order.get(key[0], 99), key[1] != "split", key[1]))
+    keys = sorted(groups, key=lambda key: (order.get(key[0], 99), key[1] != "split", key[1], key[2]))
     rows = (_row(key, groups[key], number) for key in keys for number in numbers)
     return [row for row in rows if row is not None]
 
@@ -105,10 +105,7 @@ def _row(key: tuple[str, str, str], results: Sequence[CellResult], number: int) 
         return None
     kinds = sorted({name for _, found in passes for name in found.shares if not name.startswith("rules.")})
     metrics: dict[str, Metric] = {**METRICS, **{kind: _share(kind) for kind in kinds}}
-    name = "/".join((*key, str(number)))
-    estimates = {
-        metric: estimate(_samples(passes, value), name=f"{name}/{metric}") for metric, value in metrics.items()
-    }
+    estimates = {metric: estimate(_samples(passes, value)) for metric, value in metrics.items()}
     undone = [result.undo_equal for result in results if result.undo_equal is not None]
     statuses: dict[str, int] = {}
     for _, found in passes:

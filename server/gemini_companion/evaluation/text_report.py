@@ -69,11 +69,12 @@ def table(rows: Sequence[Row]) -> str:
         own = [row for row in rows if row.summariser == summariser]
         heading = ["arm", "pass", *(column.heading for column in COLUMNS)]
         lines = [[row.label, str(row.number), *(cell_text(row, column) for column in COLUMNS)] for row in own]
-        blocks.append(f"Summariser: {summariser}\n\n{_aligned([heading, *lines])}")
+        blocks.append(f"Summariser: {summariser}\n\n{aligned([heading, *lines])}")
     return "\n\n".join(blocks)
 
 
-def _aligned(lines: Sequence[Sequence[str]]) -> str:
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Lines of cells as text: a heading first, the first column to the left, the others to the right."""
     widths = [max(len(line[index]) for line in lines) for index in range(len(lines[0]))]
 
     def joined(line: Sequence[str]) -> str:

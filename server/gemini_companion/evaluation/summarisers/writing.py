@@ -65,11 +65,13 @@ class Oracle:
             if plain(fact.text) in said:
                 section = "task_state" if fact.kind == "continuation" else "key_knowledge"
                 entries.append(Entry(section, fact.text))
+        whole = [plain(entry.text) for entry in entries]  # what they say is no item of its own
         entries += [Entry(section, text) for section, text in bullets(reading.earlier)]
         sources = [FactSource(index, content, index) for index, content in enumerate(reading.contents)]
         for fact in wanted_facts(sources, cache=self._cache):
             text = " ".join(fact.text.split("\n", 1)[0][:_LONGEST].split())
-            entries.append(Entry(_SECTION_OF[fact.kind], text))
+            if not any(plain(text) in known for known in whole):
+                entries.append(Entry(_SECTION_OF[fact.kind], text))
         return list({(entry.section, plain(entry.text)): entry for entry in reversed(entries)}.values())[::-1]
 
     def chosen(self, entries: Sequence[Entry], reading: Reading) -> list[Entry]:
