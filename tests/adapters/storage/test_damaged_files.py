@@ -22,8 +22,6 @@ from gemini_companion.engine.history.log import encode_entry
 from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt, read, seqs, write
 from tests.support.patience import PATIENCE
 
-LEAF = 13
-"""The first byte of a page of SQLite with rows of a table."""
 
 
 async def test_a_damaged_row_is_left_out_and_the_rest_is_read(
