@@ -11,8 +11,8 @@ export interface Guidance {
 
 export async function askGuidance(t: Translate): Promise<Guidance | undefined> {
   const title = t("Compress Chat");
-  const named = Object.entries(STRATEGIES).map(([strategy, { name, description }]) => ({
-    label: t(name),
+  const named = Object.entries(STRATEGIES).map(([strategy, { name: label, description }]) => ({
+    label: t(label),
     detail: t(description),
     strategy: strategy as StrategyName, // Object.entries forgets the keys' type
   }));

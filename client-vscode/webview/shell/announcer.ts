@@ -1,6 +1,7 @@
 /** What a screen reader reads out, by comparing rows with what was known of them: starts and ends, never tokens. */
-import type { AnswerRow, DividerRow, ErrorView, PanelSettings, Row } from "../../src/panel/contract.js";
+import type { AnswerRow, DividerRow, ErrorView, PanelSettings, PromptRow, Row } from "../../src/panel/contract.js";
 import { answerLook, dividerLook, type AnnouncedStatus } from "../../src/panel/statuses.js";
+import { RULE_STANDINGS, ruleStanding } from "../../src/panel/rules.js";
 import { t } from "../strings.js";
 import { formatCount } from "./numbers.js";
 
@@ -8,6 +9,8 @@ export interface Announcement {
   readonly text: string;
   readonly assertive: boolean;
 }
+
+type Rule = NonNullable<PromptRow["rules"]>[number];
 
 export class Announcer {
   /** The last known state of a row: what was announced once is not announced again. */
@@ -35,6 +38,10 @@ export class Announcer {
     for (const row of rows) {
       const before = this.#known.get(row.id);
       if (before === this.#remember(row)) continue;
+      if (row.kind === "prompt") {
+        if (settings.announce !== "off") announcements.push(...ruleAnnouncements(row, before));
+        continue;
+      }
       const item =
         row.kind === "answer"
           ? answerAnnouncement(row, before, settings)
@@ -47,10 +54,35 @@ export class Announcer {
   }
 
   #remember(row: Row): string {
-    const state = row.kind === "answer" ? phaseOf(row) : row.kind === "divider" ? row.state : "";
-    if (state !== "") this.#known.set(row.id, state);
+    const state =
+      row.kind === "answer"
+        ? phaseOf(row)
+        : row.kind === "divider"
+          ? row.state
+          : row.kind === "prompt"
+            ? rulesOf(row)
+                .map(({ name }) => name)
+                .join("\n")
+            : "";
+    if (state !== "" || row.kind === "prompt") this.#known.set(row.id, state);
     return state;
   }
+}
+
+/** The rules of a prompt with how they stand, each under a name of its own. */
+function rulesOf({ rules = [] }: PromptRow): readonly { readonly name: string; readonly rule: Rule }[] {
+  return rules.map((rule) => ({ name: `${rule.constraintId} ${ruleStanding(rule)}`, rule }));
+}
+
+/** What changed about the rules of a prompt that was known; those of an older one that was scrolled to are history. */
+function ruleAnnouncements(row: PromptRow, before: string | undefined): readonly Announcement[] {
+  const known = before?.split("\n");
+  return rulesOf(row)
+    .filter(({ name }) => known?.includes(name) === false)
+    .map(({ rule }) => {
+      const look = RULE_STANDINGS[ruleStanding(rule)];
+      return { text: t(look.announcement, rule.text), assertive: false };
+    });
 }
 
 /** States that are one for who listens have one name. */

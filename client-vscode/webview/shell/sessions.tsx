@@ -30,6 +30,8 @@ function SessionsBody() {
   const searched = shell.searched.value;
   const [query, setQuery] = useState(searched.query);
   useEffect(() => setQuery(searched.query), [searched]);
+  // Opened again by its button, it lists the chats.
+  useEffect(() => () => void (shell.searched.value = { query: "" }), [shell]);
   const [round, setRound] = useState(0);
   const [more, setMore] = useState<{
     readonly key: string;

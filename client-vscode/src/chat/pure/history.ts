@@ -300,7 +300,6 @@ function dividerOf(info: CompressionInfo, canUndo: boolean, discarded: boolean):
       ...(info.snapshot === undefined ? {} : { snapshot: info.snapshot }),
       ...(info.retention === undefined ? {} : { retention: info.retention }),
       ...(info.appendix === undefined ? {} : { appendix: info.appendix }),
-      ...(info.strategy === undefined ? {} : { strategy: info.strategy }),
     },
     ...(info.hiddenTurns === undefined ? {} : { hiddenTurns: info.hiddenTurns }),
     ...(info.rating === undefined ? {} : { rating: info.rating }),

@@ -21,7 +21,9 @@ function listenThrough({ stage, answers: prepared }: { readonly stage: string; r
     if ("byPart" in value) return prepared.context;
     if ("promptTokens" in value) return prepared.stats;
     if ("sessions" in value) return prepared.sessions;
-    return "pins" in value ? prepared.pins : value;
+    if ("hits" in value) return prepared.recall;
+    if ("savedPerTurn" in value || "netTokens" in value) return prepared.verdict;
+    return "constraints" in value ? prepared.rules : value;
   };
   const add = window.addEventListener.bind(window);
   window.addEventListener = (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
 import { hiddenRuns } from "../../../src/chat/pure/history.js";
-import { compression, content, NOW, result, ScriptedEvents, turn, USAGE } from "./scriptedEvents.js";
+import { compression, constraint, content, NOW, result, ScriptedEvents, turn, USAGE } from "./scriptedEvents.js";
 
 const NONE = new Set<string>();
 
@@ -274,7 +274,7 @@ describe("the transcript, read again", () => {
 
   it("marks pinned prompts", () => {
     const told = new ScriptedEvents();
-    told.chat.load(turn("t1"), [], [{ pinId: "pin1", text: "x", createdAt: 0, turnId: "t1" }], NONE);
+    told.chat.load(turn("t1"), [], [constraint({ source: "pin", constraintId: "pin1" })], NONE);
     expect(told.chat.prompt("t1")?.pinId).toBe("pin1");
   });
 

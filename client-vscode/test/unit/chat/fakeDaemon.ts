@@ -73,8 +73,8 @@ export class FakeDaemon implements DaemonPort {
         return { contents: this.sessions.get(sessionId) ?? [], version: 1, epoch: 1 };
       case "gemini/compression/list":
         return { compressions: [] };
-      case "gemini/pins":
-        return { pins: [] };
+      case "gemini/constraints":
+        return { constraints: [] };
       case "gemini/models":
         return {
           models: [],
@@ -225,6 +225,8 @@ function statusOf(sessionId: string, change: Partial<CompressionStatusReport>): 
     tokensUntilCompression: 49,
     compressions: 0,
     canUndo: false,
+    mode: "auto",
+    isDue: false,
     ...change,
   };
 }

@@ -26,6 +26,8 @@ const REPORT: CompressionStatusReport = {
   tokensUntilCompression: 115_288,
   compressions: 1,
   canUndo: true,
+  mode: "auto",
+  isDue: false,
 };
 
 describe("errors", () => {
@@ -164,7 +166,8 @@ describe("around the transcript", () => {
       { uri: "file:///w/b.py", name: "b.py", extent: "none", reason: "taken out by you" },
     ),
     relative: (uri) => uri.replace("file:///w/", ""),
-    pins: 0,
+    constraints: [],
+    reminds: false,
     queue: [],
     hidden: [],
     settings: { sendWith: "enter", messageKeys: true, announce: "summary", platform: "other", locale: "en" },
@@ -277,7 +280,13 @@ describe("around the transcript", () => {
   });
 
   it("marks where compression starts, and nothing while it does not start by itself", () => {
-    expect(meterOf(REPORT)).toEqual({ used: 409_000, limit: 1_048_576, source: "api", compressionAt: 524_288 });
+    expect(meterOf(REPORT)).toEqual({
+      used: 409_000,
+      limit: 1_048_576,
+      source: "api",
+      compressionAt: 524_288,
+      mode: "auto",
+    });
     expect(meterOf({ ...REPORT, tokensUntilCompression: null })).not.toHaveProperty("compressionAt");
   });
 
@@ -285,7 +294,7 @@ describe("around the transcript", () => {
     expect(percent(meterOf(REPORT))).toBe("39%");
     expect(meterText(meterOf(REPORT), false, t, NUMBER)).toMatchObject({ text: "$(sparkle) 39%" });
     expect(statusText(REPORT, t, NUMBER)).toContain("409,000 of 1,048,576 tokens are used (39%).");
-    expect(percent({ used: 3, limit: 1_000_000, source: "api" })).toBe("<1%");
+    expect(percent({ used: 3, limit: 1_000_000, source: "api", mode: "auto" })).toBe("<1%");
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { AnswerRow } from "../../../src/panel/contract.js";
 import { FakeMemory, fault, info, stage, type Stage } from "./fakeDaemon.js";
-import { content } from "./scriptedEvents.js";
+import { constraint, content } from "./scriptedEvents.js";
 
 const stages: Stage[] = [];
 const folders: string[] = [];
@@ -266,14 +266,14 @@ describe("a pin", () => {
       made.chat.conversation.prompt("t1")?.pinId,
       made.chat.conversation.answer("t1")?.pinId,
     ];
-    made.daemon.answers["gemini/pins"] = () =>
-      Promise.resolve({ pins: [{ pinId: "n1", text: "one", createdAt: 0, turnId: "t1" }] });
+    made.daemon.answers["gemini/constraints"] = () =>
+      Promise.resolve({ constraints: [constraint({ source: "pin", constraintId: "n1" })] });
     await made.chat.refresh();
     expect(pins()).toEqual(["n1", "n1"]);
     turns[0]?.complete("half");
     await sent;
     expect(pins()).toEqual(["n1", "n1"]);
-    made.daemon.answers["gemini/pins"] = () => Promise.resolve({ pins: [] });
+    made.daemon.answers["gemini/constraints"] = () => Promise.resolve({ constraints: [] });
     await made.chat.refresh();
     expect(pins()).toEqual([undefined, undefined]);
   });

@@ -3,7 +3,13 @@ import type { AnswerRow, Row } from "../../../src/panel/contract.js";
 import { Conversation } from "../../../src/chat/pure/conversation.js";
 import type { ConversationListener } from "../../../src/chat/pure/conversationRows.js";
 import { english } from "../../../src/chat/pure/words.js";
-import type { CompressionInfo, CompanionEvent, CompressionResult, HistoryItem } from "../../../src/protocol.gen.js";
+import type {
+  CompressionInfo,
+  CompanionEvent,
+  CompressionResult,
+  Constraint,
+  HistoryItem,
+} from "../../../src/protocol.gen.js";
 
 export const NOW = 1_700_000_000_000;
 
@@ -109,6 +115,20 @@ export function compression(
     newTokenCount: 96_120,
     state,
     seq,
+    ...more,
+  };
+}
+
+/** A rule of the prompt of t1, in force. */
+export function constraint(more: Partial<Constraint> = {}): Constraint {
+  return {
+    constraintId: "r1",
+    text: "never touch generated/",
+    scope: "session",
+    state: "inForce",
+    createdAt: NOW,
+    source: "prompt",
+    turnId: "t1",
     ...more,
   };
 }

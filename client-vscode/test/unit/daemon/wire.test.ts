@@ -71,6 +71,8 @@ describe("notifications", () => {
       tokenLimit: 2,
       threshold: 0.5,
       tokensUntilCompression: null,
+      mode: "auto",
+      isDue: false,
       compressions: 0,
       canUndo: false,
     };

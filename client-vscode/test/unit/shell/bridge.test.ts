@@ -133,17 +133,17 @@ describe("asking the host", () => {
     const { bridge } = setUp();
     bridge.receive(sync(1));
     const first = bridge.call({ do: "prompts" });
-    const second = bridge.call({ do: "pins" });
-    bridge.receive({ type: "result", rev: 2, call: 2, ok: true, value: answers.pins });
+    const second = bridge.call({ do: "rules" });
+    bridge.receive({ type: "result", rev: 2, call: 2, ok: true, value: answers.rules });
     bridge.receive({ type: "result", rev: 3, call: 1, ok: true, value: answers.prompts });
-    expect(await second).toEqual(answers.pins);
+    expect(await second).toEqual(answers.rules);
     expect(await first).toEqual(answers.prompts);
   });
 
   it("is answered though messages were lost meanwhile", async () => {
     const { bridge } = setUp();
     bridge.receive(sync(1));
-    const call = bridge.call({ do: "unpin", pinId: "n1" });
+    const call = bridge.call({ do: "verdict" });
     bridge.receive({ type: "result", rev: 9, call: 1, ok: true, value: null });
     expect(await call).toBeNull();
   });

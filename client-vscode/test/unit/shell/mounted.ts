@@ -48,9 +48,8 @@ export class FakeTranscript implements TranscriptPort {
   clearMatches(): void {
     this.received.push("clear");
   }
-  focusRow(rowId: string): boolean {
-    this.received.push(`focus ${rowId}`);
-    return true;
+  showPlace(place: FindMatch): void {
+    this.received.push(`place ${place.rowId}`);
   }
   focusNewest(): boolean {
     this.received.push("focusNewest");

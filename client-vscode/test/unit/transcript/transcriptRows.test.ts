@@ -77,7 +77,7 @@ describe("a compression", () => {
     const { retention: _, ...uncounted } = result;
     show(divider({ result: uncounted }));
     expect(article("Chat compressed").textContent).not.toContain("facts");
-    show(divider({ result: { ...result, retention: { score: 1, facts: 0, kept: 0, repaired: 0, missing: [] } } }));
+    show(divider({ result: { ...result, retention: { ...result.retention, facts: 0, kept: 0, missing: [] } } }));
     expect(article("Chat compressed").textContent).not.toContain("facts");
   });
 

@@ -8,12 +8,14 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.compression.types import FIRST_SEQ
+from gemini_companion.engine.compression.types import FIRST_SEQ, with_appendix
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.constraint import digest_of
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     CompressionResult,
+    ConstraintEntry,
     Entry,
     IdeContextEntry,
     PinEntry,
@@ -24,7 +26,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
 )
 from gemini_companion.engine.history.part import has_response
-from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, constraint_of
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
@@ -41,6 +43,8 @@ _NOT_TAKEN: Final = (
     "The file names a model by a path, which chooses who gets the conversation; it was not taken over. Name it yourself"
     " if you want it."
 )
+
+_FROM_A_FILE: Final = "It came with the file that this chat was imported from."
 
 _SHOWN_PATH: Final = 300
 """Characters of a path in a message."""
@@ -100,6 +104,7 @@ def _compression_of(begun: Beginning, contents: Sequence[Content], stamp: dict[s
         duration_ms=0,
         message="Compressed before it was imported.",
         snapshot=begun.snapshot,
+        appendix=begun.appendix or None,
     )
     acknowledgement = (model_text(ACKNOWLEDGEMENT),) if begun.acknowledged else ()
     return CompressionEntry(
@@ -108,7 +113,7 @@ def _compression_of(begun: Beginning, contents: Sequence[Content], stamp: dict[s
         result=result,
         hides=(FIRST_SEQ, stamp["seq"]),
         keeps=(FIRST_SEQ,) if begun.prompt is not None else (),
-        replacement=(user_text(begun.snapshot), *acknowledgement),
+        replacement=with_appendix((user_text(begun.snapshot), *acknowledgement), 0, begun.appendix),
         from_file=True,
     )
 
@@ -150,7 +155,24 @@ def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[E
     `path` must be absolute. Blocks; call it in a thread.
     """
     imported = without_foreign_models(decode_session_file(_bytes_of(path), Path(path).name))
-    return imported, copied(log_of(imported, now=services.clock.now()), services, "import")
+    log = tuple(map(only_proposed, log_of(imported, now=services.clock.now())))
+    return imported, copied(log, services, "import")
+
+
+def only_proposed(entry: Entry) -> Entry:
+    """The entry of a file as it is taken in: a rule or a pin that holds there is proposed here, to this session alone.
+
+    A file says nothing in a person's name: they take in what they want to hold.
+    """
+    if isinstance(entry, PinEntry):
+        one = constraint_of(entry)
+    elif isinstance(entry, ConstraintEntry):
+        one = entry.constraint
+    else:
+        return entry
+    state = "released" if one.state == "released" else "proposed"
+    one = msgspec.structs.replace(one, state=state, scope="session", note=_FROM_A_FILE)
+    return ConstraintEntry(id=entry.id, seq=entry.seq, time=entry.time, constraint=one, digest=digest_of(one.text))
 
 
 def log_of(imported: ImportedSession, *, now: int) -> tuple[Entry, ...]:
