@@ -23,7 +23,6 @@ from tests.adapters.storage.stores import START, MakeStore, event, execute, meta
 from tests.support.patience import PATIENCE
 
 
-
 async def test_a_damaged_row_is_left_out_and_the_rest_is_read(
     store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
