@@ -52,13 +52,12 @@ class ProductSubject:
         *,
         arm: Arm,
         strategy: str,
-        window: int,
     ) -> ProductSubject:
         """Make an application with one session. Nothing compresses by itself."""
         folder = tempfile.TemporaryDirectory(prefix="gemini-companion-eval-")
         base = SettingsLoader(Path(folder.name), (), {}).reload(trusted=False).settings
         settings = msgspec.structs.replace(base, model_name=MODEL, **_settings_of(arm, strategy))
-        catalogue = EvaluationCatalogue(window)
+        catalogue = EvaluationCatalogue(model.window)
         numbers = itertools.count(1)
         services = Services(
             store=MemoryStore(folder.name),
