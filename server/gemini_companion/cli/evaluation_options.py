@@ -14,7 +14,7 @@ def add_evaluation_options(parser: argparse.ArgumentParser, count: Callable[[str
         nargs="?",
         help="a folder of conversations: {history}, contents, exported sessions; some are built in",
     )
-    parser.add_argument("--arms", metavar="A,B", default="full,prompt-only,peer", help="what is compared")
+    parser.add_argument("--arms", metavar="A,B", default="full,prompt-only,gemini-cli", help="what is compared")
     parser.add_argument("--strategies", metavar="A,B", default="split", help="strategies of the product's arms")
     parser.add_argument(
         "--summarisers",
