@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from gemini_companion.cli.main import run
+from tests.support.patience import PATIENCE
 
 QUICK = ["--arms", "prompt-only", "--summarisers", "oracle", "--seeds", "1", "--passes", "1"]
 
@@ -86,3 +91,24 @@ def test_runs_that_fail_are_told_and_make_the_command_fail(
     arguments = ["eval", str(folder), "--arms", "prompt-only", "--seeds", "1", "--passes", "1"]
     assert run([*arguments, "--summarisers", f"recorded:{tmp_path / 'missing'}"], {}) == 1
     assert "Not measured" in capsys.readouterr().out
+
+
+@pytest.mark.process
+def test_an_interrupted_evaluation_shows_what_is_done_and_goes_on_later(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "gemini_companion", "eval", str(folder), "--out", str(out), "--seeds", "5"]
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stderr is not None
+        told = [process.stderr.readline() for _ in range(2)]  # nothing is done yet; a tenth is
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert told[0].startswith("0 of")
+    assert "--resume" in rest
+    document = json.loads((out / "results.json").read_text("utf-8"))
+    assert document["cells"] == len(list((out / "cells").glob("*.json"))) > 0
+    assert document["cellsMissing"] > 0
+    assert (out / "report.html").is_file()

@@ -88,13 +88,19 @@ def _on_ray(
 ) -> Iterator[CellResult]:
     local = address == "local"
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report the cluster to its makers
-    ray.init(
-        address=None if local else address,
-        num_cpus=os.cpu_count() if local else None,
-        include_dashboard=False if local else None,
-        configure_logging=False,
-        log_to_driver=False,
-    )
+    try:
+        ray.init(
+            address=None if local else address,
+            num_cpus=os.cpu_count() if local else None,
+            include_dashboard=False if local else None,
+            configure_logging=False,
+            log_to_driver=False,
+        )
+    except (OSError, RuntimeError, ValueError) as error:  # ConnectionError is an OSError
+        raise CompanionError(
+            f"The Ray cluster at {address} cannot be used: {str(error)[:300]}",
+            hint="Give the address of its head, such as 10.0.0.5:6379, or `local`.",
+        ) from None
     try:
         shared = ray.put((__version__, msgspec.msgpack.encode(list(corpus)), dict(env)))
         work = ray.remote(_work_on_ray)
