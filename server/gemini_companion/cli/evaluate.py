@@ -54,6 +54,8 @@ def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
             results.append(result)  # noqa: PERF402  an interrupt must leave what is done
     except KeyboardInterrupt:
         interrupted = True
+        if kept is not None:  # one may have been written and not been told of
+            results = [found for cell in cells if (found := kept.read(cell)) is not None]
     finally:
         progress.done()
     document = document_of(
