@@ -24,13 +24,13 @@ class RetentionCheck:
 
     def __init__(self, session: Session, hidden: Sequence[Item]) -> None:
         self._cache = session.fact_cache
-        self._pins = tuple(pin.text for pin in session.history.pins.values())
+        self._pins = tuple(one.text for one in session.history.standing)
         self._hidden = tuple(hidden)
         self._sources: tuple[FactSource, ...] = ()
         self._looking = asyncio.create_task(in_thread(self._look), name=f"facts:{session.session_id}")
 
     async def measure(self, snapshot: str, tail: Sequence[Item]) -> Retention | None:
-        """The retention of `snapshot`, with pins and tail beside it. `None` if it could not be measured, which is
+        """The retention of `snapshot`, with the rules in force and the tail beside it. `None` if it could not be measured, which is
         logged: that is no reason to give up a compression.
         """
         try:
