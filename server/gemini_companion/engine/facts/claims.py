@@ -25,9 +25,9 @@ _DIGITS: Final = lazy(r"[A-Za-z]{0,10}\d[\d.,:-]*[A-Za-z0-9]*")
 _MEASURE: Final = lazy(r"^[vV]?(?P<digits>\d+(?:[.,]\d+)*)(?:[A-Za-z]{1,8})?$")
 _SEPARATORS: Final = lazy(r"[\\/]+")
 _OUR_OWN: Final = lazy(
-    r"\(\+[\d,]+ (?:characters|lines?)\)|… and [\d,]+ more|\([\d,]+ (?:pasted|numbered) lines|[^\s,]{1,1024}+ ?…"
+    r"\(\+[\d,]{1,20} (?:characters|lines?)\)|… and [\d,]{1,20} more|\([\d,]{1,20} (?:pasted|numbered) lines"
 )
-"""Counts that our own snapshots add, and words that they cut."""
+"""Counts that our own snapshots add."""
 
 
 def unsupported_claims(
@@ -63,7 +63,7 @@ def unsupported_claims(
 
 
 def _claims(snapshot: str) -> Iterator[tuple[FactKind, str]]:
-    for piece in pieces(_OUR_OWN().sub(" ", snapshot)):
+    for piece in pieces(_without_cut_words(_OUR_OWN().sub(" ", snapshot))):
         for path in paths_in(piece):
             yield "path", path
         for url in addresses_in(piece):
@@ -71,6 +71,16 @@ def _claims(snapshot: str) -> Iterator[tuple[FactKind, str]]:
         for number in numbers_in(piece):
             if _cores(number):
                 yield "number", number
+
+
+def _without_cut_words(text: str) -> str:
+    """`text` without the words that an ellipsis cut off."""
+    *cut, last = text.split("…")
+    return "".join(f"{_all_but_the_last_word(piece.rstrip(' '))} " for piece in cut) + last
+
+
+def _all_but_the_last_word(text: str) -> str:
+    return text[: max(text.rfind(" "), text.rfind("\n")) + 1]
 
 
 def _cores(number: str) -> list[str]:
