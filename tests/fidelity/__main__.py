@@ -20,6 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", default="", help="a part of the names of the conversations")
+    parser.add_argument("--summarisers", nargs="*", choices=SUMMARISERS, default=SUMMARISERS)
     arguments = parser.parse_args()
     corpus = Path(os.environ.get("COMPANION_CORPUS", "../shared/corpus"))
     files = sorted(path for path in corpus.glob("*/*.json") if arguments.only in str(path))
@@ -27,7 +28,7 @@ def main() -> None:
         sys.exit(f"No conversation in {corpus}; set COMPANION_CORPUS.")
     chats = [msgspec.convert(_history(path), list[Content]) for path in files]
     sys.stdout.write("summariser  gate  pass  artifacts (spread)     all (spread)  tokens left  refused  no source\n")
-    for summariser in SUMMARISERS:
+    for summariser in arguments.summarisers:
         for has_gate in (False, True):
             seeds = range(arguments.seeds if summariser in ("lossy", "terse") else 1)
             runs = [[GrowingChat(chat, summariser, has_gate, seed).run() for chat in chats] for seed in seeds]
