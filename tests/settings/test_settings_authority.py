@@ -39,6 +39,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.ide.maxOpenFiles": 99,
     "companion.ide.activeFileCharacters": 99,
     "companion.compression.model": "gemini-8",
+    "companion.recall.embeddings": True,
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,
     "companion.prompt.mandates": False,
@@ -94,7 +95,10 @@ def test_an_untrusted_workspace_decides_nothing_but_how_imports_are_put_together
 
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():
-    assert [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)] == ["companion.trustedFolders"]
+    assert [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)] == [
+        "companion.recall.embeddings",
+        "companion.trustedFolders",
+    ]
 
 
 # --- names that choose an endpoint

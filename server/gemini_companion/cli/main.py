@@ -76,6 +76,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
             from gemini_companion.cli.sessions import sessions
 
             return run_interruptibly(sessions(env, options))
+        case "recall":
+            from gemini_companion.cli.recall import recall_
+
+            return run_interruptibly(recall_(env, options))
         case "editor":
             from gemini_companion.cli.editor import show_configuration
 
@@ -103,6 +107,13 @@ def _count(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
+
+
+def _up_to_fifty(text: str) -> int:
+    value = _count(text)
+    if value > 50:
+        raise argparse.ArgumentTypeError(f"{text} is more than 50")
     return value
 
 
@@ -158,6 +169,12 @@ def _parser() -> argparse.ArgumentParser:
     import_.add_argument("file", metavar="FILE")
     delete = actions.add_parser("delete", help="forget a session")
     delete.add_argument("id")
+
+    recall = commands.add_parser("recall", help="find what was said in this project's sessions")
+    recall.add_argument("query", metavar="QUERY", help="some words, or a question")
+    recall.add_argument("--session", metavar="ID", help="in this session only")
+    recall.add_argument("--limit", metavar="N", type=_up_to_fifty, default=10, help="how many to show, 1 to 50")
+    recall.add_argument("--json", action="store_true")
 
     editor = commands.add_parser("editor", help="print an editor's configuration, or the names of the editors")
     editor.add_argument(

@@ -48,6 +48,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.ide.maxOpenFiles": "editor",
     "companion.ide.activeFileCharacters": "editor",
     "companion.compression.model": "editor",
+    "companion.recall.embeddings": "user",
     "companion.sessions.retentionDays": "editor",
     "companion.prompt.identity": "trusted",
     "companion.prompt.mandates": "trusted",

@@ -46,6 +46,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ide_active_file_characters: int
     compression_model: str | None
     """The model that writes snapshots; `None` for one of the chat's model's family."""
+    recall_embeddings: bool
+    """Whether texts may be sent out to be found by their meaning."""
     session_retention_days: int | None
     """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
@@ -87,6 +89,7 @@ def settle(
         ide_max_open_files=merged.companion.ide.max_open_files,
         ide_active_file_characters=merged.companion.ide.active_file_characters,
         compression_model=merged.companion.compression.model,
+        recall_embeddings=merged.companion.recall.embeddings,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
