@@ -16,12 +16,12 @@ export class FoldingMenu {
     this.element = element(
       "details",
       { class: "row-more" },
-      element("summary", { tabindex: -1 }, t("Compress…")),
-      button(t("Up to here"), () => this.#ask("upTo"), {
-        "aria-label": t("Up to here: compress this turn and everything before it"),
+      element("summary", { tabindex: -1, "aria-label": t("More"), title: t("More") }, "⋯"),
+      button(t("Compress up to here"), () => this.#ask("upTo"), {
+        title: t("Compresses this turn and everything before it; a preview comes first"),
       }),
-      button(t("From here"), () => this.#ask("from"), {
-        "aria-label": t("From here: compress this turn and everything after it"),
+      button(t("Compress from here"), () => this.#ask("from"), {
+        title: t("Compresses this turn and everything after it; a preview comes first"),
       }),
     );
     this.element.addEventListener("toggle", () => context.keepPlace());
