@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gemini_companion.engine.compression.instructions import VERIFY_REQUEST
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
+from gemini_companion.engine.compression.types import snapshot_text
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.part import visible_text
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import (
@@ -79,7 +80,7 @@ async def test_an_agents_run_of_one_prompt_keeps_the_prompt_beside_the_snapshot(
     after = session.history.contents()
     assert result.split_at is not None
     assert after[0] == before[0]
-    assert visible_text(after[1]) == SNAPSHOT
+    assert snapshot_text(after[1]) == SNAPSHOT
     assert after[2:] == before[result.split_at :]
     assert after[2].role == "model"
 
@@ -187,6 +188,7 @@ async def test_every_change_of_the_status_is_emitted(studio: Studio) -> None:
 
 
 async def test_a_result_says_how_much_of_what_was_hidden_survived_and_what_did_not(studio: Studio) -> None:
+    studio.set(compression_gate=False)
     rule = "Never touch legacy/."
     lost = "Always run make lint before a commit."
     await studio.load([user_text(f"{rule} {lost}"), model_text("Understood."), *dialogue()])
@@ -209,6 +211,7 @@ async def test_pins_count_as_kept(studio: Studio) -> None:
 
 
 async def test_what_is_missing_is_named_by_its_first_line_however_long_it_is(studio: Studio) -> None:
+    studio.set(compression_gate=False)
     script = "cat > run.sh <<'EOF'\n" + "echo line\n" * 20_000 + "EOF"
     call = {"functionCall": {"id": "c", "name": "run_shell_command", "args": {"command": script}}}
     answer = {"functionResponse": {"id": "c", "name": "run_shell_command", "response": {"output": "ok"}}}

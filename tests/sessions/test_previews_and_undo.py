@@ -131,10 +131,13 @@ async def test_the_retention_of_an_edited_preview_is_measured_anew(studio: Studi
     preview = await studio.compress(preview=True)
     assert preview.retention is not None
     assert preview.snapshot is not None
+    assert lost in (preview.appendix or "")
     edited = preview.snapshot.replace("</active_constraints>", f" {lost}</active_constraints>")
     applied = await apply_preview(session, client="c", compression_id=preview.compression_id or "", snapshot=edited)
     assert applied.retention is not None
-    assert applied.retention.kept > preview.retention.kept
+    assert (preview.retention.appended, applied.retention.appended) == (1, 0)
+    assert applied.appendix is None
+    assert [part["text"] for part in session.history.contents()[0].parts] == [applied.snapshot]
 
 
 async def test_a_second_apply_does_not_hide_the_first_from_the_status(studio: Studio) -> None:

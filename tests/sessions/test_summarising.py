@@ -62,8 +62,8 @@ async def summarised(
         nonce="n0nce",
         report=lambda phase, block, blocks: told.append((phase, block, blocks)),
     )
-    snapshot = await summariser.summarise(plan, guidance)
-    return Summary(snapshot, summariser.calls), told
+    written = await summariser.summarise(plan, guidance)
+    return Summary(written and written.snapshot, summariser.calls), told
 
 
 def asked(request: ModelRequest) -> str:

@@ -130,6 +130,7 @@ class OfflineProvider:
             budget_tokens=task.budget_tokens + carried_tokens(task, self._count_text),
             count_text=self._count_text,
             guidance=task.guidance,
+            cite=task.cite,
             poll=poll,
         )
 

@@ -13,6 +13,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part, model_text, user_text
 from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.log import MissingFact
 from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, response_text, text_of
 from gemini_companion.engine.ide_context.message import read_message
 
@@ -72,6 +73,11 @@ def summary_contents(
 def follow_up(contents: tuple[Content, ...], answer: str, request: str) -> tuple[Content, ...]:
     """The contents of a follow-up request: those of the request before, its answer, and the next question."""
     return (*contents, model_text(answer or NO_ANSWER), user_text(request))
+
+
+def missing_list(missing: Sequence[MissingFact]) -> str:
+    """What a snapshot left out, an entry a line, as data that no tag and no line break gets out of."""
+    return "\n".join(f"- {fact.kind}: {neutralise(' '.join(fact.text.split()))}" for fact in missing)
 
 
 def _fenced(index: int, item: Item, nonce: str, limit: int | None) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from gemini_companion.engine.compression import instructions
+from gemini_companion.engine.compression.citations import without_citations
 from gemini_companion.engine.facts.neutralise import SECTIONS
 
 LEAST_SECTIONS: Final = 5
@@ -51,7 +52,7 @@ def lack_of(snapshot: str, *, nonce: str = "") -> str:
     """
     if nonce and nonce in snapshot:
         return "It repeats the quoted entries with their fences."
-    sections = sections_of(snapshot)
+    sections = sections_of(without_citations(snapshot))
     missing = [name for name in SECTIONS if name not in sections]
     if len(SECTIONS) - len(missing) < LEAST_SECTIONS:
         return f"These sections are missing: {', '.join(missing)}."
@@ -96,8 +97,10 @@ def _prompt() -> tuple[frozenset[tuple[str, ...]], frozenset[tuple[str, ...]]]:
         instructions.LENGTH_REQUEST,
         instructions.VERIFY_REQUEST,
         instructions.REPAIR_REQUEST,
+        instructions.RETENTION_REQUEST,
     )
-    example = instructions.SYSTEM_INSTRUCTION.partition("<state_snapshot>")[2]
+    told = tuple(map(without_citations, told))
+    example = told[0].partition("<state_snapshot>")[2]
     runs = frozenset(run for text in told for run in _runs(tuple(_words(text))))
     return runs, frozenset(tuple(_words(line)) for line in example.splitlines())
 

@@ -27,6 +27,7 @@ from gemini_companion.engine.history.verdict import StrategyName
 
 FIRST_SEQ: Final = 1
 """The first sequence number of a log."""
+from gemini_companion.engine.history.part import text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +109,30 @@ class ViewChange(msgspec.Struct, frozen=True, kw_only=True):
     cuts: tuple[Cut, ...] = ()
     """Outputs shortened outside the span."""
 
+    def with_appendix(self, text: str) -> ViewChange:
+        """The same, with the appendix of its snapshot; `""` for none."""
+        return msgspec.structs.replace(self, replacement=with_appendix(self.replacement, self.snapshot_at, text))
+
     def entry(self, *, id: str, time: int, compression_id: str, result: CompressionResult) -> CompressionEntry:
         """The log entry that makes the change. `time` is in ms since 1970; `seq` is set when it is appended."""
         return CompressionEntry(
             id=id, seq=0, time=time, compression_id=compression_id, result=result, **msgspec.structs.asdict(self)
         )
+
+
+def with_appendix(replacement: tuple[Content, ...], snapshot_at: int, text: str) -> tuple[Content, ...]:
+    """The contents with an appendix, `""` for none, as a part of its own behind the snapshot at an index."""
+    if not text:
+        return replacement
+    contents = list(replacement)
+    snapshot = contents[snapshot_at]
+    contents[snapshot_at] = Content(role=snapshot.role, parts=(*snapshot.parts, {"text": text}))
+    return tuple(contents)
+
+
+def snapshot_text(content: Content) -> str:
+    """The snapshot alone of a content of the kind `snapshot`: what stands behind it is its appendix."""
+    return next((text for part in content.parts if (text := text_of(part)) is not None), "")
 
 
 class Strategy(Protocol):

@@ -190,7 +190,7 @@ def _facts_of_part(part: dict[str, Any], *, by_user: bool, ide_context: bool) ->
         for key, value in strings_in(call.get("args")):
             first, _, rest = value.partition("\n")
             yield from _each("path", paths_of_argument(key, first[:_LOOKED_AT]))
-            yield from _each("url", _addresses(first[:_LOOKED_AT]))
+            yield from _each("url", addresses_in(first[:_LOOKED_AT]))
             yield from _each("number", numbers_in(first[:_LONGEST_RULE]))
             yield from _each("path", chain.from_iterable(map(paths_in, _bounded(rest))), listed=True)
     elif (response := response_of(part)) is not None:
@@ -209,7 +209,7 @@ def _output(text: str) -> Iterator[_Found]:
     """A tool's output: what went wrong counts, what it lists does not."""
     for piece in _bounded(text):
         yield from _each("path", paths_in(piece), listed=True)
-        yield from _each("url", _addresses(piece), listed=True)
+        yield from _each("url", addresses_in(piece), listed=True)
         if hinted(piece.lower(), ERROR_HINTS):
             yield from _each("error", error_lines(piece))
 
@@ -275,7 +275,7 @@ def _patterns(text: str) -> Iterator[_Found]:
         yield from _each("error", (line for line in error_lines(text) if len(line) <= _LONGEST_REPORT))
     if "[" in text or "TODO" in text or "FIXME" in text or "XXX" in text:
         yield from _each("task", found(MARKED_TASKS(), text))
-    yield from _each("url", _addresses(text))
+    yield from _each("url", addresses_in(text))
     yield from _each("number", numbers_in(text))
     for symbol in found(SYMBOLS(), text) if "_" in text or "`" in text or "()" in text or _INNER().search(text) else ():
         if next(paths_in(symbol), None) is None:
@@ -288,7 +288,8 @@ def numbers_in(text: str) -> Iterator[str]:
         yield from found(NUMBERS(), text, max(0, digit.start() - _BEFORE_DIGIT))
 
 
-def _addresses(text: str) -> Iterator[str]:
+def addresses_in(text: str) -> Iterator[str]:
+    """Addresses in `text`, without the punctuation behind them."""
     if "://" in text:
         yield from (url.rstrip(".,;:!?*_") for url in found(URLS(), text))
 

@@ -48,3 +48,5 @@ class SummaryTask(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens that the snapshot may have, its frame not counted."""
     hidden_tokens: int
     """Tokens of what it replaces."""
+    cite: bool = False
+    """Whether lines are to end with the `index` of the source that they come from: `[c12]`."""

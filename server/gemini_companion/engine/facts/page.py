@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -23,6 +23,16 @@ _BOOKKEEPING: Final = lazy(r"[ \t]*(?:… and [\d,]+ more |<!--)")
 
 _LISTS: Final = {("file_system_state", 2): "NAMED", ("key_knowledge", 3): "NUMBERS AND ADDRESSES"}
 """Groups of lines that are written in one line, after a label."""
+_BY_CONTENT: Final = {
+    "active_constraints": (1,),
+    "key_knowledge": (1, 2, 3),
+    "file_system_state": (1, 2),
+    "recent_actions": (1,),
+    "task_state": (3, 4),
+}
+"""Groups in which a line's place names the content that it comes from."""
+_MOST_CITED: Final = 8
+"""Contents that one line cites."""
 _MOST_COMPONENTS: Final = 16
 """Of a path whose parts are remembered."""
 
@@ -102,20 +112,34 @@ class Page:
         """True if a path stands on the page, also as a part of a longer one."""
         return path in self._paths
 
-    def render(self) -> str:
-        """The snapshot: every section in order, even if it is empty."""
+    def render(self, *, cite: bool = False) -> str:
+        """The snapshot: every section in order, even if it is empty.
+
+        With `cite`, lines that come from one content end with its number, `[c12]`, which costs nothing.
+        """
         out: list[str] = [f"<{SNAPSHOT_TAG}>"]
         for section in SECTIONS:
             out.append(f"<{section}>")
             for group, lines in groupby(sorted(self._lines[section].items()), key=lambda line: line[0].group):
-                texts = [text for _, text in lines]
-                label = _LISTS.get((section, group))
-                out.extend([f"- {label}: {', '.join(texts)}"] if label else texts)
+                entries = list(lines)
+                by_content = cite and group in _BY_CONTENT.get(section, ())
+                if label := _LISTS.get((section, group)):
+                    listed = f"- {label}: {', '.join(text for _, text in entries)}"
+                    contents = dict.fromkeys(place.content for place, _ in entries)
+                    out.append(_cited(listed, list(contents)[-_MOST_CITED:]) if by_content else listed)
+                else:
+                    out.extend(_cited(text, [place.content]) if by_content else text for place, text in entries)
             if not self._lines[section]:
                 out.append(NOTHING)
             out.append(f"</{section}>")
         out.append(f"</{SNAPSHOT_TAG}>")
         return "\n".join(out)
+
+
+def _cited(text: str, contents: Sequence[int]) -> str:
+    """`text` with a citation at the end of each of its lines."""
+    citation = f" [{', '.join(f'c{content}' for content in contents)}]"
+    return "\n".join(f"{line}{citation}" if line.strip() else line for line in text.split("\n"))
 
 
 def bulleted(text: str) -> str:

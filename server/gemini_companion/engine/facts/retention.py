@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, get_args
+from typing import Final, NamedTuple, get_args
 
 from gemini_companion.engine.facts.extract import facts_of, result_text, strings_in
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
@@ -60,6 +60,11 @@ class FactCache:
         self._facts[id(source.content)] = (source.content, facts)
         return facts
 
+    def known(self, source: FactSource) -> Sequence[Fact]:
+        """The facts of a content if it was looked through, else none."""
+        entry = self._facts.get(id(source.content))
+        return entry[1] if entry is not None and entry[0] is source.content else ()
+
 
 def measure_retention(
     sources: Sequence[FactSource],
@@ -87,17 +92,84 @@ def measure_retention(
         poll: Called once for each content, text and fact; what it raises ends the work.
     """
     wanted = wanted_facts(sources, cache=cache, poll=poll)[:LOOKED_FOR]
-    haystack = "\n".join(_plain_texts((snapshot, *kept), poll))
-    words = frozenset(_WORDS().findall(haystack))
+    haystack = Haystack((snapshot, *kept), poll=poll)
     missing: list[Fact] = []
     for fact in wanted:
         poll()
-        if not _stands(_needle(fact), haystack, words):
+        if not haystack.has(needle_of(fact)):
             missing.append(fact)
-    count = len(wanted) - len(missing)
-    named = tuple(MissingFact(kind=fact.kind, text=_shown(fact)) for fact in missing[:MOST_MISSING])
-    score = round(count / len(wanted), 4) if wanted else 1.0
-    return Retention(score=score, facts=len(wanted), kept=count, repaired=min(repaired, count), missing=named)
+    return retention_of(len(wanted), missing, repaired=repaired)
+
+
+def retention_of(facts: int, missing: Sequence[Fact], *, repaired: int = 0, appended: int = 0) -> Retention:
+    """What it comes to if of so many facts these are missing."""
+    kept = facts - len(missing)
+    return Retention(
+        score=round(kept / facts, 4) if facts else 1.0,
+        facts=facts,
+        kept=kept,
+        repaired=min(repaired, kept),
+        missing=tuple(MissingFact(kind=fact.kind, text=shown(fact)) for fact in missing[:MOST_MISSING]),
+        appended=appended,
+    )
+
+
+class Needle(NamedTuple):
+    """A fact as it is looked for."""
+
+    plain: str
+    """Without what makes no difference: capitals, blanks, emphasis, escaped tags."""
+    words: tuple[str, ...]
+
+
+class Wanted(NamedTuple):
+    """A fact that counts."""
+
+    fact: Fact
+    needle: Needle
+    place: int
+    """Index of the last content that counts for it."""
+
+
+class Haystack:
+    """Texts in which facts are looked for, the first 1,000,000 characters of them."""
+
+    def __init__(self, texts: Iterable[str], *, poll: Callable[[], None] = lambda: None) -> None:
+        self._text = "\n".join(_plain_texts(texts, poll))
+        self._words = set(_WORDS().findall(self._text))
+
+    def add(self, text: str) -> None:
+        """Put a short text behind what is there."""
+        plain = _plain(text)
+        self._text = f"{self._text}\n{plain}"
+        self._words.update(_WORDS().findall(plain))
+
+    def has_most(self, needle: Needle, share: float) -> bool:
+        """Whether so many of a fact's words stand there, wherever."""
+        words = set(needle.words)
+        return bool(words) and len(words & self._words) >= share * len(words)
+
+    def has(self, needle: Needle) -> bool:
+        """Whether a fact stands there as whole words: `80` does not in `8080`.
+
+        Most that are missing are told by a word that is.
+        """
+        if not self._words.issuperset(needle.words):
+            return False
+        if not needle.plain:
+            return True
+        plain, haystack = needle.plain, self._text
+        if needle.words == (plain,):
+            return True
+        start = haystack.find(plain)
+        for _ in range(_MOST_PLACES):
+            if start < 0:
+                return False
+            end = start + len(plain)
+            if not (_joined(haystack[start - 1 : start], plain[0]) or _joined(plain[-1], haystack[end : end + 1])):
+                return True
+            start = haystack.find(plain, start + 1)
+        return False
 
 
 def wanted_facts(
@@ -109,6 +181,13 @@ def wanted_facts(
     was named in two contents or in the newest ones. Of commands, errors and plans only the newest count: the rest is
     history. What an output merely lists does not count at all.
     """
+    return [fact for _, fact in placed_facts(sources, cache=cache, poll=poll)]
+
+
+def placed_facts(
+    sources: Sequence[FactSource], *, cache: FactCache | None = None, poll: Callable[[], None] = lambda: None
+) -> list[tuple[int, Fact]]:
+    """The same, each with its place: the index into `sources` of the last content that counts for it."""
     look = (cache or FactCache()).facts_of
     newest_from = len(sources) - NEWEST
     chosen: dict[tuple[FactKind, str], tuple[int, Fact]] = {}
@@ -126,8 +205,7 @@ def wanted_facts(
             seen.add(key)
             if place >= newest_from or fact.kind in _LASTING or again:
                 chosen[key] = (place, fact)
-    ordered = sorted(chosen.values(), key=lambda entry: (_WORTH[entry[1].kind], -entry[0]))
-    return [fact for _, fact in ordered]
+    return sorted(chosen.values(), key=lambda entry: (_WORTH[entry[1].kind], -entry[0]))
 
 
 def text_of_content(content: Content) -> str:
@@ -143,7 +221,7 @@ def text_of_content(content: Content) -> str:
     return "\n".join(texts)
 
 
-def _shown(fact: Fact) -> str:
+def shown(fact: Fact) -> str:
     """What of a fact is looked for, and named where it is missing: a command may be a whole file. Ends with a word."""
     text, limit = fact.text, _LONGEST_TEXT
     if fact.kind in ("command", "error"):
@@ -165,34 +243,15 @@ def _plain_texts(texts: Iterable[str], poll: Callable[[], None]) -> Iterator[str
             return
 
 
-def _needle(fact: Fact) -> str:
-    plain = _plain(_shown(fact))
-    return plain.strip(" .:;!。！：；-") or plain
+def needle_of(fact: Fact) -> Needle:
+    """How a fact is looked for."""
+    plain = _plain(shown(fact))
+    plain = plain.strip(" .:;!。！：；-") or plain
+    return Needle(plain, tuple(_WORDS().findall(plain)))
 
 
 def _plain(text: str) -> str:
     return " ".join(text.translate(_SIGNS).casefold().split())
-
-
-def _stands(needle: str, haystack: str, words: frozenset[str]) -> bool:
-    """Whether it stands there as whole words: `80` does not in `8080`.
-
-    Most that are missing are told by a word that is.
-    """
-    parts = _WORDS().findall(needle)
-    if not words.issuperset(parts):
-        return False
-    if parts == [needle]:
-        return True
-    start = haystack.find(needle)
-    for _ in range(_MOST_PLACES):
-        if start < 0:
-            return False
-        end = start + len(needle)
-        if not (_joined(haystack[start - 1 : start], needle[0]) or _joined(needle[-1], haystack[end : end + 1])):
-            return True
-        start = haystack.find(needle, start + 1)
-    return False
 
 
 def _joined(before: str, after: str) -> bool:

@@ -42,6 +42,7 @@ def extractive_snapshot(
     budget_tokens: int,
     count_text: Callable[[str], float],
     guidance: str = "",
+    cite: bool = False,
     poll: Callable[[], None] = lambda: None,
 ) -> str:
     """A `<state_snapshot>` of `sources` with its seven sections, from what stands in them alone.
@@ -56,6 +57,7 @@ def extractive_snapshot(
             Outcomes of calls may take 8 % more.
         count_text: Tokens of a text.
         guidance: What the user wants kept above all; what speaks of it comes first.
+        cite: End lines with the `index` of the source that they come from, `[c12]`, where it is one.
         poll: Called often; what it raises ends the work.
     """
     page = Page(float(max(0, budget_tokens)), count_text)
@@ -68,7 +70,7 @@ def extractive_snapshot(
     recent.write()
     Pools(span, page, guidance).share_out()
     recent.count_missing()
-    return page.render()
+    return page.render(cite=cite)
 
 
 class _Recent:

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 import msgspec
 
 from gemini_companion.engine.compression.answer import edited_snapshot
+from gemini_companion.engine.compression.citations import carried_sources
 from gemini_companion.engine.compression.stale import is_stale
-from gemini_companion.engine.compression.types import judge
+from gemini_companion.engine.compression.types import judge, with_appendix
 from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
 from gemini_companion.engine.history.content import user_text
-from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
-from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry, Retention, Trigger
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry, Trigger
+from gemini_companion.sessions.compression.gating import SnapshotGate, span_of_entry
 from gemini_companion.sessions.compression.install import count_both, observe_before
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
-from gemini_companion.sessions.compression.retention import measure_once
 from gemini_companion.sessions.compression.run import CompressionRun
+from gemini_companion.sessions.compression.summariser import Written
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
 
@@ -99,8 +101,10 @@ class _ApplyRun(CompressionRun):
                 "The history was changed since this preview was made.",
                 hint="Ask for a new preview with gemini/compress.",
             )
-        self.compression.enter("counting")
         before = session.history.curated()
+        if snapshot is not None:
+            entry = await self._gated(entry, text or "", before, preview.compression)
+        self.compression.enter("counting")
         try:
             counts = await count_both(session, self.choice, before, session.history.view_with(entry), self.retries)
         except ModelFault:
@@ -119,22 +123,34 @@ class _ApplyRun(CompressionRun):
             self.result(status, counts, snapshot=text, with_id=True),
             split_at=split_at,
             kept_contents=len(before) - split_at,
-            retention=await self._retention(before[:split_at], text, before[split_at:], entry)
-            if snapshot is not None
-            else entry.result.retention,
+            appendix=entry.result.appendix,
+            retention=entry.result.retention,
         )
         stamp = session.stamp()
         return await self._install(
             msgspec.structs.replace(entry, result=result, id=stamp["id"], time=stamp["time"]), preview.base_seq
         )
 
-    async def _retention(
-        self, hidden: Sequence[Item], text: str | None, tail: Sequence[Item], entry: CompressionEntry
-    ) -> Retention | None:
-        """Of an edited snapshot; what stands beside it word for word counts as kept."""
-        fresh = [item for item in hidden if item.kind not in REPLACEMENT_KINDS]
-        kept = [item for item in hidden if item.seq in entry.keeps]
-        return await measure_once(self.session, fresh, text or "", (*kept, *tail))
+    async def _gated(
+        self, entry: CompressionEntry, text: str, view: Sequence[Item], preview: CompressionEntry
+    ) -> CompressionEntry:
+        """The entry with an edited snapshot and what that leaves out behind it. A person's text is never refused."""
+        session, span = self.session, span_of_entry(entry, view)
+        if span is None:
+            return entry
+        gate = SnapshotGate(session, span, window=session.limit(self.choice))
+        try:
+            admission = await gate.append_only(Written(text, ()))
+        finally:
+            gate.cancel()
+        return msgspec.structs.replace(
+            entry,
+            replacement=with_appendix(entry.replacement, entry.snapshot_at, admission.appendix),
+            sources=carried_sources(text, (), preview.result.snapshot, preview.sources),
+            result=msgspec.structs.replace(
+                entry.result, appendix=admission.appendix or None, retention=admission.retention
+            ),
+        )
 
 
 def _edited(planned: CompressionEntry, snapshot: str | None) -> tuple[CompressionEntry, str | None]:

@@ -9,7 +9,7 @@
  7. What the summariser gets: the originals if they fit, else cut, else in blocks (`Summariser`).
  8. Summarise, then verify (`Summariser`).
  9. Read the answer strictly (`engine.compression.answer.read_answer`), one repair (`Summariser`).
-10. Assemble (`Strategy.conclude`), and measure what survived (`RetentionCheck`).
+10. Pass the fidelity gate (`gating.SnapshotGate`), and assemble (`Strategy.conclude`).
 11. Count old and new alike (`install.count_both`), and judge (`engine.compression.types.judge`).
 12. Install in one append (`install.install`), or keep as a preview (`_keep_preview`).
 """
@@ -38,8 +38,9 @@ from gemini_companion.engine.history.log import (
     PreviewEntry,
 )
 from gemini_companion.engine.tokens.ledger import TokenCount
+from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, span_of_plan
 from gemini_companion.sessions.compression.install import count_both, install, observe_before
-from gemini_companion.sessions.compression.retention import RetentionCheck
+from gemini_companion.sessions.compression.sources import sources_of_lines
 from gemini_companion.sessions.compression.summariser import Summariser
 from gemini_companion.sessions.compression_state import Compression
 from gemini_companion.sessions.context.environment import refresh_environment
@@ -139,15 +140,16 @@ class CompressionRun:
         plan = await off_loop(len(items), partial(self.strategy.plan, trim, log))
         if plan is None:
             return self._nothing()
-        check = RetentionCheck(session, plan.hidden)
+        gate = SnapshotGate(session, span_of_plan(plan), window=session.limit(self.choice), guidance=self.guidance)
         try:
-            snapshot = await self._summarise(plan)
-            if snapshot is None:
-                return await self._failed(self.result("COMPRESSION_FAILED_EMPTY_SUMMARY", plan=plan))
-            retention = await check.measure(snapshot, plan.tail)
+            admission = await self._summarise(plan, gate)
         finally:
-            check.cancel()
-        change = self.strategy.conclude(plan, snapshot)
+            gate.cancel()
+        if admission is None:
+            return await self._failed(self.result("COMPRESSION_FAILED_EMPTY_SUMMARY", plan=plan))
+        if admission.is_refused:
+            return await self._refused(admission, plan, trim)
+        change = self.strategy.conclude(plan, admission.written.snapshot).with_appendix(admission.appendix)
         self.compression.enter("counting")
         try:
             counts = await self._count(trim.items, change)
@@ -159,12 +161,16 @@ class CompressionRun:
         if status != "COMPRESSED":
             return await self._failed(self.result(status, counts, plan=plan))
         result = msgspec.structs.replace(
-            self.result(status, counts, plan=plan, snapshot=snapshot, with_id=True), retention=retention
+            self.result(status, counts, plan=plan, snapshot=admission.written.snapshot, with_id=True),
+            appendix=admission.appendix or None,
+            retention=admission.retention,
         )
+        entry = self._entry(change, result)
+        entry = msgspec.structs.replace(entry, sources=sources_of_lines(session.history, entry, admission.written))
         if self.compression.is_preview:
-            return await self._keep_preview(self._entry(change, result), plan.base_version)
+            return await self._keep_preview(entry, plan.base_version)
         self.compression.enter("installing")
-        return await self._install(self._entry(change, result), plan.base_version)
+        return await self._install(entry, plan.base_version)
 
     async def _trim(self, items: list[Item]) -> Trim:
         session = self.session
@@ -182,7 +188,8 @@ class CompressionRun:
         )
         return await off_loop(len(items), trim)
 
-    async def _summarise(self, plan: Plan) -> str | None:
+    async def _summarise(self, plan: Plan, gate: SnapshotGate) -> Admission | None:
+        """A snapshot and what the gate says of it; `None` if no answer held one."""
         session, services = self.session, self.session.services
         settings = services.settings()
         model = services.models.compressor(settings, self.choice)
@@ -197,7 +204,10 @@ class CompressionRun:
             report=self.compression.enter,
         )
         try:
-            return await summariser.summarise(plan, self.compression.wish.guidance)
+            written = await summariser.summarise(plan, self.compression.wish.guidance)
+            if written is None:
+                return None
+            return await gate.admit(written, can_repair=summariser.can_repair, repair=summariser.repair)
         finally:
             self.calls = summariser.calls
 
@@ -220,6 +230,15 @@ class CompressionRun:
     async def _failed(self, result: CompressionResult, fault: str = "") -> CompressionResult:
         await self._note_attempt(result, fault)
         return self.compression.fail(result)
+
+    async def _refused(self, admission: Admission, plan: Plan, trim: Trim) -> CompressionResult:
+        """End with a snapshot that the gate refused. An automatic run cuts outputs if that helps."""
+        result = self.result("COMPRESSION_FAILED_LOW_RETENTION", plan=plan)
+        result = msgspec.structs.replace(result, retention=admission.retention)
+        if self.forced or not trim.tokens_saved:
+            return await self._failed(result)
+        await self._note_attempt(result)
+        return await self._truncate_only(trim, self.session.history.version, because=result.message)
 
     async def _note_attempt(self, result: CompressionResult, fault: str = "") -> None:
         """Log that nothing was installed, for the status and the failure flag; not for a preview."""

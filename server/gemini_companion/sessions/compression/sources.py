@@ -2,31 +2,73 @@
 
 from __future__ import annotations
 
+from gemini_companion.engine.compression.citations import carried_sources
 from gemini_companion.engine.errors import CompressionNotFound
-from gemini_companion.engine.history.log import CompressionEntry
+from gemini_companion.engine.facts.attribution import attribute, lines_to_attribute
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.log import CompressionEntry, LineSource
+from gemini_companion.engine.history.view import History
+from gemini_companion.sessions.compression.summariser import Written, sources_of
 from gemini_companion.sessions.results import CompressionSources, SourcedLine
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import Poll, in_thread
+
+
+def sources_of_lines(history: History, entry: CompressionEntry, written: Written) -> tuple[LineSource, ...]:
+    """The sources that the author of a snapshot named; lines taken over from an earlier snapshot keep theirs."""
+    sources = written.sources
+    for covered in entry.covers:
+        if (earlier := history.in_force.get(covered)) is not None:
+            sources = carried_sources(written.snapshot, sources, earlier.result.snapshot, earlier.sources)
+    return sources
 
 
 async def snapshot_sources(session: Session, compression_id: str) -> CompressionSources:
     """The lines of a snapshot with the contents that they rest on; a preview's as well.
 
+    Lines of which nobody said so are looked for in what is hidden; a line whose source cannot be told is left out.
     Raises `CompressionNotFound`.
     """
     entry = _find(session, compression_id)
-    items = {item.seq: item for item in session.history.sources}
-    lines: list[SourcedLine] = []
-    for source in entry.sources:
-        found = [items[seq] for seq in source.seqs if seq in items]
-        if found:
-            lines.append(
-                SourcedLine(
-                    line=source.line,
-                    turn_ids=tuple(dict.fromkeys(item.turn_id for item in found)),
-                    entry_ids=tuple(item.entry_id for item in found),
-                )
-            )
-    return CompressionSources(compression_id=compression_id, lines=tuple(lines))
+    hidden = _hidden(session.history, entry)
+    items = {item.seq: item for item in hidden}
+    lines = await in_thread(lambda poll: _all_sources(entry, hidden, poll))
+    return CompressionSources(
+        compression_id=compression_id,
+        lines=tuple(
+            _line(source.line, found)
+            for source in lines
+            if (found := [items[seq] for seq in source.seqs if seq in items])
+        ),
+    )
+
+
+def _all_sources(entry: CompressionEntry, hidden: list[Item], poll: Poll) -> list[LineSource]:
+    lines = lines_to_attribute(entry.result.snapshot or "")
+    known = {source.line: source.seqs for source in entry.sources if source.line in lines}
+    unknown = {line: text for line, text in lines.items() if line not in known}
+    known |= attribute(unknown, sources_of(hidden), poll=poll)
+    return [LineSource(line=line, seqs=known[line]) for line in sorted(known)]
+
+
+def _line(line: int, found: list[Item]) -> SourcedLine:
+    return SourcedLine(
+        line=line,
+        turn_ids=tuple(dict.fromkeys(item.turn_id for item in found)),
+        entry_ids=tuple(item.entry_id for item in found),
+    )
+
+
+def _hidden(history: History, entry: CompressionEntry) -> list[Item]:
+    """The contents behind a snapshot, as they were, without the editor's state."""
+    if entry.hides is None:
+        return []
+    first, last = entry.hides
+    return [
+        item
+        for item in history.sources
+        if first <= item.seq <= last and item.seq not in entry.keeps and item.kind != "ide"
+    ]
 
 
 def _find(session: Session, compression_id: str) -> CompressionEntry:

@@ -8,12 +8,26 @@ from itertools import accumulate
 from typing import Final, NamedTuple, TypeVar
 
 from gemini_companion.engine.compression.answer import read_answer, read_snapshot
-from gemini_companion.engine.compression.instructions import REPAIR_REQUEST, SYSTEM_INSTRUCTION, VERIFY_REQUEST
-from gemini_companion.engine.compression.prompt import editor_paths, follow_up, quoted_texts, summary_contents
+from gemini_companion.engine.compression.citations import line_sources, read_citations
+from gemini_companion.engine.compression.instructions import (
+    REPAIR_REQUEST,
+    RETENTION_REQUEST,
+    SYSTEM_INSTRUCTION,
+    VERIFY_REQUEST,
+)
+from gemini_companion.engine.compression.prompt import (
+    editor_paths,
+    follow_up,
+    missing_list,
+    quoted_texts,
+    summary_contents,
+)
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource, SummaryTask
+from gemini_companion.engine.facts.retention import MOST_MISSING
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.log import LineSource, MissingFact
 from gemini_companion.engine.prompts.attachments import as_read
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.events import Phase
@@ -47,6 +61,15 @@ class _Block(NamedTuple):
     limit: int | None = None
 
 
+class Written(NamedTuple):
+    """A snapshot as it was written."""
+
+    snapshot: str
+    """With its tags, without citations."""
+    sources: tuple[LineSource, ...]
+    """Where its lines come from, as far as it said so."""
+
+
 class Summariser:
     """Asks the compressor model for one compression's snapshot.
 
@@ -72,6 +95,11 @@ class Summariser:
         self._nonce = nonce
         self._report = report
         self._retries = retries
+        self._seqs: list[int] = []
+        """The sequence numbers of the entries that a snapshot may cite."""
+        self._last: tuple[tuple[Content, ...], str] | None = None
+        """The contents of the request whose answer was taken, and the snapshot in it."""
+        self._has_repaired = False
         self.calls = 0
         """Generate calls that were answered so far."""
         answer = min(ANSWER_TOKENS, window // 8)
@@ -79,14 +107,31 @@ class Summariser:
         self._quote_tokens = max(1_000, window - 2 * answer - round(ledger.count_text(SYSTEM_INSTRUCTION)) - 300)
         """Tokens that the quoted history may have."""
 
-    async def summarise(self, plan: Plan, guidance: str) -> str | None:
-        """Write and verify a snapshot of the plan's hidden span: the text with its tags, `None` if no answer held one.
+    @property
+    def can_repair(self) -> bool:
+        """Whether the author of the snapshot can be asked once more: a model, and there was no repair yet."""
+        return self._last is not None and not self._has_repaired
+
+    async def summarise(self, plan: Plan, guidance: str) -> Written | None:
+        """Write and verify a snapshot of the plan's hidden span; `None` if no answer held one.
 
         Raises the `ModelFault` that retries did not cure.
         """
         by_facts = fact_summariser(self._provider)
         if by_facts is not None:
             return await self._extract(by_facts, plan, guidance)
+        self._seqs = [item.seq for item in plan.hidden]
+        return self._written(await self._from_model(plan, guidance))
+
+    async def repair(self, missing: Sequence[MissingFact]) -> Written | None:
+        """Ask for the last snapshot again with what it left out; `None` if the answer holds none. Once in all."""
+        if self._last is None or self._has_repaired:
+            return None
+        contents, answer = self._last
+        request = RETENTION_REQUEST.format(missing=missing_list(missing[:MOST_MISSING]))
+        return self._written(await self._repair(contents, answer, request))
+
+    async def _from_model(self, plan: Plan, guidance: str) -> str | None:
         blocks = await off_loop(len(plan.hidden), lambda: self._blocks(plan))
         snapshot = plan.previous_snapshot
         for number, block in enumerate(blocks[:-1], start=1):
@@ -96,6 +141,7 @@ class Summariser:
             snapshot = await self._usable(contents, answer)
             if snapshot is None:
                 return None
+            self._last = None  # of the last block alone
         last = len(blocks) if len(blocks) > 1 else None
         return await self._two_passes(await self._quoted(blocks[-1], snapshot, guidance), last)
 
@@ -124,25 +170,38 @@ class Summariser:
         read = [read_answer(answer, nonce=self._nonce) for answer in answers]
         for answer in read:
             if answer.snapshot is not None:
+                self._last = (contents, answer.snapshot)
                 return answer.snapshot
+        return await self._repair(contents, answers[0], REPAIR_REQUEST.format(lack=read[0].lack))
+
+    async def _repair(self, contents: tuple[Content, ...], answer: str, request: str) -> str | None:
+        self._has_repaired = True
         self._report("repairing", None, None)
-        request = REPAIR_REQUEST.format(lack=read[0].lack)
-        repaired = await self._ask(follow_up(contents, answers[0], request), "-repair")
+        repaired = await self._ask(follow_up(contents, answer, request), "-repair")
         return read_answer(repaired, nonce=self._nonce).snapshot
 
-    async def _extract(self, by_facts: FactSummariser, plan: Plan, guidance: str) -> str | None:
+    def _written(self, snapshot: str | None) -> Written | None:
+        if snapshot is None:
+            return None
+        text, numbers = read_citations(snapshot)
+        return Written(text, line_sources(numbers, self._seqs))
+
+    async def _extract(self, by_facts: FactSummariser, plan: Plan, guidance: str) -> Written | None:
         """The snapshot of a provider that reads the contents themselves: no prompt to parse, no window to keep to."""
+        sources = sources_of(plan.hidden)
+        self._seqs = [source.seq for source in sources]
         task = SummaryTask(
-            sources=sources_of(plan.hidden),
+            sources=sources,
             previous_snapshot=plan.previous_snapshot,
             guidance=guidance,
             budget_tokens=max(400, plan.hidden_tokens // FACTS_BUDGET_SHARE),
             hidden_tokens=plan.hidden_tokens,
+            cite=True,
         )
         self._report("summarising", None, None)
         answer = await self._retries.run(lambda: by_facts.summarise(task))
         self.calls += 1
-        return read_snapshot(answer)
+        return self._written(read_snapshot(answer))
 
     def _blocks(self, plan: Plan) -> list[_Block]:
         """The hidden span: the originals if they fit into one request, else with outputs cut, else several blocks."""

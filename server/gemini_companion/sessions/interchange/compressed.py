@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.compression.answer import whole_snapshot
+from gemini_companion.engine.compression.appendix import read_appendix
+from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.part import is_plain_user, text_of
@@ -21,6 +23,8 @@ class Beginning(NamedTuple):
     prompt: Content | None
     """The prompt that was kept before the snapshot, if one was."""
     snapshot: str
+    appendix: str
+    """What stood behind the snapshot, `""` for nothing."""
     pins: tuple[str, ...]
     acknowledged: bool
     rest_at: int
@@ -49,6 +53,8 @@ def beginning_of(contents: Sequence[Content], snapshot_at: int | None) -> Beginn
         return None
     first, *more = contents[place].parts or ({},)
     snapshot = whole_snapshot(text_of(first) or "") if contents[place].role == "user" else None
+    appendix = next((neutralise(text) for part in more[:1] if read_appendix(text := text_of(part) or "")), "")
+    more = more[1:] if appendix else more
     pins = _pins(more) if more else ()
     if snapshot is None or pins is None:
         return None
@@ -59,7 +65,8 @@ def beginning_of(contents: Sequence[Content], snapshot_at: int | None) -> Beginn
     acknowledged = rest_at < len(contents) and _is_acknowledgement(contents[rest_at])
     if snapshot_at is None and not acknowledged:
         return None
-    return Beginning(contents[0] if place else None, snapshot, pins, acknowledged, rest_at + acknowledged)
+    prompt = contents[0] if place else None
+    return Beginning(prompt, snapshot, appendix, pins, acknowledged, rest_at + acknowledged)
 
 
 def _pins(parts: Sequence[Part]) -> tuple[str, ...] | None:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.compression.types import FIRST_SEQ
+from gemini_companion.engine.compression.types import FIRST_SEQ, with_appendix
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import (
@@ -100,6 +100,7 @@ def _compression_of(begun: Beginning, contents: Sequence[Content], stamp: dict[s
         duration_ms=0,
         message="Compressed before it was imported.",
         snapshot=begun.snapshot,
+        appendix=begun.appendix or None,
     )
     acknowledgement = (model_text(ACKNOWLEDGEMENT),) if begun.acknowledged else ()
     return CompressionEntry(
@@ -108,7 +109,7 @@ def _compression_of(begun: Beginning, contents: Sequence[Content], stamp: dict[s
         result=result,
         hides=(FIRST_SEQ, stamp["seq"]),
         keeps=(FIRST_SEQ,) if begun.prompt is not None else (),
-        replacement=(user_text(begun.snapshot), *acknowledgement),
+        replacement=with_appendix((user_text(begun.snapshot), *acknowledgement), 0, begun.appendix),
         from_file=True,
     )
 

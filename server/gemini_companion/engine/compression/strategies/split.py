@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from gemini_companion.engine.compression.split import SPLIT_FRACTION, split_by_weight, split_inside_run
-from gemini_companion.engine.compression.types import FIRST_SEQ, LogState, Plan, Trim, ViewChange
+from gemini_companion.engine.compression.types import FIRST_SEQ, LogState, Plan, Trim, ViewChange, snapshot_text
 from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, Shape
 from gemini_companion.engine.history.log import CompressionEntry
-from gemini_companion.engine.history.part import has_call, is_truthy, visible_text
+from gemini_companion.engine.history.part import has_call, is_truthy
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.verdict import StrategyName
 
@@ -35,7 +35,7 @@ class SplitStrategy:
         if not any(trim.items[index].kind != "ide" for index in fresh):
             return None
         replacements = [trim.items[index] for index in before if trim.items[index].kind in REPLACEMENT_KINDS]
-        snapshots = [visible_text(item.content) for item in replacements if item.kind == "snapshot"]
+        snapshots = [snapshot_text(item.content) for item in replacements if item.kind == "snapshot"]
         last = trim.items[split_at].seq - 1 if split_at < len(trim.items) else max(item.seq for item in trim.items)
         if log.excluded_from is not None:
             if any(trim.items[index].seq >= log.excluded_from for index in before):

@@ -1,0 +1,247 @@
+"""The fidelity gate: what every snapshot passes before it takes the place of a part of a conversation.
+
+    Evidence (gathered beside the model that writes) ─▶ check(snapshot) ─▶ pass, repair or refuse
+
+It asks three things: what of all that is hidden stands neither in the snapshot nor word for word beside it (put back,
+in an appendix); whether so much of what is newly hidden is missing that the snapshot is of no use; and what the
+snapshot names that never occurred. Without a model, deterministic, and linear in what is hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from gemini_companion.engine.compression.appendix import write_appendix
+from gemini_companion.engine.facts.actions import outcome_of, read_actions
+from gemini_companion.engine.facts.claims import unsupported_claims
+from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
+from gemini_companion.engine.facts.retention import (
+    LOOKED_FOR,
+    NEWEST,
+    FactCache,
+    Haystack,
+    Wanted,
+    needle_of,
+    placed_facts,
+    retention_of,
+    shown,
+    text_of_content,
+)
+from gemini_companion.engine.history.log import MissingFact, Retention
+
+Verdict: TypeAlias = Literal["pass", "repair", "refuse"]
+
+FLOOR_KINDS: Final[frozenset[FactKind]] = frozenset(("directive", "decision", "task", "error", "path"))
+"""Kinds that the floor is about: what the work depends on. Of commands a good snapshot tells what came of them, and
+names and numbers nobody keeps all.
+"""
+FLOOR_FACTS: Final = 12
+"""With fewer newly hidden facts of these kinds a share says nothing, and no snapshot is refused for it."""
+IN_OTHER_WORDS: Final = 0.6
+"""Share of its words that must stand in a snapshot for a sentence to count as told, for the floor alone."""
+
+BUDGET_SHARE: Final = 0.08
+"""Share of the hidden tokens that an appendix may have."""
+LEAST_BUDGET: Final = 300
+MOST_BUDGET: Final = 8_000
+"""Tokens that it may have whatever is hidden, and at most."""
+GAIN_SHARE: Final = 0.5
+"""Share of what the compression gains without it that it may use up."""
+
+_BATCH: Final = 65_536
+"""Characters of the sources that are searched in one go."""
+
+
+class GateOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the gate may do."""
+
+    is_on: bool = True
+    """False: retention is measured, and nothing else."""
+    floor: float = 0.5
+    """Share of the newly hidden facts below which a snapshot is not taken as it is, 0 to 1."""
+    can_repair: bool = False
+    """Whether its author can be asked once more."""
+    most_tokens: float = MOST_BUDGET
+    """Tokens that the appendix may have at most, whatever is hidden."""
+    lost_before: tuple[MissingFact, ...] = ()
+    """What an earlier snapshot of the same span had lost, if this one is its repair."""
+
+
+class Gated(NamedTuple):
+    """What the gate says of a snapshot."""
+
+    verdict: Verdict
+    appendix: str
+    """What stands behind the snapshot, `""` for nothing."""
+    retention: Retention
+    """With the appendix; of a snapshot that does not pass, without."""
+    own_score: float
+    """Share of the newly hidden facts of `FLOOR_KINDS` that the snapshot tells by itself, 0 to 1."""
+    lost: tuple[MissingFact, ...]
+    """What a repair should bring back, the most worthy first: the newly hidden facts that the snapshot left out."""
+
+
+class Evidence:
+    """Everything that a compression hides, looked through once; then any number of snapshots are checked against it.
+
+    Args:
+        sources: The contents of everything hidden, oldest first: what earlier compressions hid as well, as it was.
+        kept: Texts that stay word for word beside the snapshot: the tail, the pins and constraints.
+        fresh: Sequence numbers of what is newly hidden, which its author was shown; `None` for all.
+        also: Other texts that a snapshot may rest on: the system instruction, the user's guidance, the editor's state.
+        let_go: Rules that the user released: nobody misses them.
+        cache: Saves looking through the same contents again.
+        poll: Called often; what it raises ends the work.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[FactSource],
+        kept: Iterable[str] = (),
+        *,
+        fresh: Collection[int] | None = None,
+        also: Iterable[str] = (),
+        let_go: Iterable[str] = (),
+        cache: FactCache | None = None,
+        poll: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._sources = sources
+        self._kept = tuple(kept)
+        self._also = tuple(also)
+        self._cache = cache or FactCache()
+        released = Haystack(let_go, poll=poll)
+        beside = Haystack(self._kept, poll=poll)
+        self._wanted: list[Wanted] = []
+        """The facts that count, as many as are looked for."""
+        self._elsewhere: list[Wanted] = []
+        """Those of them that do not stand beside the snapshot."""
+        for place, fact in placed_facts(sources, cache=self._cache, poll=poll):
+            if len(self._wanted) == LOOKED_FOR:
+                break
+            poll()
+            wanted = Wanted(fact, needle_of(fact), place)
+            if fact.kind == "directive" and released.has(wanted.needle):
+                continue
+            self._wanted.append(wanted)
+            if not beside.has(wanted.needle):
+                self._elsewhere.append(wanted)
+        self._is_fresh = [fresh is None or source.seq in fresh for source in sources]
+        self._counted = sum(map(self._counts, self._wanted))
+        """Newly hidden facts that the floor is about."""
+        self._outcomes: dict[str, str] | None = None
+
+    def check(
+        self,
+        snapshot: str,
+        options: GateOptions,
+        *,
+        count_text: Callable[[str], float],
+        hidden_tokens: float,
+        poll: Callable[[], None] = lambda: None,
+    ) -> Gated:
+        """Check a snapshot.
+
+        `hidden_tokens` are those of the sources; they and `count_text` give the appendix its budget.
+        """
+        standing = Haystack((snapshot,), poll=poll)
+        missing: list[Wanted] = []
+        for wanted in self._elsewhere:
+            poll()
+            if not standing.has(wanted.needle):
+                missing.append(wanted)
+        lost = [wanted for wanted in missing if self._counts(wanted) and not _is_told(wanted, standing)]
+        own_score = 1 - len(lost) / self._counted if self._counted else 1.0
+        unsupported = self._unsupported(snapshot, poll)
+        is_low = options.is_on and self._counted >= FLOOR_FACTS and own_score < options.floor
+        appendix, still_missing, appended = "", missing, 0
+        if options.is_on and not is_low and missing:
+            budget = min(options.most_tokens, appendix_budget(hidden_tokens, count_text(snapshot)))
+            appendix, still_missing, appended = write_appendix(
+                missing,
+                budget_tokens=budget,
+                count_text=count_text,
+                outcomes=self._outcomes_of_commands(poll),
+                poll=poll,
+            )
+        named = tuple(MissingFact(kind=fact.kind, text=shown(fact)) for fact, *_ in lost)
+        repaired = len(set(options.lost_before).difference(named))
+        retention = retention_of(
+            len(self._wanted), [wanted.fact for wanted in still_missing], repaired=repaired, appended=appended
+        )
+        return Gated(
+            verdict="pass" if not is_low else "repair" if options.can_repair else "refuse",
+            appendix=appendix,
+            retention=msgspec.structs.replace(retention, unsupported=unsupported),
+            own_score=round(own_score, 4),
+            lost=named,
+        )
+
+    def _counts(self, wanted: Wanted) -> bool:
+        return wanted.fact.kind in FLOOR_KINDS and self._is_fresh[wanted.place]
+
+    def _unsupported(self, snapshot: str, poll: Callable[[], None]) -> tuple[MissingFact, ...]:
+        claims = unsupported_claims(snapshot, self._facts(), self._texts, poll=poll)
+        return tuple(MissingFact(kind=kind, text=text) for kind, text in claims)
+
+    def _facts(self) -> Iterator[Fact]:
+        return (fact for source in self._sources for fact in self._cache.known(source))
+
+    def _texts(self) -> Iterator[str]:
+        """All text that a snapshot may rest on, in batches, what stands beside it and the newest first."""
+        yield from self._kept
+        yield from self._also
+        batch: list[str] = []
+        size = 0
+        for source in reversed(self._sources):
+            text = text_of_content(source.content)
+            batch.append(text)
+            size += len(text)
+            if size >= _BATCH:
+                yield "\n".join(batch)
+                batch, size = [], 0
+        yield "\n".join(batch)
+
+    def _outcomes_of_commands(self, poll: Callable[[], None]) -> dict[str, str]:
+        """What came of the newest commands: older ones do not count."""
+        if self._outcomes is None:
+            self._outcomes = {}
+            for action in read_actions(self._sources[-NEWEST - 1 :]):
+                poll()
+                if action.command:
+                    outcome = outcome_of(action)
+                    said = outcome.line or ("no result yet" if outcome.status == "open" else "ok")
+                    self._outcomes[action.command] = f"failed: {said}" if outcome.status == "failed" else said
+        return self._outcomes
+
+
+def _is_told(wanted: Wanted, standing: Haystack) -> bool:
+    """True for a sentence of which most words stand in the snapshot; a path stands there or not."""
+    return wanted.fact.kind != "path" and standing.has_most(wanted.needle, IN_OTHER_WORDS)
+
+
+def appendix_budget(hidden_tokens: float, snapshot_tokens: float) -> float:
+    """Tokens that an appendix may have: a share of what is hidden, within bounds, and never most of the gain."""
+    budget = min(max(hidden_tokens * BUDGET_SHARE, LEAST_BUDGET), MOST_BUDGET)
+    return min(budget, max(0.0, (hidden_tokens - snapshot_tokens) * GAIN_SHARE))
+
+
+def gate(
+    sources: Sequence[FactSource],
+    snapshot: str,
+    kept: Iterable[str],
+    options: GateOptions,
+    *,
+    count_text: Callable[[str], float],
+    hidden_tokens: float,
+    fresh: Collection[int] | None = None,
+    also: Iterable[str] = (),
+    let_go: Iterable[str] = (),
+    cache: FactCache | None = None,
+    poll: Callable[[], None] = lambda: None,
+) -> Gated:
+    """Check one snapshot against everything that it hides. See `Evidence`, which checks several at the cost of one."""
+    evidence = Evidence(sources, kept, fresh=fresh, also=also, let_go=let_go, cache=cache, poll=poll)
+    return evidence.check(snapshot, options, count_text=count_text, hidden_tokens=hidden_tokens, poll=poll)

@@ -1,0 +1,136 @@
+"""What a snapshot names that never occurred: paths, addresses, versions, measures and ids that somebody made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from gemini_companion.engine.facts.extract import addresses_in, numbers_in
+from gemini_companion.engine.facts.fact import Fact, FactKind
+from gemini_companion.engine.facts.paths import paths_in
+from gemini_companion.engine.facts.patterns import lazy
+from gemini_companion.engine.facts.sentences import pieces
+
+MOST_UNSUPPORTED: Final = 50
+"""Claims without a source that a result names."""
+MOST_CLAIMS: Final = 2_000
+"""Claims of a snapshot that are looked at."""
+
+_FEWEST_DIGITS: Final = 3
+"""A number of fewer digits may have been counted, or summed up, and proves nothing; unless it has a point in it."""
+_DIGITS: Final = lazy(r"[A-Za-z]{0,10}\d[\d.,:-]*[A-Za-z0-9]*")
+_SEPARATORS: Final = lazy(r"[\\/]+")
+_OUR_OWN: Final = lazy(
+    r"\(\+[\d,]+ (?:characters|lines?)\)|… and [\d,]+ more|\([\d,]+ (?:pasted|numbered) lines|[^\s,]{1,1024}+ ?…"
+)
+"""Counts that our own snapshots add, and words that they cut."""
+
+
+def unsupported_claims(
+    snapshot: str,
+    facts: Iterable[Fact],
+    texts: Callable[[], Iterator[str]],
+    *,
+    poll: Callable[[], None] = lambda: None,
+) -> list[tuple[FactKind, str]]:
+    """What the snapshot names and no source does, in order, at most 50.
+
+    A path counts as named if any part of one is it, or if its two parts are named apart: a directory that somebody
+    went into, and a file in it. Of a number the digits must occur.
+
+    Args:
+        snapshot: The text with its tags.
+        facts: Every fact that was found in what it replaces, merely listed ones too: most claims are among them.
+        texts: Gives all text that the snapshot may rest on, the likeliest first.
+        poll: Called often; what it raises ends the work.
+    """
+    claims = list(dict.fromkeys(_claims(snapshot)))[:MOST_CLAIMS]
+    if not claims:
+        return []
+    named = {fact.text for fact in facts}
+    doubtful = [claim for claim in claims if claim[1] not in named]
+    missing = _not_in({needle for claim in doubtful for needle in _needles(*claim)}, texts, poll)
+    found = [claim for claim in doubtful if not _is_supported(*claim, missing)]
+    return found[:MOST_UNSUPPORTED]
+
+
+def _claims(snapshot: str) -> Iterator[tuple[FactKind, str]]:
+    for piece in pieces(_OUR_OWN().sub(" ", snapshot)):
+        for path in paths_in(piece):
+            yield "path", path
+        for url in addresses_in(piece):
+            yield "url", url
+        for number in numbers_in(piece):
+            if _cores(number):
+                yield "number", number
+
+
+def _cores(number: str) -> list[str]:
+    """The digits of a number that must occur, with letters that belong to them: of `port 3000` it is `3000`."""
+    cores = (core.rstrip(".,:-") for core in _DIGITS().findall(number))
+    return [core for core in cores if sum(map(str.isdigit, core)) >= _FEWEST_DIGITS or "." in core]
+
+
+def _needles(kind: FactKind, text: str) -> Iterator[str]:
+    """Strings of which some must occur for a claim to be supported."""
+    if kind == "number":
+        yield from _cores(text)
+    elif kind == "url":
+        yield text
+    else:
+        yield _bare(text)
+        for head, tail in _splits(text):
+            yield head
+            yield tail
+
+
+def _is_supported(kind: FactKind, text: str, missing: set[str]) -> bool:
+    if kind == "number":
+        return missing.isdisjoint(_cores(text))
+    if kind == "url":
+        return text not in missing
+    return _bare(text) not in missing or any(
+        head not in missing and tail not in missing for head, tail in _splits(text)
+    )
+
+
+def _bare(path: str) -> str:
+    return path.removeprefix("./").rstrip("/\\") or path
+
+
+def _splits(path: str) -> Iterator[tuple[str, str]]:
+    """A path as a directory and what lies in it, in every way."""
+    bare = _bare(path)
+    for match in list(_SEPARATORS().finditer(bare, 1))[:16]:
+        if match.end() < len(bare):
+            yield bare[: match.start()], bare[match.end() :]
+
+
+def _not_in(needles: set[str], texts: Callable[[], Iterator[str]], poll: Callable[[], None]) -> set[str]:
+    """Those of the needles that stand in no text as whole words."""
+    left = set(needles)
+    if not left:
+        return left
+    for text in texts():
+        if not left:
+            break
+        poll()
+        left -= {needle for needle in left if needle in text and _stands_whole(needle, text)}
+    return left
+
+
+def _stands_whole(needle: str, text: str) -> bool:
+    """Whether it stands there without a letter or a digit before or after it."""
+    start = text.find(needle)
+    for _ in range(100):
+        if start < 0:
+            return False
+        end = start + len(needle)
+        if not (_is_joined(text[start - 1 : start], needle[0]) or _is_joined(needle[-1], text[end : end + 1])):
+            return True
+        start = text.find(needle, start + 1)
+    return False
+
+
+def _is_joined(before: str, after: str) -> bool:
+    return bool(before and after and before.isascii() and after.isascii() and before.isalnum() and after.isalnum())

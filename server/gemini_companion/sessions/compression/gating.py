@@ -1,0 +1,209 @@
+"""The fidelity gate beside a run: what is hidden is looked through while the model writes, then the snapshot is judged.
+
+One entry point for whatever makes a snapshot: a run, a preview that was edited, one prepared ahead of time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from gemini_companion.engine.compression.appendix import read_appendix
+from gemini_companion.engine.compression.gate import Evidence, Gated, GateOptions
+from gemini_companion.engine.compression.types import Plan
+from gemini_companion.engine.facts.fact import FactSource
+from gemini_companion.engine.facts.retention import text_of_content
+from gemini_companion.engine.history.content import user_text
+from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
+from gemini_companion.engine.history.log import CompressionEntry, IdeContextEntry, MissingFact, Retention
+from gemini_companion.engine.history.part import text_of
+from gemini_companion.engine.history.view import History
+from gemini_companion.sessions.compression.summariser import Written, sources_of
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import Poll, in_thread
+
+logger = logging.getLogger(__name__)
+
+WINDOW_SHARE: Final = 20
+"""An appendix may have a twentieth of the model's window."""
+
+Repair = Callable[[Sequence[MissingFact]], Awaitable[Written | None]]
+"""Asks the author of a snapshot for what it left out."""
+
+
+class Span(NamedTuple):
+    """What a compression hides, and what stays beside its snapshot."""
+
+    hides: tuple[int, int]
+    keeps: Collection[int]
+    """Sequence numbers inside the span that stay word for word."""
+    fresh: frozenset[int] | None
+    """Sequence numbers of what no earlier compression hid; `None` for all."""
+    beside: Sequence[Item]
+    """The contents that stay word for word."""
+
+
+class Admission(NamedTuple):
+    """A snapshot and what the gate said of it."""
+
+    written: Written
+    gated: Gated | None
+    """`None` if the gate itself failed."""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it may not be installed."""
+        return self.gated is not None and self.gated.verdict != "pass"
+
+    @property
+    def appendix(self) -> str:
+        """What is to stand behind the snapshot, `""` for nothing."""
+        return self.gated.appendix if self.gated else ""
+
+    @property
+    def retention(self) -> Retention | None:
+        """What was kept."""
+        return self.gated.retention if self.gated else None
+
+
+class SnapshotGate:
+    """Looks through everything hidden in a thread, from the start on: the model takes longer to write its snapshot."""
+
+    def __init__(self, session: Session, span: Span, *, window: int, guidance: str = "") -> None:
+        self._session = session
+        history = session.history
+        items = [
+            item
+            for item in history.sources
+            if span.hides[0] <= item.seq <= span.hides[1] and item.seq not in span.keeps
+        ]
+        self._hidden_tokens = sum(item.measure.tokens for item in items)
+        self._most_tokens = window // WINDOW_SHARE
+        self._settings = session.services.settings()
+        imported = tuple(_imported_snapshots(history, span.hides))
+        pins = tuple(pin.text for pin in history.pins.values())
+        also = (session.system_instruction or "", guidance, *_environment(session), *_editor_states(history))
+        beside = tuple(span.beside)
+        self._evidence: Evidence | None = None
+
+        def look(poll: Poll) -> Evidence:
+            return Evidence(
+                (*imported, *sources_of(items)),
+                (*pins, *(text_of_content(item.content) for item in beside)),
+                fresh=span.fresh,
+                also=also,
+                cache=session.fact_cache,
+                poll=poll,
+            )
+
+        self._looking = asyncio.create_task(in_thread(look), name=f"gate:{session.session_id}")
+
+    def cancel(self) -> None:
+        """Nobody will ask for it."""
+        self._looking.cancel()
+
+    async def admit(self, written: Written, *, can_repair: bool = False, repair: Repair | None = None) -> Admission:
+        """Judge a snapshot. One that falls below the floor is repaired once, if its author can be asked; the better
+        of the two is judged then. If the gate itself fails, which is logged, the snapshot passes as it is.
+        """
+        can_repair = can_repair and repair is not None
+        first = await self._check(written.snapshot, can_repair=can_repair)
+        if first is None or first.verdict != "repair" or repair is None:
+            return Admission(written, first)
+        again = await repair(first.lost)
+        second = await self._check(again.snapshot, lost_before=first.lost) if again else None
+        if again is None or second is None or (second.verdict != "pass" and second.own_score <= first.own_score):
+            return Admission(written, first._replace(verdict="refuse"))
+        return Admission(again, second)
+
+    async def append_only(self, written: Written) -> Admission:
+        """Put back what a snapshot left out, and refuse none: a person wrote it."""
+        return Admission(written, await self._check(written.snapshot, floor=0.0))
+
+    async def _check(
+        self,
+        snapshot: str,
+        *,
+        can_repair: bool = False,
+        lost_before: Sequence[MissingFact] = (),
+        floor: float | None = None,
+    ) -> Gated | None:
+        options = GateOptions(
+            is_on=self._settings.compression_gate,
+            floor=self._settings.retention_floor if floor is None else floor,
+            can_repair=can_repair,
+            most_tokens=self._most_tokens,
+            lost_before=tuple(lost_before),
+        )
+        try:
+            evidence = await self._looking
+            gated = await in_thread(
+                lambda poll: evidence.check(
+                    snapshot,
+                    options,
+                    count_text=self._session.ledger.count_text,
+                    hidden_tokens=self._hidden_tokens,
+                    poll=poll,
+                )
+            )
+        except Exception:
+            logger.exception("The snapshot was not checked")
+            return None
+        _log(gated)
+        return gated
+
+
+def span_of_plan(plan: Plan) -> Span:
+    """What a plan hides; everything else in its view stays."""
+    fresh = frozenset(item.seq for item in plan.hidden)
+    beside = [item for item in plan.trim.cut_items if item.seq not in fresh and item.kind not in REPLACEMENT_KINDS]
+    return Span(plan.hides, frozenset(item.seq for item in beside), fresh, beside)
+
+
+def span_of_entry(entry: CompressionEntry, view: Sequence[Item]) -> Span | None:
+    """What a planned entry hides of the present view; `None` if it hides nothing."""
+    if entry.hides is None:
+        return None
+    first, last = entry.hides
+    hidden = [item for item in view if first <= item.seq <= last and item.seq not in entry.keeps]
+    gone = {id(item) for item in hidden}
+    beside = [item for item in view if id(item) not in gone and item.kind not in REPLACEMENT_KINDS]
+    return Span(entry.hides, entry.keeps, frozenset(item.seq for item in hidden), beside)
+
+
+def _imported_snapshots(history: History, hides: tuple[int, int]) -> Iterator[FactSource]:
+    """Snapshots that came with an imported file: of what they replaced nothing else is left."""
+    first, last = hides
+    entries = (entry for entry in history.in_force.values() if entry.from_file and entry.hides is not None)
+    for entry in entries:
+        if entry.hides is not None and first <= entry.hides[0] <= last:
+            for part in entry.replacement[entry.snapshot_at].parts:
+                text = text_of(part) or ""
+                lines = read_appendix(text)
+                yield FactSource(0, user_text("\n".join(lines) if lines else text), entry.hides[0])
+
+
+def _environment(session: Session) -> Iterator[str]:
+    if session.environment is not None:
+        yield text_of_content(session.environment)
+
+
+def _editor_states(history: History) -> Iterator[str]:
+    """What the editor showed: it leaves the view with every change of it, and snapshots may still speak of it."""
+    return (text_of_content(entry.content) for entry in history.entries if isinstance(entry, IdeContextEntry))
+
+
+def _log(gated: Gated) -> None:
+    retention = gated.retention
+    logger.info(
+        "Gate: %s, %d of %d facts kept, %.2f by the snapshot itself, %d put back, %d repaired, %d without a source",
+        gated.verdict,
+        retention.kept,
+        retention.facts,
+        gated.own_score,
+        retention.appended,
+        retention.repaired,
+        len(retention.unsupported),
+    )
