@@ -167,7 +167,7 @@ class Daemon:
 
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
-        from gemini_companion.sessions.maintenance import keep_house, maintain
+        from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
 
         if self._app is None or self._maintenance:
             return
@@ -176,6 +176,7 @@ class Daemon:
         self._maintenance = [
             loop.create_task(work, name="maintenance"),
             loop.create_task(keep_house(self._app, services.clock), name="keeping house"),
+            loop.create_task(index_for_recall(self._store), name="indexing for recall"),
         ]
 
     async def _on_close(self, connection: Connection) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from gemini_companion.adapters.offline.question import read_question
-from gemini_companion.adapters.storage.search import conditions, spaced
+from gemini_companion.adapters.storage.search import conditions
 from gemini_companion.engine.compression.answer import edited_snapshot, read_snapshot
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.extract import condensed, facts_of
@@ -25,6 +25,10 @@ from gemini_companion.engine.ide_context.positions import count_line_breaks
 from gemini_companion.engine.ide_context.secrets import find_secrets, mask_secrets
 from gemini_companion.engine.prompts.attachments import excerpt
 from gemini_companion.engine.prompts.mentions import mentions_in
+from gemini_companion.engine.recall.excerpt import excerpt as excerpt_around
+from gemini_companion.engine.recall.passages import passage_spans
+from gemini_companion.engine.recall.query import parse_query
+from gemini_companion.engine.recall.words import indexed, spaced
 from gemini_companion.engine.tokens.lexical import cut
 from gemini_companion.protocol.codec import decode_body, encodable_text, is_too_deep
 from gemini_companion.protocol.errors import RpcError
@@ -190,6 +194,10 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "token count": cut,
     "JSON length": lambda text: json_length(Content(role="user", parts=({"text": text},))),
     "search index": spaced,
+    "recall passages": passage_spans,
+    "recall index": indexed,
+    "recall question": lambda text: parse_query(text * 2),
+    "recall excerpt": lambda text: excerpt_around(text, ("retry", "é", "a")),
     "search query": lambda text: conditions(text[:10_000]),
     "excerpt": lambda text: excerpt(text, 400_000),
     "line breaks": count_line_breaks,

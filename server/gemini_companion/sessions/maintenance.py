@@ -6,6 +6,7 @@ import logging
 from typing import Final, Protocol
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.sessions.ports import RecallStore
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +27,15 @@ class SweepableStore(Protocol):
 
     async def sweep(self, *, older_than_ms: int) -> object:
         """Delete the sessions that have not changed for that many milliseconds. Raises `CompanionError`."""
+        ...
+
+
+class RecallableStore(Protocol):
+    """A store that can index what was said before it knew how to."""
+
+    @property
+    def recall(self) -> RecallStore:
+        """What does it."""
         ...
 
 
@@ -50,6 +60,14 @@ async def keep_house(app: Housekeeper, clock: Sleeper) -> None:
     while True:
         await clock.sleep(_EVERY_SECONDS)
         await app.let_go_idle()
+
+
+async def index_for_recall(store: RecallableStore) -> None:
+    """Index what an earlier version wrote, so that the first search does not wait. Faults go to the log."""
+    try:
+        await store.recall.index()
+    except CompanionError as fault:
+        logger.warning("Earlier chats were not indexed: %s", fault.message)
 
 
 async def maintain(models: SlowStarter, store: SweepableStore, *, retention_days: int | None) -> None:

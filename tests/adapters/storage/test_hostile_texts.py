@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_companion.adapters.storage.search import spaced
+from gemini_companion.engine.recall.words import spaced
 
 
 def test_a_long_run_of_combining_marks_is_normalised_in_pieces() -> None:

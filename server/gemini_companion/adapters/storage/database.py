@@ -231,6 +231,8 @@ def _is_index_readable(connection: sqlite3.Connection, index: str) -> bool:
 
     try:
         connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH 'a' LIMIT 1").fetchone()
+        if index == "recall" and not recall_index.is_sound(connection):
+            return False
     except sqlite3.DatabaseError as fault:
         if faults.result_code(fault) not in faults.BROKEN:
             raise

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 _AT_ONCE: Final = 2
 """Searches that run at the same time."""
-_STEPS_BEFORE_A_SEARCH: Final = 10
+_STEPS_BEFORE_A_SEARCH: Final = 20
 """Steps of indexing that a search waits for: half a second or so."""
 
 
@@ -44,6 +44,8 @@ class SqliteRecall:
 
         def work(connection: sqlite3.Connection) -> list[RecallHit]:
             found = recall_search.search(connection, query, session_id=session_id, limit=limit)
+            if not found and not recall_index.is_sound(connection):
+                raise _DamagedIndex
             return recall_search.hits(connection, found, query.words)
 
         return await self._answer(work, session_id)
@@ -75,7 +77,7 @@ class SqliteRecall:
         try:
             return RecallResult(hits=tuple(await self._read(work)), unindexed=behind)
         except _DamagedIndex as damage:
-            raise storage_fault(damage.fault, self._path) from damage.fault
+            raise storage_fault(damage.__cause__ or damage, self._path) from damage
 
     async def _catch_up(self, session_id: str | None) -> int:
         """Index some of what is missing; returns how many sessions have more."""
@@ -100,7 +102,7 @@ class SqliteRecall:
                     return work(connection)
             except sqlite3.Error as fault:
                 if result_code(fault) in BROKEN:
-                    raise _DamagedIndex(fault) from fault
+                    raise _DamagedIndex from fault
                 raise storage_fault(fault, self._path) from fault
 
         async with self._searching:
@@ -117,7 +119,3 @@ class SqliteRecall:
 
 class _DamagedIndex(Exception):
     """What was read of the index makes no sense."""
-
-    def __init__(self, fault: sqlite3.Error) -> None:
-        super().__init__(str(fault))
-        self.fault = fault

@@ -21,7 +21,7 @@ from gemini_companion.engine.recall.passages import (
     spoken_entry,
 )
 from gemini_companion.engine.recall.ranking import PLACE_BITS, spot_of
-from gemini_companion.engine.recall.words import indexed
+from gemini_companion.engine.recall.words import indexed, words_in
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,8 +33,8 @@ _TOOL: Final = 1 << (_PART_BITS - 1)
 _PART: Final = _TOOL - 1
 
 _STEP_ENTRIES: Final = 100
-_STEP_CHARACTERS: Final = 100_000
-"""What is indexed in one step, about: it takes some 50 ms, and others wait for it."""
+_STEP_CHARACTERS: Final = 50_000
+"""What is indexed in one step, about: it takes some 25 ms, and others wait for it."""
 _AT_ONCE: Final = 200
 """Entries of one append that are indexed with it; of more, a fork's or an import's, all are indexed later."""
 
@@ -84,6 +84,7 @@ def index_step(connection: sqlite3.Connection, session_id: str | None = None) ->
 
     With `session_id` only that one counts.
     """
+    _forget_gone(connection)
     behind = _sessions_behind(connection, session_id)
     if not behind:
         return 0
@@ -139,6 +140,23 @@ def empty(connection: sqlite3.Connection) -> None:
     connection.execute(statement)
 
 
+def is_sound(connection: sqlite3.Connection) -> bool:
+    """False if the oldest or the newest passage is not found by its own first word; an index can lose all without a
+    fault. Raises `sqlite3.DatabaseError` if it cannot be read.
+    """
+    for end in ("min", "max"):
+        row = connection.execute(
+            f"SELECT rowid, body FROM recall WHERE rowid = (SELECT {end}(id) FROM recall_content)"
+        ).fetchone()
+        words = words_in(row[1]) if row is not None else []
+        if row is None or not words:
+            continue
+        asked = (f'"{words[0]}"', row[0])
+        if not connection.execute("SELECT 1 FROM recall WHERE recall MATCH ? AND rowid = ?", asked).fetchone():
+            return False
+    return True
+
+
 def digest(text: str) -> bytes:
     """What a passage's vector is kept by."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -173,6 +191,15 @@ def _sessions_behind(connection: sqlite3.Connection, session_id: str | None) -> 
         arguments,
     )
     return [row[0] for row in rows]
+
+
+def _forget_gone(connection: sqlite3.Connection) -> None:
+    """Remove a session that a process of an earlier version deleted."""
+    row = connection.execute(
+        "SELECT session_id FROM recall_sessions WHERE session_id NOT IN (SELECT session_id FROM sessions) LIMIT 1"
+    ).fetchone()
+    if row is not None:
+        forget(connection, row[0])
 
 
 def _index(

@@ -20,6 +20,7 @@ from gemini_companion.engine.recall.ranking import (
     Posting,
     apart,
     fused,
+    once,
     ordered,
     score_spots,
     weigh,
@@ -72,14 +73,14 @@ def search(
         weighed = fused(order[:_FUSED], [spot for spot, _ in dense[:_FUSED]])
         known = known | look_up(connection, [spot for spot in weighed if spot not in known])
         order = ordered({spot: score for spot, score in weighed.items() if spot in known}, known)
-    return [Found(spot, weighed[spot], _best_part(parts.get(spot))) for spot in apart(order, limit)]
+    return [Found(spot, weighed[spot], _best_part(parts.get(spot))) for spot in apart(once(order, known), limit)]
 
 
 def look_up(connection: sqlite3.Connection, spots: Sequence[int]) -> dict[int, Known]:
     """What is known of the spots at which there is something."""
     marks = ", ".join("?" * len(spots))
-    rows = connection.execute(f"SELECT id, time, about FROM passages WHERE id IN ({marks})", spots)
-    return {spot: Known(time, decode_about(about)) for spot, time, about in rows}
+    rows = connection.execute(f"SELECT id, time, about, entry_id FROM passages WHERE id IN ({marks})", spots)
+    return {spot: Known(time, decode_about(about), entry_id) for spot, time, about, entry_id in rows}
 
 
 def hits(connection: sqlite3.Connection, found: Iterable[Found], words: Sequence[str]) -> list[RecallHit]:
@@ -110,7 +111,10 @@ def hits(connection: sqlite3.Connection, found: Iterable[Found], words: Sequence
 def whole(
     connection: sqlite3.Connection, *, session_id: str | None = None, turn_id: str | None, entry_id: str | None
 ) -> list[RecallHit]:
-    """All that was said in a turn, or one entry, whole and in order. Raises `SessionNotFound`."""
+    """All that was said in a turn, or one entry, whole and in order; of one session, where forks have it too.
+
+    Raises `SessionNotFound`.
+    """
     conditions: list[str] = []
     arguments: list[str | int] = []
     if session_id is not None:
@@ -126,6 +130,7 @@ def whole(
             f"SELECT id FROM passages WHERE {' AND '.join(conditions)} ORDER BY id", arguments
         )
     ]
+    spots = [spot for spot in spots if spot >> PLACE_BITS == spots[0] >> PLACE_BITS]
     reader = _Reader(connection)
     read = [(spot, reader.entry(spot)) for spot in spots]
     return [reader.hit(spot, entry, entry_text(entry)) for spot, entry in read if entry is not None]

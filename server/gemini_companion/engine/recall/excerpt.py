@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 EXCERPT: Final = 600
@@ -29,8 +28,9 @@ def beginning(text: str, limit: int = BESIDE) -> str:
 
 def _best_start(text: str, stems: set[str], width: int) -> int:
     """Where the window of `width` characters begins that holds the most different stems."""
-    pattern = re.compile("|".join(map(re.escape, sorted(stems, key=len, reverse=True))), re.IGNORECASE)
-    found = [(match.start(), match[0].lower()) for match in pattern.finditer(text)]
+    lowered = text.lower()
+    lowered = lowered if len(lowered) == len(text) else text
+    found = sorted((position, stem) for stem in stems for position in _positions(lowered, stem))
     inside: dict[str, int] = {}
     best, best_start, first = 0, 0, 0
     for last, (position, stem) in enumerate(found):
@@ -46,6 +46,13 @@ def _best_start(text: str, stems: set[str], width: int) -> int:
             middle = (found[first][0] + found[last][0] + len(stem)) // 2
             best_start = max(0, middle - width // 2)
     return best_start
+
+
+def _positions(text: str, stem: str) -> Iterator[int]:
+    position = text.find(stem)
+    while position >= 0:
+        yield position
+        position = text.find(stem, position + len(stem))
 
 
 def _cut(text: str, start: int, limit: int) -> str:

@@ -5,7 +5,7 @@ A *place* is a turn's number within its session, from 1, and a *spot* the sessio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.recall.passages import Remembered
@@ -20,7 +20,9 @@ _LATER: Final = ((-1, 0.3), (-2, 0.15))
 """The same, later."""
 _SHIFTS: Final = (*_EARLIER, *_LATER)
 _MOST, _HALF = 1.5, 0.5
-"""The most that a word gives and where it gives half of that, as shares of its best score: none outweighs the rest."""
+"""The most that a word gives, and where it gives half of that, as shares of its best score: turns that say it over and
+over gain little by it.
+"""
 _PHRASE: Final = 0.3
 _QUESTION: Final = 0.8
 _WHEN: Final = 1.2
@@ -40,10 +42,11 @@ class Posting(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known of a turn: its time (ms since 1970) and what ranking asks of its text."""
+    """What is known of a turn: its time (ms since 1970), what ranking asks of its text, its entry's id."""
 
     time: int
     about: Remembered
+    entry_id: str
 
 
 def spot_of(session: int, place: int) -> int:
@@ -100,7 +103,7 @@ def weigh(
     `heard` are the spots that a word found; a tool's results that none found are left out.
     """
     weighed: dict[int, float] = {}
-    for spot, (time, about) in known.items():
+    for spot, (time, about, _) in known.items():
         score = scores[spot]
         if about.speaker == "tool" and spot not in heard:
             continue
@@ -119,6 +122,16 @@ def weigh(
 def ordered(scores: Mapping[int, float], known: Mapping[int, Known]) -> list[int]:
     """Spots, best first; of equal ones the newest first."""
     return sorted(scores, key=lambda spot: (-scores[spot], -known[spot].time, -spot))
+
+
+def once(spots: Iterable[int], known: Mapping[int, Known]) -> Iterator[int]:
+    """The spots whose entry did not come before: a fork has the entries of the session that it was made of."""
+    seen: set[tuple[str, int]] = set()
+    for spot in spots:
+        entry = known[spot].entry_id, known[spot].time
+        if entry not in seen:
+            seen.add(entry)
+            yield spot
 
 
 def apart(spots: Iterable[int], count: int) -> list[int]:

@@ -1,0 +1,1 @@
+"""Measuring what compressions keep and cost: conversations, stand-in models, arms, numbers, reports."""
