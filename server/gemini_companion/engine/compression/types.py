@@ -23,11 +23,11 @@ from gemini_companion.engine.history.log import (
     Cut,
     TokenCountSource,
 )
+from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.verdict import StrategyName
 
 FIRST_SEQ: Final = 1
 """The first sequence number of a log."""
-from gemini_companion.engine.history.part import text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
