@@ -23,6 +23,8 @@ WORST: Final = 2
 SHORT: Final[Mapping[str, int]] = {
     "adapters.offline.question": 8_002,  # the head and the tail of a prompt
     "adapters.gemini.faults._OVERFLOW": 4_096,
+    "engine.constraints.": 600,  # a sentence
+    "engine.constraints.detect": PIECE,
     "engine.facts.": PIECE,
     "engine.facts.extract._SPEAKER": MEBIBYTE,
     "engine.facts.neutralise": MEBIBYTE,

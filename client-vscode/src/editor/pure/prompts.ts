@@ -54,6 +54,7 @@ function described({ path, firstLine, lastLine, isSelection }: PromptSubject, t:
 }
 
 function describedProblem({ line, severity, message, source }: Problem, t: Translate): string {
-  const text = message.replace(/\s+/g, " ").trim().slice(0, LONGEST_MESSAGE);
+  // In quotation marks, for it is a tool's: what a person says in a prompt may be a rule.
+  const text = `“${message.replace(/\s+/g, " ").replace(/[“”]/g, '"').trim().slice(0, LONGEST_MESSAGE)}”`;
   return t("line {0}, {1}: {2}", line, severity, source === "" ? text : `${text} (${source.slice(0, 100)})`);
 }

@@ -27,7 +27,7 @@ describe("composePrompt", () => {
 
   it("lists the problems that are there, each on a line", () => {
     expect(composePrompt("fix", PLACE, [PROBLEM], english).text).toBe(
-      "Fix this in `src/a.py`, lines 3 to 9:\n- line 4, error: x is not defined (pyright)",
+      "Fix this in `src/a.py`, lines 3 to 9:\n- line 4, error: “x is not defined” (pyright)",
     );
   });
 

@@ -85,6 +85,11 @@ class History:
         return self._items
 
     @property
+    def prompts(self) -> Sequence[PromptEntry]:
+        """The prompts that were not rolled back, hidden or not, oldest first. Must not be changed."""
+        return self._prompts
+
+    @property
     def ide_entries(self) -> list[IdeContextEntry]:
         """The IDE entries that are in the view, in order."""
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -12,6 +13,8 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.open_files import withheld_reason
 from gemini_companion.sessions.editor import TextPosition
 from gemini_companion.sessions.ports import WorkspaceFiles
+
+_NO_QUOTES: Final = str.maketrans({"“": '"', "”": '"', "\n": " ", "\r": " "})
 
 
 class PromptAction(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +50,8 @@ async def prompt_actions(
 
 
 def _fix(index: int, diagnostic: Diagnostic, path: str) -> PromptAction:
-    prompt = f"Fix this {diagnostic.severity} in {path}, line {diagnostic.line}: {diagnostic.message}"
+    said = diagnostic.message.translate(_NO_QUOTES)  # a tool's words must not read as the person's
+    prompt = f"Fix this {diagnostic.severity} in {path}, line {diagnostic.line}: “{said}”"
     return PromptAction(title="Fix this diagnostic", prompt=prompt, fixes=index)
 
 

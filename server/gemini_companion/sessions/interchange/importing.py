@@ -10,10 +10,12 @@ import msgspec
 
 from gemini_companion.engine.compression.types import FIRST_SEQ, with_appendix
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.constraint import digest_of
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     CompressionResult,
+    ConstraintEntry,
     Entry,
     IdeContextEntry,
     PinEntry,
@@ -24,7 +26,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
 )
 from gemini_companion.engine.history.part import has_response
-from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, constraint_of
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
@@ -41,6 +43,8 @@ _NOT_TAKEN: Final = (
     "The file names a model by a path, which chooses who gets the conversation; it was not taken over. Name it yourself"
     " if you want it."
 )
+
+_FROM_A_FILE: Final = "It came with the file that this chat was imported from."
 
 _SHOWN_PATH: Final = 300
 """Characters of a path in a message."""
@@ -151,7 +155,24 @@ def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[E
     `path` must be absolute. Blocks; call it in a thread.
     """
     imported = without_foreign_models(decode_session_file(_bytes_of(path), Path(path).name))
-    return imported, copied(log_of(imported, now=services.clock.now()), services, "import")
+    log = tuple(map(only_proposed, log_of(imported, now=services.clock.now())))
+    return imported, copied(log, services, "import")
+
+
+def only_proposed(entry: Entry) -> Entry:
+    """The entry of a file as it is taken in: a rule or a pin that holds there is proposed here, to this session alone.
+
+    A file says nothing in a person's name: they take in what they want to hold.
+    """
+    if isinstance(entry, PinEntry):
+        one = constraint_of(entry)
+    elif isinstance(entry, ConstraintEntry):
+        one = entry.constraint
+    else:
+        return entry
+    state = "released" if one.state == "released" else "proposed"
+    one = msgspec.structs.replace(one, state=state, scope="session", note=_FROM_A_FILE)
+    return ConstraintEntry(id=entry.id, seq=entry.seq, time=entry.time, constraint=one, digest=digest_of(one.text))
 
 
 def log_of(imported: ImportedSession, *, now: int) -> tuple[Entry, ...]:

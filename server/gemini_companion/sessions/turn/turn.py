@@ -20,6 +20,9 @@ from gemini_companion.engine.history.log import (
     Usage,
 )
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.constraints.project import take_in_project_rules
+from gemini_companion.sessions.constraints.request import assured
+from gemini_companion.sessions.constraints.taking import PromptRules
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext, prepare_context
 from gemini_companion.sessions.context.mentions import Attached, attach
@@ -75,6 +78,7 @@ class Turn:
     attached: Attached = field(default_factory=Attached)
     has_excluded: bool = False
     """The turn that it replaces is excluded from the view."""
+    rules: PromptRules = field(init=False)
     choice: ModelChoice = field(init=False)
     retries: RetryBudget = field(init=False)
     """Shared by the answer and by the one after a rescue."""
@@ -125,6 +129,7 @@ class Turn:
             check_replaceable(session, self.replaces)
             session.history.exclude(self.replaces)
             self.has_excluded = True
+        await take_in_project_rules(session)
         self.attached = await attach(session, self.client, self.prompt)
         await refresh_environment(session)
         await self._compress()
@@ -161,8 +166,9 @@ class Turn:
         drafts: list[Draft] = []
         if due.text is not None:
             drafts.append(due.entry(session, self.turn_id))
-        drafts.append(self._prompt_draft())
-        await session.append(*drafts)
+        self.rules = PromptRules(session, self.prompt, self.turn_id, self.replaces)
+        await session.append(*drafts, self._prompt_draft(), *self.rules.with_prompt())
+        self.rules.tell()
         if due.has_news:
             self.emit(due.receipt())
         if self.attached.has_news:
@@ -219,7 +225,7 @@ class Turn:
         )
         answer = await stream_answer(
             self.choice.provider,
-            request,
+            assured(session, request),
             self._local_context(),
             emit=self.emit,
             retries=self.retries,
@@ -260,8 +266,10 @@ class Turn:
                 kept_to=seq,
                 duration_ms=session.elapsed_ms(self.started),
             ),
+            *self.rules.with_answer(),
             *self._replacement(),
         )
+        self.rules.tell()
         if change is not None:
             self.emit(change)
         self._emit_end(

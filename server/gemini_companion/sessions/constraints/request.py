@@ -1,0 +1,28 @@
+"""The one place through which a turn's request goes out: no rule in force is missing from it."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from gemini_companion.engine.constraints.assurance import lacking
+from gemini_companion.engine.history.pinned import pins_content
+from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.sessions.session import Session, sendable
+
+logger = logging.getLogger(__name__)
+
+
+def assured(session: Session, request: ModelRequest) -> ModelRequest:
+    """The request with every rule in force in it. One that is missing is a defect: it is logged, and put in."""
+    standing = session.history.standing
+    turns = {one.turn_id for one in standing}
+    own_parts = {prompt.turn_id: prompt.own_parts for prompt in session.history.prompts if prompt.turn_id in turns}
+    missing = lacking(standing, request.contents, request.system_instruction, own_parts)
+    if not missing:
+        return request
+    names = ", ".join(one.constraint_id for one in missing)
+    logger.error("Defect: rules in force were missing from a request, and were put in: %s", names)
+    contents = sendable((pins_content(one.text for one in missing), *request.contents))
+    return msgspec.structs.replace(request, contents=contents)

@@ -1,0 +1,103 @@
+"""Taking in the rules that a prompt lays down: out of the person's own words, and out of nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from gemini_companion.engine.constraints.budget import BEYOND_BUDGET, is_beyond_budget
+from gemini_companion.engine.constraints.contradiction import contradicted
+from gemini_companion.engine.constraints.detect import Found, detect
+from gemini_companion.engine.history.constraint import Constraint
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.part import is_thought, text_of
+from gemini_companion.sessions.constraints.news import emit_constraints
+from gemini_companion.sessions.constraints.setting import draft_of
+from gemini_companion.sessions.session import Draft, Session
+
+_ASIDE: Final = re.compile(r"[\W_]+")
+
+
+class PromptRules:
+    """The rules of one turn's prompt. `prompt` has the person's own parts alone, and not what goes along with it.
+
+    The rules of a turn that replaces another one are logged with its answer, as that other turn's are withdrawn then;
+    otherwise with the prompt, so that they hold whatever becomes of the turn.
+    """
+
+    def __init__(self, session: Session, prompt: Sequence[Part], turn_id: str, replaces: str | None) -> None:
+        self._session = session
+        self._turn_id = turn_id
+        self._replaces = replaces
+        self._known = session.history.constraints.all()
+        texts = [text for part in prompt if not is_thought(part) and (text := text_of(part))]
+        self._rules = self._taken(texts)
+
+    def with_prompt(self) -> list[Draft]:
+        """The entries to log with the prompt."""
+        return [] if self._replaces is not None else self._drafts()
+
+    def with_answer(self) -> list[Draft]:
+        """The entries to log with the answer."""
+        return [] if self._replaces is None else self._drafts()
+
+    def tell(self) -> None:
+        """Emit the rules if they have changed since."""
+        if (now := self._session.history.constraints.all()) != self._known:
+            self._known = now
+            emit_constraints(self._session, self._turn_id)
+
+    def _drafts(self) -> list[Draft]:
+        return [draft_of(self._session, rule, by_turn=self._turn_id) for rule in self._rules]
+
+    def _taken(self, texts: Sequence[str]) -> list[Constraint]:
+        mode = self._session.services.settings().compression_constraints
+        if mode == "off":
+            return []
+        standing = list(self._session.history.standing)
+        held = {_key(one.text) for one in standing}
+        proposed = {_key(one.text): one for one in self._known if one.state == "proposed"}
+        taken: list[Constraint] = []
+        for found in (found for text in texts for found in detect(text)):
+            key = _key(found.text)
+            if key in held:
+                continue
+            rule = self._rule(found, standing, may_hold=mode == "auto", earlier=proposed.get(key))
+            if rule is None:
+                continue
+            held.add(key)
+            taken.append(rule)
+            if rule.state == "inForce":
+                standing = [*(one for one in standing if one.constraint_id != rule.replaces), rule]
+        return taken
+
+    def _rule(
+        self, found: Found, standing: Sequence[Constraint], *, may_hold: bool, earlier: Constraint | None
+    ) -> Constraint | None:
+        against = contradicted(found.text, standing)
+        if found.certainty == "permission" and against is None:
+            return None
+        holds = may_hold and found.certainty != "probable"
+        if earlier is not None and not holds:
+            return None
+        rule = Constraint(
+            constraint_id=earlier.constraint_id if earlier else self._session.services.new_id("constraint"),
+            text=found.text,
+            scope="session",
+            state="inForce" if holds else "proposed",
+            created_at=earlier.created_at if earlier else self._session.services.clock.now(),
+            source="prompt",
+            turn_id=self._turn_id,
+            replaces=against.constraint_id if against else None,
+        )
+        if holds and is_beyond_budget(rule, standing):
+            return msgspec.structs.replace(rule, state="proposed", note=BEYOND_BUDGET)
+        return rule
+
+
+def _key(text: str) -> str:
+    """What of a text tells it from another rule."""
+    return _ASIDE.sub(" ", text).strip().casefold()
