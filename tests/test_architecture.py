@@ -47,6 +47,7 @@ def test_only_the_transport_writes_to_the_wire() -> None:
         if re.search(r"sys\.stdout|print\(|os\.dup2?\(", path.read_text("utf-8"))
         and "cli" not in path.parts
         and path.name != "transport.py"
+        and path.relative_to(PACKAGE).as_posix() != "adapters/local/worker.py"  # a process of its own, on a pipe
     ]
     assert writers == []
 

@@ -286,6 +286,12 @@ export interface PromptQueued {
   readonly because: "compression" | "turn";
 }
 
+/** The model runs on this machine and is being loaded into memory; its answer comes after that. */
+export interface ModelLoading {
+  readonly type: "modelLoading";
+  readonly model: string;
+}
+
 /** A piece of the answer. */
 export interface MessageDelta {
   readonly type: "messageDelta";
@@ -1071,6 +1077,7 @@ export interface EventPage {
 export type CompanionEvent =
   | TurnStarted
   | PromptQueued
+  | ModelLoading
   | MessageDelta
   | ThoughtDelta
   | MessageDiscarded

@@ -50,16 +50,22 @@ def new_id(kind: str) -> str:
     return f"{kind}-{uuid.uuid4().hex}"
 
 
-def build_models(env: Mapping[str, str]) -> ModelRegistry:
+def build_models(env: Mapping[str, str], settings: Callable[[], Settings]) -> ModelRegistry:
     """The model adapters, a line each: the first that serves a name has it, the last answers where another cannot.
 
     A new one stands before Gemini's, which serves every name that none before it does.
     """
     from gemini_companion.adapters.gemini import registration as gemini
+    from gemini_companion.adapters.local import registration as local
+    from gemini_companion.adapters.local.file import LocalOptions
     from gemini_companion.adapters.offline import registration as offline
     from gemini_companion.sessions.models.registry import ModelRegistry
 
-    return ModelRegistry([gemini.register(env), offline.register(env)])
+    def local_options() -> LocalOptions:
+        now = settings()
+        return LocalOptions(now.local_model, now.token_limit_override)
+
+    return ModelRegistry([local.register(env, local_options), gemini.register(env), offline.register(env)])
 
 
 def build_services(
@@ -83,7 +89,7 @@ def build_services(
     return Services(
         store=store,
         clock=SystemClock(),
-        models=models or build_models(env),
+        models=models or build_models(env, settings),
         workspace=DiskWorkspace(),
         settings=settings,
         new_id=new_id,

@@ -39,7 +39,10 @@ class ScriptedModel:
         self.name = name
         is_local = name == "offline"
         self.capabilities = Capabilities(
-            counts_remotely=not is_local, reads_documents=is_local, summarises_from_facts=is_local
+            counts_remotely=not is_local,
+            runs_here=is_local,
+            reads_documents=is_local,
+            summarises_from_facts=is_local,
         )
         self.locals: list[LocalContext | None] = []
         self.tasks: list[SummaryTask] = []

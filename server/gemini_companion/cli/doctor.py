@@ -96,7 +96,7 @@ async def _model(env: Mapping[str, str]) -> Check:
     from gemini_companion.wiring import build_models, home_directory
 
     settings = SettingsLoader(home_directory(env), (os.getcwd(),), env).reload(trusted=False).settings
-    models = build_models(env)
+    models = build_models(env, lambda: settings)
     choice = models.choose(settings)
     try:
         if not choice.provider.capabilities.counts_remotely:

@@ -56,6 +56,7 @@ COMMANDS: Final = (
 EVENTS: Final = (
     "turnStarted",
     "promptQueued",
+    "modelLoading",
     "messageDelta",
     "thoughtDelta",
     "messageDiscarded",

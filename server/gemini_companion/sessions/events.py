@@ -54,6 +54,12 @@ class PromptQueued(_Event, tag="promptQueued", frozen=True, kw_only=True):
     because: Literal["turn", "compression"]
 
 
+class ModelLoading(_Event, tag="modelLoading", frozen=True, kw_only=True):
+    """The model runs on this machine and is being loaded into memory; its answer comes after that."""
+
+    model: str
+
+
 class MessageDelta(_Event, tag="messageDelta", frozen=True, kw_only=True):
     """A piece of the answer."""
 
@@ -277,6 +283,7 @@ class TrustChanged(_Event, tag="trustChanged", frozen=True, kw_only=True):
 Event: TypeAlias = (
     TurnStarted
     | PromptQueued
+    | ModelLoading
     | MessageDelta
     | ThoughtDelta
     | MessageDiscarded

@@ -21,6 +21,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       open(chat, turn, visibleText(event.prompt), time);
       chat.change(`a:${turn}`, "answer", { state: "sending", model: event.model, since: time });
       return;
+    case "modelLoading":
+      chat.noticeBefore(`a:${turn}`, "info", chat.t("The model is being loaded into memory."));
+      return;
     case "thoughtDelta":
       begin(chat, turn, "thinking", event.attempt, time);
       chat.extend(turn, "thoughts", event.text);

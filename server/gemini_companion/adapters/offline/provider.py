@@ -37,7 +37,7 @@ _REMEMBERED_PARTS: Final = 200_000
 _SNAPSHOT_SHARE: Final = 5
 """Without a task, a snapshot may take a fifth of what it replaces."""
 
-_CAPABILITIES: Final = Capabilities(reads_documents=True, summarises_from_facts=True)
+_CAPABILITIES: Final = Capabilities(runs_here=True, reads_documents=True, summarises_from_facts=True)
 
 _WORD: Final = lazy(r"\s+|[぀-ヿ㐀-鿿]{1,4}\s*|[^\s぀-ヿ㐀-鿿]{1,40}\s*")
 _FIRST_REQUEST: Final = lazy(r"(?m)^user: (?P<said>[^\n]+)")

@@ -26,9 +26,13 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """What a provider can do beyond answering. Sessions ask for these, never for a provider's name."""
 
     counts_remotely: bool = False
-    """Its counts and the usage of its answers come from a service; without it the ledger estimates them."""
+    """Its counts and the usage of its answers come from a service, or from the model's own tokenizer; without it the
+    ledger estimates them.
+    """
+    runs_here: bool = False
+    """It runs on this machine: nothing of a request leaves it."""
     reads_documents: bool = False
-    """It takes a `LocalContext`: it runs on this machine, and nothing that it reads leaves it."""
+    """It takes a `LocalContext`; only for one that `runs_here`."""
     summarises_from_facts: bool = False
     """It is a `FactSummariser`: it writes snapshots from the contents themselves, without a prompt."""
     calls_tools: bool = False
@@ -77,6 +81,8 @@ class ModelChunk(msgspec.Struct, frozen=True, kw_only=True):
     block_reason: str | None = None
     usage: Usage | None = None
     model_version: str | None = None
+    is_loading: bool = False
+    """The model is being loaded into memory, which may take a while; nothing else is in this chunk."""
 
 
 class CountedTokens(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gemini_companion.engine.tokens.limits import DEFAULT_MODEL, KnownModel
@@ -17,9 +17,11 @@ class Registration:
     catalogue: ModelCatalogue
     provider: ModelProvider | None
     missing: str = ""
-    """Without a provider: the reason, as the end of a sentence ("no API key was found")."""
+    """Without a provider, or not set up: the reason, as the end of a sentence ("no API key was found")."""
     remedy: str = ""
-    """Without a provider: what a person can do about it, as a sentence."""
+    """Without a provider, or not set up: what a person can do about it, as a sentence."""
+    is_set_up: Callable[[], bool] = lambda: True
+    """Whether the settings of the moment have what the provider needs; cheap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,7 @@ class ModelRegistry:
         name, reason = next((name, reason) for name, reason in sources if name)
         registered = self._registered(name)
         catalogue = registered.catalogue
-        if registered.provider is not None:
+        if registered.provider is not None and registered.is_set_up():
             return ModelChoice(
                 asked=name,
                 name=catalogue.resolve(name),

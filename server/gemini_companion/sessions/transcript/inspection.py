@@ -134,7 +134,7 @@ def model_report(services: Services, choice: ModelChoice) -> ModelReport:
         current=choice.name,
         default=services.models.choose(services.settings()).name,
         provider=choice.provider.name,
-        is_local=choice.provider.capabilities.reads_documents,
+        is_local=choice.provider.capabilities.runs_here,
         reason=choice.reason,
         hint=choice.remedy,
     )

@@ -13,7 +13,7 @@ from gemini_companion.engine.errors import Blocked, ModelFault, ModelUnavailable
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.history.part import is_thought, is_truthy, text_of
-from gemini_companion.sessions.events import Event, MessageDelta, MessageDiscarded, ThoughtDelta
+from gemini_companion.sessions.events import Event, MessageDelta, MessageDiscarded, ModelLoading, ThoughtDelta
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelProvider, ModelRequest
 from gemini_companion.sessions.retry import RetryBudget
 
@@ -106,7 +106,7 @@ async def stream_answer(
     while True:
         draft = _Draft()
         try:
-            await _receive(provider.stream(request, local), draft, emit, attempt)
+            await _receive(provider.stream(request, local), draft, emit, attempt, request.model)
             return _checked(draft, bool(request.tools))
         except ModelFault as fault:
             if draft.shown or retries.allows(fault, attempt):
@@ -117,7 +117,7 @@ async def stream_answer(
 
 
 async def _receive(
-    chunks: AsyncIterator[ModelChunk], draft: _Draft, emit: Callable[[Event], None], attempt: int
+    chunks: AsyncIterator[ModelChunk], draft: _Draft, emit: Callable[[Event], None], attempt: int, model: str
 ) -> None:
     """Read the answer to its end. A fault after the finish reason is none: the answer is whole, and paid for."""
     async with aclosing(cast("AsyncGenerator[ModelChunk]", chunks)) as pieces:
@@ -136,6 +136,8 @@ async def _receive(
                     f"The model's safety filter refused the prompt ({chunk.block_reason}).",
                     hint="Say it differently, or leave out what may have caused it.",
                 )
+            if chunk.is_loading:
+                emit(ModelLoading(model=model))
             draft.add(chunk)
             for part in chunk.parts:
                 text = text_of(part)
