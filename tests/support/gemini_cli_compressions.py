@@ -9,7 +9,6 @@ from typing import Any, Final, TypeGuard
 import msgspec
 import pytest
 
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.errors import (
     CompanionError,
     InvalidInput,
@@ -31,6 +30,7 @@ from gemini_companion.engine.history.log import (
     ToolResultEntry,
 )
 from gemini_companion.engine.history.part import response_of, text_of
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.compression.service import compress_at_safe_point
 from gemini_companion.sessions.models.port import ModelChunk, ModelRequest

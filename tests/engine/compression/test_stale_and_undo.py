@@ -8,11 +8,11 @@ import pytest
 from gemini_companion.engine.compression.messages import message_for
 from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.strategies.split import SplitStrategy
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.errors import CompressionNotFound
 from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.log import CompressionEntry
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from tests.support.logs import SNAPSHOT, Book, agent_run, outcome_of
 
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.errors import CompressionNotFound
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.part import visible_text
-from gemini_companion.engine.history.pinned import PINS_INTRODUCTION
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, PINS_INTRODUCTION
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.interchange import decode_session_file
 from gemini_companion.sessions.interchange.importing import entries_of, log_of
