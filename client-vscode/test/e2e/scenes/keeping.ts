@@ -77,7 +77,7 @@ export function keeping(set: Stage): void {
         await isFocused(panel);
         return true;
       });
-      await isShown("Question 1:");
+      await isShown("Answer 1. The tokenizer keeps its buffer");
       await panel.frame
         .getByText("1 earlier turn is no longer sent to Gemini")
         .or(panel.frame.getByText(/earlier turns are no longer sent/))

@@ -24,7 +24,7 @@ export class FoldingMenu {
         title: t("Compresses this turn and everything after it; a preview comes first"),
       }),
     );
-    this.element.addEventListener("toggle", () => context.keepPlace());
+    this.element.querySelector("summary")?.addEventListener("click", () => context.keepPlace());
   }
 
   /** Shown where it can be done: not for what is hidden already, is on its way, or is somebody else's. */
@@ -37,5 +37,6 @@ export class FoldingMenu {
     this.element.open = false;
     this.element.querySelector("summary")?.focus();
     this.#context.host.send({ type: "compress", preview: true, guided: false, [where]: this.turnId });
+    this.#context.goToEnd();
   }
 }
