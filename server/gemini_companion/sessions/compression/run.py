@@ -141,7 +141,9 @@ class CompressionRun:
         plan = await off_loop(len(items), partial(self.strategy.plan, trim, log))
         if plan is None:
             return self._nothing()
-        gate = SnapshotGate(session, span_of_plan(plan), window=session.limit(self.choice), guidance=self.compression.wish.guidance)
+        gate = SnapshotGate(
+            session, span_of_plan(plan), window=session.limit(self.choice), guidance=self.compression.wish.guidance
+        )
         try:
             admission = await self._summarise(plan, gate)
         finally:
