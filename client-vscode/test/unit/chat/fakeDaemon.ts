@@ -225,6 +225,8 @@ function statusOf(sessionId: string, change: Partial<CompressionStatusReport>): 
     tokensUntilCompression: 49,
     compressions: 0,
     canUndo: false,
+    mode: "auto",
+    isDue: false,
     ...change,
   };
 }

@@ -26,6 +26,8 @@ const REPORT: CompressionStatusReport = {
   tokensUntilCompression: 115_288,
   compressions: 1,
   canUndo: true,
+  mode: "auto",
+  isDue: false,
 };
 
 describe("errors", () => {

@@ -73,6 +73,8 @@ describe("notifications", () => {
       tokensUntilCompression: null,
       compressions: 0,
       canUndo: false,
+      mode: "auto",
+      isDue: false,
     };
     const read = (params: unknown): unknown => readNotification("gemini/compressionStatus/didChange", params);
     expect(read(status)).toEqual({ params: status });

@@ -144,7 +144,8 @@ class CompressionRun:
             snapshot = await self._summarise(plan)
             if snapshot is None:
                 return await self._failed(self.result("COMPRESSION_FAILED_EMPTY_SUMMARY", plan=plan))
-            retention = await check.measure(snapshot, plan.tail)
+            snapshot = self.strategy.finish(plan, snapshot)
+            retention = await check.measure(snapshot, plan.stays)
         finally:
             check.cancel()
         change = self.strategy.conclude(plan, snapshot)
