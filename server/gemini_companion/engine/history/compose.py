@@ -36,7 +36,8 @@ def compose(
                 if compression.keeps
                 else []
             )
-            items[low:high] = [*kept, *_replacement(compression, pins, measure)]
+            shown = pins if compression is hiding[-1] else {}  # once, however many snapshots stand
+            items[low:high] = [*kept, *_replacement(compression, shown, measure)]
     outputs: defaultdict[int, dict[int, str]] = defaultdict(dict)
     for compression in in_force.values():  # of an output that was cut twice the newer cut holds
         for cut in compression.cuts:

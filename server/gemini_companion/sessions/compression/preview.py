@@ -114,27 +114,27 @@ class _ApplyRun(CompressionRun):
             )
             return await self._failed(self.result(status, counts, message=message))
         self.compression.enter("installing")
-        split_at = sum(1 for item in before if entry.hides is not None and item.seq <= entry.hides[1])
+        first, last = entry.hides or (1, 0)
+        split_at = sum(1 for item in before if item.seq <= last)
+        span = [item for item in before if first <= item.seq <= last and item.seq not in entry.keeps]
+        stay = [item for item in before if not first <= item.seq <= last or item.seq in entry.keeps]
         result = msgspec.structs.replace(
             self.result(status, counts, snapshot=text, with_id=True),
             split_at=split_at,
             kept_contents=len(before) - split_at,
-            retention=await self._retention(before[:split_at], text, before[split_at:], entry)
-            if snapshot is not None
-            else entry.result.retention,
+            strategy=entry.result.strategy,
+            verdict=entry.result.verdict,
+            retention=await self._retention(span, text, stay) if snapshot is not None else entry.result.retention,
         )
         stamp = session.stamp()
         return await self._install(
             msgspec.structs.replace(entry, result=result, id=stamp["id"], time=stamp["time"]), preview.base_seq
         )
 
-    async def _retention(
-        self, hidden: Sequence[Item], text: str | None, tail: Sequence[Item], entry: CompressionEntry
-    ) -> Retention | None:
+    async def _retention(self, hidden: Sequence[Item], text: str | None, stay: Sequence[Item]) -> Retention | None:
         """Of an edited snapshot; what stands beside it word for word counts as kept."""
         fresh = [item for item in hidden if item.kind not in REPLACEMENT_KINDS]
-        kept = [item for item in hidden if item.seq in entry.keeps]
-        return await measure_once(self.session, fresh, text or "", (*kept, *tail))
+        return await measure_once(self.session, fresh, text or "", stay)
 
 
 def _edited(planned: CompressionEntry, snapshot: str | None) -> tuple[CompressionEntry, str | None]:

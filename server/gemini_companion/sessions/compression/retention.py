@@ -6,11 +6,11 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import measure_retention, text_of_content, wanted_facts
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import Retention
-from gemini_companion.sessions.compression.summariser import sources_of
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import Poll, in_thread
 

@@ -25,7 +25,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.compression.messages import message_for
-from gemini_companion.engine.compression.strategies.registry import STRATEGIES
+from gemini_companion.engine.compression.strategies.registry import DEFAULT_STRATEGY, STRATEGIES
 from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, trim_outputs
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
 from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
@@ -38,7 +38,9 @@ from gemini_companion.engine.history.log import (
     PreviewEntry,
 )
 from gemini_companion.engine.tokens.ledger import TokenCount
+from gemini_companion.sessions.compression.cost import verdict_of_plan
 from gemini_companion.sessions.compression.install import count_both, install, observe_before
+from gemini_companion.sessions.compression.reach import log_state, reach_of
 from gemini_companion.sessions.compression.retention import RetentionCheck
 from gemini_companion.sessions.compression.summariser import Summariser
 from gemini_companion.sessions.compression_state import Compression
@@ -129,14 +131,17 @@ class CompressionRun:
     async def _steps(self) -> CompressionResult:
         session, history = self.session, self.session.history
         items = history.curated()
-        log = LogState(history.version, tuple(history.in_force.values()), history.excluded_from)
         if not items:
             return self._nothing()
+        reach = reach_of(session, self.compression.wish)
+        if reach.obstacle:
+            return self._nothing(reach.obstacle)
+        log = log_state(session, self.choice, reach.span)
         self.compression.enter("truncating")
         trim = await self._trim(items)
         if session.breaker.has_failed(self.tokens.tokens) and not self.forced:
             return await self._truncate_only(trim, log.version)
-        plan = await off_loop(len(items), partial(self.strategy.plan, trim, log))
+        plan = await off_loop(len(items), partial(self._plan, trim, log))
         if plan is None:
             return self._nothing()
         check = RetentionCheck(session, plan.hidden)
@@ -160,12 +165,22 @@ class CompressionRun:
         if status != "COMPRESSED":
             return await self._failed(self.result(status, counts, plan=plan))
         result = msgspec.structs.replace(
-            self.result(status, counts, plan=plan, snapshot=snapshot, with_id=True), retention=retention
+            self.result(status, counts, plan=plan, snapshot=snapshot, with_id=True),
+            retention=retention,
+            verdict=verdict_of_plan(session, self.choice, plan, counts, snapshot),
         )
         if self.compression.is_preview:
             return await self._keep_preview(self._entry(change, result), plan.base_version)
         self.compression.enter("installing")
         return await self._install(self._entry(change, result), plan.base_version)
+
+    def _plan(self, trim: Trim, log: LogState) -> Plan | None:
+        """The strategy's plan. An automatic run that it has none for, which may be a rescue, does as `split`."""
+        plan = self.strategy.plan(trim, log)
+        if plan is None and not self.forced and self.strategy.name != DEFAULT_STRATEGY:
+            self.strategy = STRATEGIES[DEFAULT_STRATEGY]()
+            plan = self.strategy.plan(trim, log)
+        return plan
 
     async def _trim(self, items: list[Item]) -> Trim:
         session = self.session

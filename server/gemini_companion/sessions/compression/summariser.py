@@ -9,17 +9,16 @@ from typing import Final, NamedTuple, TypeVar
 
 from gemini_companion.engine.compression.answer import read_answer, read_snapshot
 from gemini_companion.engine.compression.instructions import REPAIR_REQUEST, SYSTEM_INSTRUCTION, VERIFY_REQUEST
-from gemini_companion.engine.compression.prompt import editor_paths, follow_up, quoted_texts, summary_contents
+from gemini_companion.engine.compression.prompt import follow_up, quoted_texts, summary_contents
+from gemini_companion.engine.compression.sources import snapshot_from_facts, task_of
 from gemini_companion.engine.compression.types import Plan
-from gemini_companion.engine.facts.fact import FactSource, SummaryTask
-from gemini_companion.engine.history.content import Content, user_text, visible_text_of
+from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.prompts.attachments import as_read
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.events import Phase
 from gemini_companion.sessions.models.port import FactSummariser, ModelProvider, ModelRequest, fact_summariser
 from gemini_companion.sessions.retry import RetryBudget
-from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.threads import in_thread, off_loop
 
 T = TypeVar("T")
 
@@ -32,9 +31,6 @@ FENCE_TOKENS: Final = 30
 LEAST_WORDS: Final = 150
 TOKENS_A_WORD: Final = 7
 """A snapshot is to have a word for so many tokens that it hides, in all at most a third of an answer's tokens."""
-
-FACTS_BUDGET_SHARE: Final = 5
-"""A snapshot written from the facts may have a fifth of the tokens that it hides."""
 
 ReportPhase = Callable[[Phase, int | None, int | None], None]
 
@@ -84,6 +80,12 @@ class Summariser:
 
         Raises the `ModelFault` that retries did not cure.
         """
+        if not plan.asks_model:
+            self._report("summarising", None, None)
+            count = self._ledger.count_text
+            return await in_thread(
+                lambda poll: snapshot_from_facts(plan, count_text=count, guidance=guidance, poll=poll)
+            )
         by_facts = fact_summariser(self._provider)
         if by_facts is not None:
             return await self._extract(by_facts, plan, guidance)
@@ -132,14 +134,8 @@ class Summariser:
 
     async def _extract(self, by_facts: FactSummariser, plan: Plan, guidance: str) -> str | None:
         """The snapshot of a provider that reads the contents themselves: no prompt to parse, no window to keep to."""
-        task = SummaryTask(
-            sources=sources_of(plan.hidden),
-            previous_snapshot=plan.previous_snapshot,
-            guidance=guidance,
-            budget_tokens=max(400, plan.hidden_tokens // FACTS_BUDGET_SHARE),
-            hidden_tokens=plan.hidden_tokens,
-        )
         self._report("summarising", None, None)
+        task = task_of(plan, guidance)
         answer = await self._retries.run(lambda: by_facts.summarise(task))
         self.calls += 1
         return read_snapshot(answer)
@@ -178,21 +174,3 @@ class Summariser:
         chunk = await self._retries.run(lambda: self._provider.generate(request))
         self.calls += 1
         return visible_text_of(chunk.parts)
-
-
-def sources_of(items: Sequence[Item]) -> tuple[FactSource, ...]:
-    """The contents in order, attached files separate from the prompt that they came with.
-
-    Of IDE context only the paths: what the texts of files say is no fact of the conversation.
-    """
-    contents = [(item, content) for item in items for content in _as_source(item)]
-    return tuple(
-        FactSource(index=index, content=content, seq=item.seq, ide_context=item.kind == "ide")
-        for index, (item, content) in enumerate(contents)
-    )
-
-
-def _as_source(item: Item) -> tuple[Content, ...]:
-    if item.kind != "ide":
-        return as_read(item.content)
-    return (user_text("\n".join(editor_paths(visible_text_of(item.content.parts)))),)
