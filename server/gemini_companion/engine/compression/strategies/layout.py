@@ -79,6 +79,17 @@ class Layout:
         """Where a span may end, rising: before the prompts that stand in no block."""
         return [index for index in self.prompts if self.block_starts[index] == index]
 
+    def is_clean(self, index: int) -> bool:
+        """Whether a cut at `index` parts no run of the model, and no call from its result."""
+        items = self.items
+        if 0 < index < len(items) and items[index].content.role == "model" == items[index - 1].content.role:
+            return items[index].kind in REPLACEMENT_KINDS or items[index - 1].kind in REPLACEMENT_KINDS
+        while index < len(items) and items[index].content.role == "user":
+            if items[index].shape is Shape.RESULTS:
+                return False
+            index += 1
+        return True
+
     def with_editor_state(self, index: int, *, least: int = 0) -> int:
         """`index`, or the first of the IDE entries right before it: the editor's state belongs to the prompt after it.
 

@@ -75,7 +75,7 @@ class CuttingStrategy:
 def reached(layout: Layout, first: int, last: int) -> Cutting | None:
     """The cut that hides the contents from `first` to `last`, sequence numbers where turns begin and end.
 
-    `None` if none of them is in the view, or if it would cut into a block.
+    `None` if none of them is in the view, or if it would cut into a block, or a call from its result.
     """
     items, starts = layout.items, layout.block_starts
     inside = [index for index, item in enumerate(items) if first <= item.seq <= last]
@@ -86,7 +86,7 @@ def reached(layout: Layout, first: int, last: int) -> Cutting | None:
         start = 0
     while split < len(items) and starts[split] != split:  # a kept content of a block that reaches further
         split += 1
-    if starts[start] != start:
+    if starts[start] != start or not layout.is_clean(start) or not layout.is_clean(split):
         return None
     return Cutting(split, start_at=start)
 
@@ -100,6 +100,8 @@ def make_plan(trim: Trim, layout: Layout, cutting: Cutting) -> Plan | None:
         return None
     first = FIRST_SEQ if start_at == 0 else layout.first_seq(start_at)
     last = _last_seq(layout, split_at)
+    if log.reach is not None and split_at == len(trim.items):
+        last = max(last, log.reach[1])
     if log.excluded_from is not None:
         if any(trim.items[index].seq >= log.excluded_from for index in before):
             return None
