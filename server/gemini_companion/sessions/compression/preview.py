@@ -121,7 +121,7 @@ class _ApplyRun(CompressionRun):
         result = msgspec.structs.replace(
             self.result(status, counts, snapshot=text, with_id=True),
             split_at=split_at,
-            kept_contents=len(before) - split_at,
+            kept_contents=len(stay),
             strategy=entry.result.strategy,
             verdict=entry.result.verdict,
             retention=await self._retention(span, text, stay) if snapshot is not None else entry.result.retention,
