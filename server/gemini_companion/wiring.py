@@ -174,6 +174,7 @@ class Daemon:
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
         from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
+        from gemini_companion.sessions.recall.meaning import keep_embedded
 
         if self._app is None or self._maintenance:
             return
@@ -183,6 +184,7 @@ class Daemon:
             loop.create_task(work, name="maintenance"),
             loop.create_task(keep_house(self._app, services.clock), name="keeping house"),
             loop.create_task(index_for_recall(self._store), name="indexing for recall"),
+            loop.create_task(keep_embedded(services), name="embedding for recall"),
         ]
 
     async def _on_close(self, connection: Connection) -> None:

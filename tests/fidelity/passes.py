@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
+from gemini_companion.engine.compression.split_strategy import SplitStrategy
 
 from gemini_companion.engine.compression.gate import GateOptions, gate
-from gemini_companion.engine.compression.split_strategy import SplitStrategy
+from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.compression.types import LogState, Plan, Trim
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
@@ -30,7 +31,6 @@ from gemini_companion.engine.history.item import REPLACEMENT_KINDS
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import TokenLedger
-from gemini_companion.sessions.compression.summariser import sources_of
 from gemini_companion.sessions.interchange.importing import entries_of
 
 SummariserName: TypeAlias = Literal["oracle", "lossy", "terse", "offline"]

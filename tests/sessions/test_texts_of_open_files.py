@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.history.part import visible_text
-from gemini_companion.sessions.compression.summariser import sources_of
 from tests.sessions.test_ide_context_of_turns import PATHS, show
 from tests.support.sessions import Studio
 

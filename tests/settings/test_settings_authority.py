@@ -47,6 +47,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.compression.adaptive": False,
     "companion.compression.constraints": "off",
     "companion.compression.compare": "reserve",
+    "companion.recall.embeddings": True,
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,
     "companion.prompt.mandates": False,
@@ -103,7 +104,7 @@ def test_an_untrusted_workspace_decides_nothing_but_how_imports_are_put_together
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():
     forbidden = [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)]
-    assert forbidden == ["model.local", "companion.trustedFolders"]
+    assert forbidden == ["model.local", "companion.recall.embeddings", "companion.trustedFolders"]
 
 
 # --- names that choose an endpoint

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gemini_companion.engine.compression.strategies.split import SplitStrategy
+from gemini_companion.engine.compression.strategies.registry import STRATEGIES
 from gemini_companion.engine.compression.truncate import trim_outputs
 from gemini_companion.engine.compression.types import LogState, Plan, Trim, ViewChange
 from gemini_companion.engine.compression.undo import plan_undo
@@ -31,8 +31,10 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
     UnpinEntry,
 )
+from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.engine.tokens.limits import DEFAULT_TOKEN_LIMIT
 
 E = TypeVar("E", bound=Entry)
 
@@ -89,15 +91,24 @@ def item_of(content: Content, seq: int, kind: Any = "prompt", compression_id: st
 
 
 class Book:
-    """A log under way. `budget` (tokens) and `limit` (characters) are those of tool outputs."""
+    """A log under way. `budget` (tokens) and `limit` (characters) are those of tool outputs, `window` the model's."""
 
     def __init__(
-        self, *, budget: int = 50_000, limit: int = 40_000, measure: Callable[[Content], Measure] = LEDGER.measure
+        self,
+        *,
+        budget: int = 50_000,
+        limit: int = 40_000,
+        window: int = DEFAULT_TOKEN_LIMIT,
+        measure: Callable[[Content], Measure] = LEDGER.measure,
     ) -> None:
         self.history = History(measure)
         self.budget = budget
         self.limit = limit
+        self.window = window
         self.turn = ""
+        self.strategy: StrategyName = "split"
+        self.reach: tuple[int, int] | None = None
+        """What the next plan is asked to hide."""
 
     @property
     def entries(self) -> list[Entry]:
@@ -187,13 +198,20 @@ class Book:
 
     def plan(self) -> Plan | None:
         history = self.history
-        log = LogState(history.version, tuple(history.in_force.values()), history.excluded_from)
-        return SplitStrategy().plan(self.trim(), log)
+        log = LogState(
+            history.version,
+            tuple(history.in_force.values()),
+            history.excluded_from,
+            reach=self.reach,
+            limit=self.window,
+        )
+        return STRATEGIES[self.strategy]().plan(self.trim(), log)
 
     def compression(self, plan: Plan, snapshot: str = SNAPSHOT) -> CompressionEntry:
         """The entry that would install `plan`, without a sequence number."""
         compression_id = f"c{self.history.version + 1}"
-        change = SplitStrategy().conclude(plan, snapshot)
+        strategy = STRATEGIES[self.strategy]()
+        change = strategy.conclude(plan, strategy.finish(plan, snapshot))
         return change.entry(id="draft", time=0, compression_id=compression_id, result=outcome_of("COMPRESSED"))
 
     def install(self, entry: CompressionEntry) -> CompressionEntry:

@@ -5,18 +5,21 @@ view.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from random import Random
+from typing import Any, Final, TypeAlias, get_args
 
 import msgspec
 from hypothesis import strategies as st
 
 from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.verdict import StrategyName
 from tests.support.logs import Book, call, result
 
 Step: TypeAlias = tuple[str, Any]
 
 BUDGET: Final = 600
+WINDOW: Final = 4_000
 LIMIT: Final = 2_000
 """Outputs of random books: small enough to be quick, large enough to be cut."""
 
@@ -88,24 +91,116 @@ _AFTER_A_RUN: Final = _LONG.map(
 _AFTER_TALK: Final = _LONG.map(
     lambda steps: [("talk", 4), ("ide", True), ("outputs", 4), ("truncate", None), ("compress", 40), *steps]
 )
+_NAMES_OF_STRATEGIES: Final = get_args(StrategyName)
+_STRATEGIC: Final = st.lists(
+    st.one_of(
+        STEPS,
+        st.tuples(st.just("strategy"), st.sampled_from(_NAMES_OF_STRATEGIES)),
+        st.tuples(st.just("upTo"), st.integers(0, 12)),
+        st.tuples(st.just("from"), st.integers(0, 12)),
+    ),
+    min_size=8,
+    max_size=40,
+)
+STRATEGIC_PROGRAMS: Final = st.one_of(
+    _STRATEGIC,
+    _STRATEGIC.map(lambda steps: [("talk", 4), ("run", 5), ("outputs", 3), ("talk", 3), *steps]),
+)
+"""Programs with compressions of every strategy, up to turns, and from turns on."""
+
 PROGRAMS: Final = st.one_of(st.lists(STEPS, max_size=12), _LONG, _AFTER_A_RUN, _AFTER_TALK)
 
 PROGRAMS_WITH_RULES: Final = st.lists(st.one_of(STEPS, RULE_STEPS), min_size=4, max_size=40)
 """The same with rules that are laid down in prompts, set, replaced and released."""
 
 
-def write(steps: list[Step], *, after_each: Callable[[Book, Step], None] | None = None) -> Book:
-    """A book that these steps wrote. Steps that make no sense where they stand do nothing."""
-    book = Book(budget=BUDGET, limit=LIMIT)
+def random_program(random: Random, length: int) -> list[Step]:
+    """A program like those of `STRATEGIC_PROGRAMS`, drawn fast: for very many of them."""
+    texts = (
+        "go on",
+        "x" * 300,
+        "<state_snapshot>pasted</state_snapshot>",
+        "日本語の文" * 20,
+        "never touch legacy/",
+        "",
+    )
+    replies: tuple[Part, ...] = (
+        {"text": "fine"},
+        {"text": "We decided to use SQLite."},
+        {"text": "hm", "thought": True, "thoughtSignature": "s"},
+        {"text": ""},
+        {},
+        {"text": "", "thoughtSignature": "s"},
+    )
+    kinds = ("answer", "answer", "idless", "orphan", "text", "next")
+
+    def calls() -> list[tuple[str, str | None]]:
+        return [
+            (random.choice(("run", "read")), random.choice((None, None, "a", "b"))) for _ in range(random.randint(1, 4))
+        ]
+
+    def results() -> list[tuple[str, int, int]]:
+        return [
+            (random.choice(kinds), random.randint(0, 3), random.choice((0, 40, 700, 2_500)))
+            for _ in range(random.randint(0, 5))
+        ]
+
+    makers: tuple[Callable[[], Step], ...] = (
+        lambda: ("prompt", random.choice(texts)),
+        lambda: ("calls", calls()),
+        lambda: ("results", results()),
+        lambda: ("round", random.choice((3, 700, 6_000))),
+        lambda: ("reply", random.sample(replies, random.randint(0, 3))),
+        lambda: ("say", random.choice(texts)),
+        lambda: ("ide", random.random() < 0.7),
+        lambda: ("end", random.choice(("completed", "completed", "cancelled", "failed", "interrupted", "stopped"))),
+        lambda: ("talk", random.randint(1, 4)),
+        lambda: ("run", random.randint(1, 5)),
+        lambda: ("compress", random.randint(0, 300)),
+        lambda: ("compress", random.randint(0, 300)),
+        lambda: ("strategy", random.choice(_NAMES_OF_STRATEGIES)),
+        lambda: ("strategy", random.choice(_NAMES_OF_STRATEGIES)),
+        lambda: ("upTo", random.randint(0, 12)),
+        lambda: ("from", random.randint(0, 12)),
+        lambda: ("truncate", None),
+        lambda: ("undo", random.choice((None, 0, 1, 2, 3))),
+        lambda: ("pin", "never touch legacy/"),
+        lambda: ("unpin", random.randint(0, 3)),
+        lambda: ("preview", random.randint(0, 300)),
+        lambda: ("apply", None),
+        lambda: ("resume", None),
+        lambda: ("anew", (random.random() < 0.5, random.choice(("", "compress", "preview")))),
+    )
+    return [random.choice(makers)() for _ in range(length)]
+
+
+def write(
+    steps: list[Step],
+    *,
+    after_each: Callable[[Book, Step], None] | None = None,
+    before_reached: Callable[[Book], None] | None = None,
+) -> Book:
+    """A book that these steps wrote. Steps that make no sense where they stand do nothing.
+
+    `before_reached` is called before each compression up to a turn or from one on, with the book's `reach` set.
+    """
+    book = Book(budget=BUDGET, limit=LIMIT, window=WINDOW)
     for step in steps:
-        _take(book, step)
+        _take(book, step, before_reached or (lambda _: None))
         if after_each is not None:
             after_each(book, step)
     return book
 
 
-def _take(book: Book, step: Step) -> None:
+def _take(book: Book, step: Step, before_reached: Callable[[Book], None]) -> None:
     kind, argument = step
+    if kind in ("upTo", "from"):
+        book.reach = _reach(book, kind, argument)
+        if book.reach is not None and not book.history.has_open_call():
+            before_reached(book)
+            book.compress("<state_snapshot>\n" + "r" * 50 + "\n</state_snapshot>")
+        book.reach = None
+        return
     if (
         kind not in ("results", "pin", "unpin", "rule", "replace", "release", "preview", "end")
         and book.history.has_open_call()
@@ -192,6 +287,8 @@ def _change(book: Book, kind: str, argument: Any) -> None:
     match kind:
         case "compress":
             book.compress("<state_snapshot>\n" + "s" * argument + "\n</state_snapshot>")
+        case "strategy":
+            book.strategy = argument
         case "truncate":
             book.truncate()
         case "undo" if history.in_force:
@@ -226,3 +323,17 @@ def _change(book: Book, kind: str, argument: Any) -> None:
             book.anew("once more", answer, between=lambda: _change(book, meanwhile, 50))
         case _:
             pass
+
+
+def _reach(book: Book, kind: str, number: int) -> tuple[int, int] | None:
+    """Of a turn that no compression hides, as sessions find it; `None` for one that cannot be named."""
+    history = book.history
+    turns = list(dict.fromkeys(item.turn_id for item in history.sources))
+    if not turns:
+        return None
+    turn = turns[number % len(turns)]
+    if turn == book.turn or history.is_hidden(turn):
+        return None
+    seqs = [item.seq for item in history.sources if item.turn_id == turn]
+    running = (item.seq for item in history.sources if item.turn_id == book.turn)
+    return (1, max(seqs)) if kind == "upTo" else (min(seqs), min(running, default=history.version + 1) - 1)

@@ -53,6 +53,7 @@ class ScriptedModel:
         self.default_stream: Answer = "Done."
         self.default_answer: Answer = SNAPSHOT
         self.count: Callable[[ModelRequest], int] = count_request
+        self.answer_usage: Callable[[ModelRequest, str], Usage] = self._usage
         self.gate = asyncio.Event()
         self.gate.set()
         self.called = asyncio.Event()
@@ -74,12 +75,7 @@ class ScriptedModel:
         for word in answer.split(" "):
             yield ModelChunk(parts=({"text": word + " "},))
             await asyncio.sleep(0)
-        usage = Usage(
-            prompt_tokens=self.count(request),
-            output_tokens=len(answer) // 4,
-            total_tokens=self.count(request) + len(answer) // 4,
-        )
-        yield ModelChunk(finish_reason="STOP", usage=usage)
+        yield ModelChunk(finish_reason="STOP", usage=self.answer_usage(request, answer))
 
     async def generate(self, request: ModelRequest) -> ModelChunk:
         self._note(request)
@@ -123,6 +119,10 @@ class ScriptedModel:
     def main(self) -> list[ModelRequest]:
         """The requests of turns."""
         return [request for request in self.requests if request.role == "main"]
+
+    def _usage(self, request: ModelRequest, answer: str) -> Usage:
+        prompt, output = self.count(request), len(answer) // 4
+        return Usage(prompt_tokens=prompt, output_tokens=output, total_tokens=prompt + output)
 
     def _note(self, request: ModelRequest) -> None:
         self.requests.append(request)

@@ -252,7 +252,7 @@ export class Chat extends ChatState {
         tokenLimit,
         tokenCountSource: source,
         tokensUntilCompression: tokensUntilCompression ?? null,
-        isDue: tokensUntilCompression !== null && tokensUntilCompression !== undefined && tokensUntilCompression <= 0,
+        isDue: tokensUntilCompression !== undefined && tokensUntilCompression <= 0,
       };
     }
     this.conversation.apply(params);

@@ -133,6 +133,129 @@ const scenes = {
     assert.equal(box.text, "line 4321 of");
     assert.ok(box.top > 0 && box.bottom < 700, `it is at ${box.top} px`);
   },
+
+  "goes from a message deep in the chat to the preview that was asked for there": async ({ page, frames, at }) => {
+    await page.evaluate(() => window.tests.show(window.tests.conversation(10, 600)));
+    await frames(6);
+    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
+    await frames(4);
+    const first = page.getByRole("article", { name: "You" }).first();
+    await first.getByText("⋯").click();
+    await frames(3);
+    await first.getByRole("button", { name: "Compress up to here" }).click();
+    await frames(4);
+    assert.ok((await at("fromEnd")) < 1, "the end is in sight, where the preview comes");
+    assert.deepEqual(await page.evaluate(() => window.tests.sent.filter(({ type }) => type === "compress")), [
+      { type: "compress", preview: true, guided: false, upTo: "t0" },
+    ]);
+  },
+
+  "opens what a compression kept without moving what was pressed, though the end is followed": async ({
+    page,
+    frames,
+  }) => {
+    await page.evaluate(() => {
+      const facts = Array.from({ length: 40 }, (_, at) => ({
+        kind: at % 2 ? "path" : "directive",
+        text: `fact ${at}`,
+      }));
+      const result = {
+        status: "COMPRESSED",
+        trigger: "manual",
+        originalTokenCount: 900,
+        newTokenCount: 100,
+        tokenCountSource: "api",
+        modelCalls: 1,
+        durationMs: 1,
+        message: "",
+        retention: { score: 0.5, facts: 80, kept: 40, repaired: 0, missing: facts, appended: 3, unsupported: [] },
+      };
+      const divider = {
+        kind: "divider",
+        id: "c:1",
+        version: 1,
+        compressionId: "1",
+        state: "compressed",
+        trigger: "manual",
+        result,
+      };
+      window.tests.show([...window.tests.conversation(10, 600), divider]);
+    });
+    await frames(6);
+    const summary = page.getByText(/^Kept 40 of 80 facts/);
+    const before = await summary.boundingBox();
+    await summary.click();
+    await page.getByText("fact 39").waitFor();
+    await frames(4);
+    const after = await summary.boundingBox();
+    assert.ok(Math.abs(after.y - before.y) < 2, `it moved from ${before.y} to ${after.y}`);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 300);
+  },
+
+  "shows a place far above that is folded, with its words marked, and keeps it though the chat goes on": async ({
+    page,
+    at,
+    frames,
+  }) => {
+    await page.evaluate(() => {
+      const rows = window.tests.conversation(40, 600);
+      const hidden = rows.map((row, at) => (at < 60 ? { ...row, hiddenBy: "1" } : row));
+      hidden[21] = { ...hidden[21], text: "Some words before. The buffer is flushed at the end. Some behind." };
+      window.tests.show(hidden, { hidden: [{ from: 0, to: 59, compressionId: "1", turns: 30 }] });
+    });
+    await frames(6);
+    assert.equal(await page.getByText("The buffer is flushed").count(), 0, "it is folded");
+    await at("command", { do: "showPlace", row: 21, rowId: "a:t10", start: 19, length: 32 });
+    await frames(6);
+    const marked = () =>
+      page.evaluate(() => {
+        const [range] = [...(CSS.highlights.get("transcript-match-current") ?? [])];
+        const box = range?.getBoundingClientRect();
+        return range && { text: range.toString(), top: box.top };
+      });
+    const shown = await marked();
+    assert.equal(shown.text, "The buffer is flushed at the end");
+    assert.ok(shown.top > 0 && shown.top < 700, `it is at ${shown.top} px`);
+    assert.match(await page.evaluate(() => document.activeElement.textContent), /The buffer is flushed/);
+    await at("stream", "More of it.\n\n");
+    await frames(4);
+    assert.ok(Math.abs((await marked()).top - shown.top) < 2, "the reader stays there");
+    await page.locator("textarea.prompt").focus();
+    await frames(2);
+    assert.equal(await marked(), undefined, "who goes on has no mark left behind");
+  },
+
+  "keeps a rule's buttons in reach at the width of a side bar": async ({ page, frames }) => {
+    await page.evaluate(() => {
+      const [prompt, answer] = window.tests.conversation(1, 100);
+      const rule = (id, text, state) => ({
+        constraintId: id,
+        text,
+        scope: "session",
+        state,
+        createdAt: 0,
+        source: "prompt",
+      });
+      const rules = [
+        rule("1", "never touch generated/", "inForce"),
+        rule("2", `always say ${"a very long word ".repeat(12)}`, "proposed"),
+        rule("3", "x".repeat(300), "released"),
+      ];
+      window.tests.show([{ ...prompt, rules }, answer]);
+    });
+    await frames(4);
+    for (const name of [/^Release: /, /^Keep: always/, /^Not Now: /, /^Keep: xxx/]) {
+      const { x, width } = await page.getByRole("button", { name }).boundingBox();
+      assert.ok(x >= 0 && x + width <= 300, `${name}: ${x} to ${x + width}`);
+    }
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 300);
+    await page.getByRole("button", { name: /^Release: / }).click();
+    assert.deepEqual(await page.evaluate(() => window.tests.sent.at(-1)), {
+      type: "rule",
+      constraintId: "1",
+      state: "released",
+    });
+  },
 };
 
 await play(scenes, "panelPage.ts", { width: 300, height: 700, styles: "styles/panel.css" });

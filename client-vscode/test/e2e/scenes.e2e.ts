@@ -1,11 +1,13 @@
 import { chatting } from "./scenes/chatting.js";
 import { compressing } from "./scenes/compressing.js";
 import { goingAlong } from "./scenes/goingAlong.js";
+import { keeping } from "./scenes/keeping.js";
 import { living } from "./scenes/living.js";
 import { stage } from "./support/stage.js";
 
 const set = stage("scenes", { emulator: true });
 chatting(set);
 compressing(set);
+keeping(set);
 goingAlong(set);
 living(set);

@@ -490,7 +490,11 @@ export function makeFixtures(now: number) {
         nextPrompt,
         { ...nextAnswer, state: "done" },
       ]),
-      { type: "command", rev: 2, command: { do: "showPlace", row: 1, rowId: "a:t1", start: 26, length: 24 } },
+      {
+        type: "command",
+        rev: 2,
+        command: { do: "showPlace", row: 1, rowId: "a:t1", start: answer.text.indexOf("whatever"), length: 22 },
+      },
     ],
     daemonLost: show({ daemon: { kind: "lost", attempt: 2, retryAt: now + 8_000 } }),
     serviceDown: show({

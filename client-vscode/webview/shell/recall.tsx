@@ -23,16 +23,12 @@ export function RecallHits({ hits, query }: { readonly hits: readonly RecallHit[
               )}
             </span>
             <span class="session-detail">
-              {hit.sessionId === open
-                ? t("This chat")
-                : hit.sessionTitle === ""
-                  ? t("Untitled chat")
-                  : hit.sessionTitle}
-              {" · "}
               {hit.role === "user" ? t("You") : hit.role === "tool" ? t("Tool output") : "Gemini"}
               {" · "}
               {formatWhen(hit.time, Date.now(), locale)}
               {hit.isHidden === true ? ` · ${t("folded")}` : ""}
+              {" · "}
+              {hit.sessionId === open ? t("This chat") : hit.sessionTitle || t("Untitled chat")}
             </span>
           </button>
         </li>

@@ -6,6 +6,7 @@ import { t } from "../strings.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
 import { Icon } from "./icon.js";
+import { isComposing } from "./keymap.js";
 import { Popup } from "./popup.js";
 import { useShell } from "./shell.js";
 
@@ -177,17 +178,12 @@ function Rule({ rule, isReadOnly, change }: RuleProps) {
 
 function NewRule({ add }: { readonly add: (text: string) => Promise<boolean> }) {
   const [text, setText] = useState("");
+  // Not a form: where VS Code shows the page, forms are not sent.
   const submit = async () => {
     if (text.trim() !== "" && (await add(text.trim()))) setText("");
   };
   return (
-    <form
-      class="rule-new"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <div class="rule-new">
       <input
         type="text"
         class="input"
@@ -196,11 +192,16 @@ function NewRule({ add }: { readonly add: (text: string) => Promise<boolean> }) 
         maxLength={LONGEST_RULE}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || isComposing(event)) return;
+          event.preventDefault();
+          void submit();
+        }}
       />
-      <button type="submit" class="button secondary" aria-disabled={text.trim() === ""}>
+      <button type="button" class="button secondary" aria-disabled={text.trim() === ""} onClick={() => void submit()}>
         {t("Add")}
       </button>
-    </form>
+    </div>
   );
 }
 

@@ -222,6 +222,7 @@ export class Transcript {
         this.#runsChanged();
       },
       keepPlace: () => this.#viewport.stopFollowing(),
+      goToEnd: () => this.#goToEnd(),
       requestRender: (view) => this.#streams.waits(view),
     };
   }

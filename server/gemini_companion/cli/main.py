@@ -85,6 +85,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
             from gemini_companion.cli.report import report
 
             return run_interruptibly(report(env, as_json=options.json, html=options.html))
+        case "recall":
+            from gemini_companion.cli.recall import recall_
+
+            return run_interruptibly(recall_(env, options))
         case "editor":
             from gemini_companion.cli.editor import show_configuration
 
@@ -112,6 +116,13 @@ def _count(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value
+
+
+def _up_to_fifty(text: str) -> int:
+    value = _count(text)
+    if value > 50:
+        raise argparse.ArgumentTypeError(f"{text} is more than 50")
     return value
 
 
@@ -174,6 +185,11 @@ def _parser() -> argparse.ArgumentParser:
     quality = commands.add_parser("report", help="how good compressions were in this folder's sessions")
     quality.add_argument("--json", action="store_true", help="print one JSON object")
     quality.add_argument("--html", metavar="FILE", help="write a page there")
+    recall = commands.add_parser("recall", help="find what was said in this project's sessions")
+    recall.add_argument("query", metavar="QUERY", help="some words, or a question")
+    recall.add_argument("--session", metavar="ID", help="in this session only")
+    recall.add_argument("--limit", metavar="N", type=_up_to_fifty, default=10, help="how many to show, 1 to 50")
+    recall.add_argument("--json", action="store_true")
 
     editor = commands.add_parser("editor", help="print an editor's configuration, or the names of the editors")
     editor.add_argument(

@@ -8,7 +8,8 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 
 import msgspec
 
@@ -36,8 +37,9 @@ class _NullSink:
         """Do nothing."""
 
 
-async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
-    """Run the action in `options.action`. Returns the exit code. Raises `CompanionError`."""
+@asynccontextmanager
+async def open_application(env: Mapping[str, str]) -> AsyncGenerator[tuple[Application, Client]]:
+    """The application on the current folder's project, and the command line as its client."""
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.storage.store import open_store, project_key
     from gemini_companion.wiring import build_services, data_directory, home_directory
@@ -58,7 +60,7 @@ async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
     client.folders = (folder,)
     app.attach(client)
     try:
-        return await _act(app, client, env, options)
+        yield app, client
     except SessionNotFound as fault:
         hint = (
             "`gemini-companion sessions list` names those of this folder; a session belongs to the folder that it was"
@@ -71,6 +73,12 @@ async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
         ) from None
     finally:
         await app.close()
+
+
+async def sessions(env: Mapping[str, str], options: argparse.Namespace) -> int:
+    """Run the action in `options.action`. Returns the exit code. Raises `CompanionError`."""
+    async with open_application(env) as (app, client):
+        return await _act(app, client, env, options)
 
 
 async def _act(app: Application, client: Client, env: Mapping[str, str], options: argparse.Namespace) -> int:

@@ -144,6 +144,8 @@ class UsageUpdated(_Event, tag="usageUpdated", frozen=True, kw_only=True):
     token_limit: int
     source: TokenCountSource
     tokens_until_compression: int | None = None
+    is_due: bool = False
+    """The count has reached the threshold."""
 
 
 class IdeContextSent(_Event, tag="ideContextSent", frozen=True, kw_only=True):

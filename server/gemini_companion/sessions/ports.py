@@ -69,6 +69,14 @@ class Vector(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[float, ...]
 
 
+class PassageText(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage that recall may find."""
+
+    row: int
+    """Its row in the index."""
+    text: str
+
+
 class RecallStore(Protocol):
     """Finding what was said. Every method raises `StorageFault`; those with a session's id also `SessionNotFound`."""
 
@@ -85,6 +93,14 @@ class RecallStore(Protocol):
         self, *, session_id: str | None = None, turn_id: str | None = None, entry_id: str | None = None
     ) -> RecallResult:
         """All that was said in a turn, or one entry, in order; nothing if no view shows it any more."""
+        ...
+
+    async def passages_without_vector(self, model: str) -> list[PassageText] | None:
+        """Some of the passages that have no vector of a model yet, the newest first; `None` if there are none left."""
+        ...
+
+    async def save_vectors(self, vectors: Sequence[tuple[PassageText, Vector]]) -> None:
+        """Keep the vectors of passages, as long as these are there."""
         ...
 
     async def index(self) -> None:

@@ -237,6 +237,7 @@ class Session:
             token_limit=report.token_limit,
             source=report.token_count_source,
             tokens_until_compression=report.tokens_until_compression,
+            is_due=report.is_due,
         )
         self.emit(usage, turn_id)
         self.notify_status()

@@ -56,6 +56,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.compression.adaptive": "editor",
     "companion.compression.constraints": "editor",
     "companion.compression.compare": "editor",
+    "companion.recall.embeddings": "user",
     "companion.sessions.retentionDays": "editor",
     "companion.prompt.identity": "trusted",
     "companion.prompt.mandates": "trusted",

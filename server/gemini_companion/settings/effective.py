@@ -63,6 +63,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of a rule that stands in a prompt."""
     compression_compare: StrategyName | None
     """The strategy of every other automatic compression; `None` where nothing is compared."""
+    recall_embeddings: bool
+    """Whether texts may be sent out to be found by their meaning."""
     session_retention_days: int | None
     """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
@@ -113,6 +115,7 @@ def settle(
         compression_adaptive=merged.companion.compression.adaptive,
         compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,
+        recall_embeddings=merged.companion.recall.embeddings,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),

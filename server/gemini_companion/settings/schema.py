@@ -146,6 +146,15 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """
 
 
+class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How what was said earlier is found again."""
+
+    embeddings: bool = False
+    """Find what means the same in other words, too. Sends the texts of all chats of a project to Gemini's embedding
+    model, once each, and what is searched for; this costs money. Read only from the user's own file.
+    """
+
+
 class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How long sessions are kept."""
 
@@ -177,6 +186,8 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """What of the editor is sent to the model."""
     compression: CompressionSettings = CompressionSettings()
     """How a history is compressed."""
+    recall: RecallSettings = RecallSettings()
+    """How what was said earlier is found again."""
     sessions: SessionsSettings = SessionsSettings()
     """How long sessions are kept."""
     prompt: PromptSettings = PromptSettings()

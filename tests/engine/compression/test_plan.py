@@ -66,7 +66,7 @@ def test_a_chat_is_split_where_the_public_function_says() -> None:
     plan = planned(book)
     assert plan.split_at == find_split_point(book.history.contents(), 0.7)
     assert plan.acknowledge
-    assert plan.kept_prompt is None
+    assert plan.kept == []
     assert plan.covers == ()
     assert plan.hides == (1, plan.tail[0].seq - 1)
     assert plan.base_version == book.history.version
@@ -136,8 +136,7 @@ def test_a_run_of_one_prompt_and_forty_rounds_is_split_before_an_answered_call_p
     plan = planned(book)
     weights = [item.weight for item in plan.trim.items]
     assert sum(weights[: plan.split_at]) >= 0.7 * sum(weights) > sum(weights[: plan.split_at - 2])
-    assert plan.kept_prompt is not None
-    assert plan.kept_prompt.seq == prompt.seq
+    assert [item.seq for item in plan.kept] == [prompt.seq]
     assert not plan.acknowledge
     assert plan.tail[0].content.role == "model"
     assert prompt.seq not in [item.seq for item in plan.hidden]
@@ -174,8 +173,7 @@ def test_after_small_talk_a_long_run_is_split_inside_and_not_before_its_prompt()
     prompt = agent_run(book, 40)
     plan = planned(book)
     assert plan.split_at > 4
-    assert plan.kept_prompt is not None
-    assert plan.kept_prompt.seq == prompt.seq
+    assert [item.seq for item in plan.kept] == [prompt.seq]
     assert texts([item.content for item in plan.hidden])[:2] == ["hi", "hello"]
     book.compress()
     assert [item.kind for item in book.history.items][:3] == ["prompt", "snapshot", "reply"]
@@ -187,7 +185,7 @@ def test_a_talk_worth_hiding_is_hidden_before_a_run_is_cut() -> None:
     agent_run(book, 40)
     plan = planned(book)
     assert plan.split_at == 20
-    assert plan.kept_prompt is None
+    assert plan.kept == []
 
 
 @pytest.mark.parametrize("turns", [1, 3, 6])
@@ -200,8 +198,7 @@ def test_where_a_third_cannot_be_hidden_before_a_run_the_run_is_split_inside(tur
     before_the_prompt = sum(weights[: 2 * turns])
     assert before_the_prompt < sum(weights) / 3
     assert sum(item.weight for item in plan.hidden) >= sum(weights) / 3
-    assert plan.kept_prompt is not None
-    assert plan.kept_prompt.seq == prompt.seq
+    assert [item.seq for item in plan.kept] == [prompt.seq]
 
 
 @given(st.integers(0, 8), st.integers(0, 60), st.integers(1, 200))
@@ -263,7 +260,7 @@ def test_a_hint_inside_a_run_is_not_taken_for_its_prompt() -> None:
     for number in range(30):
         book.round(10 + number, "line\n" * 40)
     plan = planned(book)
-    assert plan.kept_prompt is None or plan.kept_prompt.seq == prompt.seq
+    assert [item.seq for item in plan.kept] in ([], [prompt.seq])
 
 
 def test_a_history_that_begins_with_an_answer_is_split_without_a_prompt_to_keep() -> None:
@@ -272,7 +269,7 @@ def test_a_history_that_begins_with_an_answer_is_split_without_a_prompt_to_keep(
     for number in range(20):
         book.round(number, "line\n" * 40)
     plan = planned(book)
-    assert plan.kept_prompt is None
+    assert plan.kept == []
     assert plan.tail[0].content.role == "model"
     book.compress()
     assert [item.kind for item in book.history.items][:2] == ["snapshot", "reply"]

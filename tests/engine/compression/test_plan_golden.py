@@ -112,4 +112,4 @@ def test_gemini_clis_split_is_found_on_the_cut_history(case: dict[str, Any]) -> 
     assert plan is not None
     assert plan.split_at == calls[0]["historyTo"]
     assert plan.acknowledge
-    assert plan.kept_prompt is None
+    assert plan.kept == []

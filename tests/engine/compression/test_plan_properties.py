@@ -45,7 +45,7 @@ def test_a_plan_hides_a_prefix_keeps_the_tail_and_never_parts_what_belongs_toget
             return
         items = book.history.curated()
         before, tail = items[: plan.split_at], items[plan.split_at :]
-        kept = [] if plan.kept_prompt is None else [plan.kept_prompt]
+        kept = plan.kept
         hidden = [
             item
             for item in before
@@ -82,14 +82,14 @@ def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_
         head = items[: len(items) - len(tail)]
         assert contents_of(items[len(head) :]) == contents_of(tail)
         expected = (
-            [["prompt"], []][plan.kept_prompt is None]
+            ["prompt"] * len(plan.kept)
             + ["snapshot"]
             + (["pin"] if book.history.pins else [])
             + ["acknowledgement"] * plan.acknowledge
         )
         assert [item.kind for item in head] == expected
-        if plan.kept_prompt is not None:
-            assert head[0].content == plan.kept_prompt.content
+        if plan.kept:
+            assert head[0].content == plan.kept[0].content
         assert contents_of(book.history.view_with(draft)) == contents_of(items)
         assert [key for key, entry in after.in_force.items() if entry.hides and key not in draft.covers] == [
             draft.compression_id

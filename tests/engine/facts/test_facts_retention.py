@@ -97,7 +97,7 @@ def test_it_has_the_wires_shape_and_an_older_exports_object_is_read():
         "unsupported": [],
     }
     assert msgspec.json.decode(b'{"score": 0.5, "lost": {"n": [1]}}', type=Retention) == Retention(score=0.5)
-    assert CompressionResult.__struct_fields__[-1] == "retention"
+    assert "retention" in CompressionResult.__struct_fields__
 
 
 def test_a_cache_saves_looking_twice_and_changes_nothing():

@@ -10,11 +10,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.support.emulator import faults
 from tests.support.emulator.delivery import deliver
+from tests.support.emulator.embeddings import check_embed, embeddings
 from tests.support.emulator.errors import ApiError, error_info, too_large
 from tests.support.emulator.http_server import Exchange, HttpRequest, LoopbackServer
 from tests.support.emulator.recordings import read_lines
@@ -26,7 +27,7 @@ from tests.support.emulator.validation import check_count, check_generate
 from tests.support.emulator.waiting import Gate, Watch
 from tests.support.patience import PATIENCE
 
-Method = Literal["generateContent", "streamGenerateContent", "countTokens"]
+Method = Literal["generateContent", "streamGenerateContent", "countTokens", "batchEmbedContents"]
 
 _PATH = re.compile(
     r"/(?P<version>v1|v1alpha|v1beta|v1beta1)/(?P<vertex>(?:projects/[^/]+/locations/[^/]+/)?publishers/[^/]+/)?models/(?P<model>[^/:]+):(?P<method>\w+)"
@@ -41,7 +42,8 @@ class _Scripted:
     when: Callable[[RecordedRequest], bool] | None
 
     def fits(self, request: RecordedRequest) -> bool:
-        right_method = request.method != "countTokens" if self.method is None else request.method == self.method
+        generates = request.method not in ("countTokens", "batchEmbedContents")
+        right_method = generates if self.method is None else request.method == self.method
         return right_method and (self.when is None or self.when(request))
 
 
@@ -174,11 +176,7 @@ class Emulator:
             ]
             return await exchange.reply(200, json.dumps(shown).encode())
         match = _PATH.fullmatch(path)
-        if (
-            http.method != "POST"
-            or match is None
-            or match["method"] not in ("generateContent", "streamGenerateContent", "countTokens")
-        ):
+        if http.method != "POST" or match is None or match["method"] not in get_args(Method):
             return await exchange.reply(
                 404, b"<!DOCTYPE html><title>Error 404 (Not Found)</title>", {"content-type": "text/html"}
             )
@@ -222,6 +220,10 @@ class Emulator:
                 if scripted.fits(request):
                     self._script.remove(scripted)
                     return scripted.reply
+        if request.method == "batchEmbedContents":
+            return Reply(
+                body=json.dumps(embeddings(request.body)).encode(), headers={"content-type": "application/json"}
+            )
         if request.method == "countTokens":
             return Reply(steps=({"totalTokens": self.count(request.body)},), usage=None)
         if self.replaying:
@@ -245,7 +247,9 @@ class Emulator:
             )
         counting = request.method == "countTokens"
         try:
-            if counting:
+            if request.method == "batchEmbedContents":
+                check_embed(request.body, request.model)
+            elif counting:
                 check_count(request.body, vertex=request.vertex)
             else:
                 check_generate(

@@ -158,7 +158,6 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     // Shown elsewhere (the meter, the title, trust, settings), or nothing that a row shows.
     case "chatCompressed":
-    case "constraintsChanged":
     case "hookRan":
     case "memoryChanged":
     case "settingsChanged":

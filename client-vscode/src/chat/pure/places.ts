@@ -44,7 +44,11 @@ export function sharedPassage(
   let best = { start: 0, length: 0 };
   /** Where runs begin that end with the word before, by the place of that word in `words`. */
   let runs = new Map<number, number>();
+  let before = 0;
   for (const { word, start, end } of wordsOf(text)) {
+    // What is written around words to format them is not on the page: a passage ends there.
+    if (MARKUP.test(text.slice(before, start))) runs.clear();
+    before = end;
     const going = new Map<number, number>();
     for (const place of places.get(word) ?? []) {
       const begin = runs.get(place - 1) ?? start;
@@ -57,6 +61,7 @@ export function sharedPassage(
   return best.length >= (IDEOGRAPHS.test(shared) ? SHORTEST.characters : SHORTEST.letters) ? best : undefined;
 }
 
+const MARKUP = /[*_`~[\]|<>#\n]/;
 const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 /** A word, or one character where words have no spaces between them. */
 const WORD =

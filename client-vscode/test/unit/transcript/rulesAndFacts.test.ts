@@ -157,8 +157,8 @@ describe("a place that was asked for", () => {
 describe("compressing from a message", () => {
   it("previews everything up to it, or from it on", () => {
     show(promptRow(1, "Why?"), answerRow(1, "So."));
-    press("Up to here", article("Gemini"));
-    press("From here", article("You"));
+    press("Compress up to here", article("Gemini"));
+    press("Compress from here", article("You"));
     expect(sent).toEqual([
       { type: "compress", preview: true, guided: false, upTo: "t1" },
       { type: "compress", preview: true, guided: false, from: "t1" },

@@ -19,7 +19,7 @@ export class Facts {
     this.#context = context;
     this.element.append(this.#summary, this.#body);
     this.element.hidden = true;
-    this.element.addEventListener("toggle", () => context.keepPlace());
+    this.#summary.addEventListener("click", () => context.keepPlace());
   }
 
   /** Shows what a result says of its facts; nothing where it says nothing. */

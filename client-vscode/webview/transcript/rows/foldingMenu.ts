@@ -16,15 +16,15 @@ export class FoldingMenu {
     this.element = element(
       "details",
       { class: "row-more" },
-      element("summary", { tabindex: -1 }, t("Compress…")),
-      button(t("Up to here"), () => this.#ask("upTo"), {
-        "aria-label": t("Up to here: compress this turn and everything before it"),
+      element("summary", { tabindex: -1, "aria-label": t("More"), title: t("More") }, "⋯"),
+      button(t("Compress up to here"), () => this.#ask("upTo"), {
+        title: t("Compresses this turn and everything before it; a preview comes first"),
       }),
-      button(t("From here"), () => this.#ask("from"), {
-        "aria-label": t("From here: compress this turn and everything after it"),
+      button(t("Compress from here"), () => this.#ask("from"), {
+        title: t("Compresses this turn and everything after it; a preview comes first"),
       }),
     );
-    this.element.addEventListener("toggle", () => context.keepPlace());
+    this.element.querySelector("summary")?.addEventListener("click", () => context.keepPlace());
   }
 
   /** Shown where it can be done: not for what is hidden already, is on its way, or is somebody else's. */
@@ -37,5 +37,6 @@ export class FoldingMenu {
     this.element.open = false;
     this.element.querySelector("summary")?.focus();
     this.#context.host.send({ type: "compress", preview: true, guided: false, [where]: this.turnId });
+    this.#context.goToEnd();
   }
 }

@@ -39,6 +39,8 @@ export interface RowContext {
   setExpanded(compressionId: string, expanded: boolean): void;
   /** A row is about to grow or to shrink because somebody asked for it: what was pressed stays where it is. */
   keepPlace(): void;
+  /** Goes to the end, where what was asked for will show, and follows it. */
+  goToEnd(): void;
   /** Has `renderStream` called with the next frame. */
   requestRender(view: RowView): void;
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator
+import math
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.gemini.answer import chunk_of
@@ -17,14 +18,24 @@ from gemini_companion.engine.errors import (
     TokenCountFailed,
     Unauthenticated,
 )
-from gemini_companion.sessions.models.port import Capabilities, CountedTokens, LocalContext, ModelChunk, ModelRequest
+from gemini_companion.sessions.models.port import (
+    Capabilities,
+    CountedTokens,
+    EmbeddingPurpose,
+    LocalContext,
+    ModelChunk,
+    ModelRequest,
+)
+from gemini_companion.sessions.ports import Vector
 
 if TYPE_CHECKING:
     from google.genai import types
 
     from gemini_companion.adapters.gemini.sdk import Connection
 
-_CAPABILITIES: Final = Capabilities(counts_remotely=True)
+_EMBEDDING_MODEL: Final = "gemini-embedding-001"
+_DIMENSIONS: Final = 256
+"""Of a vector. The model's first numbers say most."""
 
 
 class GeminiProvider:
@@ -43,8 +54,13 @@ class GeminiProvider:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The service counts tokens. Tools are not called yet."""
-        return _CAPABILITIES
+        """The service counts tokens. Tools are not called yet. Vertex AI embeds one text at a time: too slow."""
+        return Capabilities(counts_remotely=True, embeds=not self._options.vertex)
+
+    @property
+    def embedding_model(self) -> str:
+        """What the vectors are of."""
+        return f"{_EMBEDDING_MODEL}/{_DIMENSIONS}"
 
     async def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
         """Answer piece by piece. Leaving the loop, closing the iterator or cancelling the task closes the connection.
@@ -107,6 +123,15 @@ class GeminiProvider:
             raise TokenCountFailed("The tokens could not be counted: the answer holds no number.", retryable=True)
         return CountedTokens(total=total, source="api", covers_system=self._options.vertex)
 
+    async def embed(self, texts: Sequence[str], *, purpose: EmbeddingPurpose) -> list[Vector]:
+        """A vector for each text; at most 100 texts, as the service has it."""
+        task = "RETRIEVAL_DOCUMENT" if purpose == "document" else "RETRIEVAL_QUERY"
+        connection = await self._connection()
+        found = await connection.embed(_EMBEDDING_MODEL, texts, task=task, dimensions=_DIMENSIONS)
+        if len(found) != len(texts) or any(len(values) != _DIMENSIONS for values in found):
+            raise ModelUnavailable("The answer does not hold a vector for each text.", retryable=True)
+        return [Vector(model=self.embedding_model, values=_of_unit_length(values)) for values in found]
+
     async def warm_up(self) -> None:
         """Import the SDK and build its client in a thread. The first request reports a fault, if there is one."""
         try:
@@ -160,6 +185,14 @@ def _connect(options: GeminiOptions) -> Connection:
             f"The google-genai package cannot be imported ({error}).", hint=hint, retryable=False
         ) from error
     return sdk.Connection(options)
+
+
+def _of_unit_length(values: Sequence[float]) -> tuple[float, ...]:
+    """The vector at length 1, which the service gives only to whole ones. Raises `ModelUnavailable` if it has none."""
+    length = math.hypot(*values)
+    if not math.isfinite(length) or length <= 0:
+        raise ModelUnavailable("The answer holds a vector that is none.", retryable=True)
+    return tuple(value / length for value in values)
 
 
 def _rehearse() -> None:

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import warnings
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 import httpx2
@@ -52,7 +52,7 @@ logging.getLogger("google_genai").setLevel(logging.ERROR)  # it warns about the 
 
 
 class _Models(Protocol):
-    """The three methods of the SDK's `AsyncModels` that are used, with the types that they are used with."""
+    """The methods of the SDK's `AsyncModels` that are used, with the types that they are used with."""
 
     async def generate_content(
         self, *, model: str, contents: list[types.Content], config: Json
@@ -65,6 +65,8 @@ class _Models(Protocol):
     async def count_tokens(
         self, *, model: str, contents: list[types.Content], config: Json
     ) -> types.CountTokensResponse: ...
+
+    async def embed_content(self, *, model: str, contents: list[str], config: Json) -> types.EmbedContentResponse: ...
 
 
 class Connection:
@@ -154,6 +156,19 @@ class Connection:
                 return (
                     await self._models.count_tokens(model=model, contents=_PLACEHOLDER, config=_count_config(body))
                 ).total_tokens
+        except Exception as exc:
+            fault = self._fault(exc, model)
+        raise fault
+
+    async def embed(self, model: str, texts: Sequence[str], *, task: str, dimensions: int) -> list[list[float]]:
+        """Run one `batchEmbedContents`: a vector for each text, as far as the answer has them."""
+        _keep_quiet()
+        try:
+            async with _time_limit(self._options.idle_timeout_ms):
+                answer = await self._models.embed_content(
+                    model=model, contents=list(texts), config={"task_type": task, "output_dimensionality": dimensions}
+                )
+                return [list(embedding.values or ()) for embedding in answer.embeddings or ()]
         except Exception as exc:
             fault = self._fault(exc, model)
         raise fault

@@ -24,7 +24,7 @@ from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.recall.query import RecallQuery
-from gemini_companion.sessions.ports import SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
+from gemini_companion.sessions.ports import PassageText, SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
 from gemini_companion.sessions.recalled import RecallResult
 
 if TYPE_CHECKING:
@@ -52,6 +52,13 @@ class MemoryRecall:
         with closing(self._indexed()) as connection:
             found = recall_search.whole(connection, session_id=session_id, turn_id=turn_id, entry_id=entry_id)
             return RecallResult(hits=tuple(found))
+
+    async def passages_without_vector(self, model: str) -> list[PassageText] | None:
+        """None: sessions in memory are not searched by meaning."""
+        return None
+
+    async def save_vectors(self, vectors: Sequence[tuple[PassageText, Vector]]) -> None:
+        """Do nothing."""
 
     async def index(self) -> None:
         """Do nothing: every question does it."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from gemini_companion.adapters.storage import recall_index, recall_search
+from gemini_companion.adapters.storage import recall_index, recall_search, recall_vectors
 from gemini_companion.adapters.storage.faults import BROKEN, result_code, storage_fault
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.recall.query import RecallQuery
-from gemini_companion.sessions.ports import Vector
+from gemini_companion.sessions.ports import PassageText, Vector
 from gemini_companion.sessions.recalled import RecallHit, RecallResult
 
 if TYPE_CHECKING:
@@ -43,7 +43,11 @@ class SqliteRecall:
         """The turns that answer a question best."""
 
         def work(connection: sqlite3.Connection) -> list[RecallHit]:
-            found = recall_search.search(connection, query, session_id=session_id, limit=limit)
+            dense: list[tuple[int, int]] = []
+            if vector is not None:
+                rows = recall_search.rows_of_session(connection, session_id)
+                dense = recall_vectors.nearest(connection, vector, rows)
+            found = recall_search.search(connection, query, session_id=session_id, limit=limit, dense=dense)
             if not found and not recall_index.is_sound(connection):
                 raise _DamagedIndex
             return recall_search.hits(connection, found, query.words)
@@ -59,6 +63,14 @@ class SqliteRecall:
             return recall_search.whole(connection, session_id=session_id, turn_id=turn_id, entry_id=entry_id)
 
         return await self._answer(work, session_id)
+
+    async def passages_without_vector(self, model: str) -> list[PassageText] | None:
+        """Some of the passages that have no vector of a model yet."""
+        return await self._worker.run("relaxed", lambda connection: recall_vectors.passages_without(connection, model))
+
+    async def save_vectors(self, vectors: Sequence[tuple[PassageText, Vector]]) -> None:
+        """Keep the vectors of passages."""
+        await self._worker.run("relaxed", lambda connection: recall_vectors.save(connection, vectors))
 
     async def index(self) -> None:
         """Index what is missing, in steps between which others get their turn."""

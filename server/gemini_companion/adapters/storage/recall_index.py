@@ -6,7 +6,6 @@ what is damaged is emptied and indexed anew.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -55,6 +54,11 @@ class Row(NamedTuple):
 def row_of(rowid: int) -> Row:
     """What a rowid says."""
     return Row(rowid >> _PART_BITS, rowid & _PART, bool(rowid & _TOOL))
+
+
+def row_id(spot: int, part: int, *, is_tool: bool) -> int:
+    """The rowid of a part of what stands at a spot."""
+    return spot << _PART_BITS | (_TOOL if is_tool else 0) | part
 
 
 def rows_of(first_spot: int, last_spot: int) -> tuple[int, int]:
@@ -157,11 +161,6 @@ def is_sound(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def digest(text: str) -> bytes:
-    """What a passage's vector is kept by."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
 class _State(NamedTuple):
     session_id: str
     number: int
@@ -220,10 +219,13 @@ def _index(
             "INSERT INTO passages (id, seq, time, about, parts, entry_id, turn_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (spot, entry.seq, entry.time, _encode_about(about), len(spans), entry.id, spoken.turn_id),
         )
-        base = spot << _PART_BITS | (_TOOL if about.speaker == "tool" else 0)
+        is_tool = about.speaker == "tool"
         connection.executemany(
             "INSERT INTO recall (rowid, body) VALUES (?, ?)",
-            [(base | part, indexed(text[start:end])) for part, (start, end) in enumerate(spans)],
+            [
+                (row_id(spot, part, is_tool=is_tool), indexed(text[start:end]))
+                for part, (start, end) in enumerate(spans)
+            ],
         )
     if indexed_to is None:
         indexed_to = entries[-1].seq

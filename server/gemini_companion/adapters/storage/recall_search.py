@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gemini_companion.adapters.storage.leases import require_session
 from gemini_companion.adapters.storage.recall_index import decode_about, row_of, rows_of, spots_of
-from gemini_companion.engine.history.hiding import Hiding
-from gemini_companion.engine.history.log import CompressionEntry, ContentEntry, Entry, UndoEntry, decode_entry
-from gemini_companion.engine.recall.excerpt import beginning, excerpt
-from gemini_companion.engine.recall.passages import entry_text, passage_spans, speaker_of, spoken_entry
+from gemini_companion.adapters.storage.recall_reading import EntryReader
+from gemini_companion.engine.recall.excerpt import excerpt
+from gemini_companion.engine.recall.passages import entry_text, passage_spans
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.engine.recall.ranking import (
     PLACE_BITS,
@@ -35,7 +34,6 @@ _FETCHED: Final = 3 * WEIGHED
 """Spots that are looked up: many of the best are those of tools, or of nothing, beside a turn that a word found."""
 _FUSED: Final = 100
 """How many of the best by words and by meaning are brought together."""
-_BESIDE: Final = 2
 
 
 class Found(NamedTuple):
@@ -57,7 +55,7 @@ def search(
     """The best turns for a question, neighbours of better ones left out. `dense` has spots and parts by meaning, best
     first. Raises `SessionNotFound`.
     """
-    rows = _rows_of_session(connection, session_id)
+    rows = rows_of_session(connection, session_id)
     parts: dict[int, dict[int, float]] = {}
     by_word = [_postings(connection, word, rows, parts) for word in query.words]
     by_phrase = [_postings(connection, phrase, rows, parts) for phrase in query.phrases]
@@ -85,7 +83,7 @@ def look_up(connection: sqlite3.Connection, spots: Sequence[int]) -> dict[int, K
 
 def hits(connection: sqlite3.Connection, found: Iterable[Found], words: Sequence[str]) -> list[RecallHit]:
     """What was found as clients get it. One whose session went meanwhile, or whose entry is damaged, is left out."""
-    reader = _Reader(connection)
+    reader = EntryReader(connection)
     listed: list[RecallHit] = []
     for each in found:
         entry = reader.entry(each.spot)
@@ -131,90 +129,9 @@ def whole(
         )
     ]
     spots = [spot for spot in spots if spot >> PLACE_BITS == spots[0] >> PLACE_BITS]
-    reader = _Reader(connection)
+    reader = EntryReader(connection)
     read = [(spot, reader.entry(spot)) for spot in spots]
     return [reader.hit(spot, entry, entry_text(entry)) for spot, entry in read if entry is not None]
-
-
-class _Reader:
-    """Reads entries from the log by their spots, each session's facts once."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._sessions: dict[int, tuple[str, str]] = {}
-        """Id and title, by number."""
-        self._hiding: dict[int, Hiding] = {}
-
-    def entry(self, spot: int) -> ContentEntry | None:
-        """The entry at a spot; `None` if it is damaged or gone."""
-        row = self._connection.execute(
-            "SELECT json FROM passages JOIN recall_sessions ON number = passages.id >> ?"
-            " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
-            (PLACE_BITS, spot),
-        ).fetchone()
-        entry = _decoded(row[0]) if row is not None else None
-        return spoken_entry(entry) if entry is not None else None
-
-    def beside(self, spot: int) -> tuple[list[str], list[str]]:
-        """How the entries before and after a spot begin, in order."""
-        first, last = spots_of(spot >> PLACE_BITS)
-        before = self._connection.execute(
-            "SELECT id FROM passages WHERE id < ? AND id >= ? ORDER BY id DESC LIMIT ?", (spot, first, _BESIDE)
-        ).fetchall()
-        after = self._connection.execute(
-            "SELECT id FROM passages WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", (spot, last, _BESIDE)
-        ).fetchall()
-        return self._beginnings(before[::-1]), self._beginnings(after)
-
-    def hit(
-        self,
-        spot: int,
-        entry: ContentEntry,
-        text: str,
-        *,
-        score: float = 0.0,
-        before: tuple[str, ...] = (),
-        after: tuple[str, ...] = (),
-    ) -> RecallHit:
-        """An entry with where it stands."""
-        number = spot >> PLACE_BITS
-        session_id, title = self._session(number)
-        return RecallHit(
-            session_id=session_id,
-            session_title=title,
-            turn_id=entry.turn_id,
-            entry_id=entry.id,
-            role=speaker_of(entry),
-            time=entry.time,
-            text=text,
-            score=score,
-            before=before,
-            after=after,
-            is_hidden=self._hides(number, session_id).hides(entry.seq),
-        )
-
-    def _beginnings(self, rows: Sequence[tuple[int]]) -> list[str]:
-        entries = [self.entry(spot) for (spot,) in rows]
-        return [beginning(entry_text(entry)) for entry in entries if entry is not None]
-
-    def _session(self, number: int) -> tuple[str, str]:
-        if number not in self._sessions:
-            row = self._connection.execute(
-                "SELECT session_id, title FROM recall_sessions JOIN sessions USING (session_id) WHERE number = ?",
-                (number,),
-            ).fetchone()
-            self._sessions[number] = row or ("", "")
-        return self._sessions[number]
-
-    def _hides(self, number: int, session_id: str) -> Hiding:
-        if number not in self._hiding:
-            rows = self._connection.execute(
-                "SELECT json FROM log WHERE session_id = ? AND type IN ('compression', 'undo') ORDER BY seq",
-                (session_id,),
-            )
-            entries = [_decoded(data) for (data,) in rows]
-            self._hiding[number] = Hiding(entry for entry in entries if isinstance(entry, CompressionEntry | UndoEntry))
-        return self._hiding[number]
 
 
 def _postings(
@@ -257,12 +174,6 @@ def _spots_of_session(connection: sqlite3.Connection, session_id: str) -> tuple[
     return spots_of(int(row[0])) if row is not None else (1, 0)
 
 
-def _rows_of_session(connection: sqlite3.Connection, session_id: str | None) -> tuple[int, int] | None:
+def rows_of_session(connection: sqlite3.Connection, session_id: str | None) -> tuple[int, int] | None:
+    """The first and the last row of a session, `None` for all sessions. Raises `SessionNotFound`."""
     return None if session_id is None else rows_of(*_spots_of_session(connection, session_id))
-
-
-def _decoded(data: bytes | str) -> Entry | None:
-    try:
-        return decode_entry(data)
-    except ValueError:
-        return None

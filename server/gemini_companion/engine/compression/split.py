@@ -56,21 +56,18 @@ def split_by_weight(weights: Sequence[int], candidates: Sequence[int], fraction:
     return candidates[-1] if candidates else 0
 
 
-def split_inside_run(
-    weights: Sequence[int], model_starts: Sequence[int], fraction: float, *, answered_from: Sequence[bool], first: int
-) -> int:
+def split_inside_run(weights: Sequence[int], model_starts: Sequence[int], fraction: float, *, first: int) -> int:
     """The index at which to split an agent's run of one prompt and many tool rounds, or 0 if nowhere.
 
-    The first model content at or past `fraction` of the weight whose calls are all answered in what follows; if none
-    lies that far, the last such one before. `model_starts` are rising indexes of contents of the model,
-    `answered_from[i]` is true if the calls of `model_starts[i]` are all answered after it, and only indexes past
-    `first` count (something must lie between).
+    The first of `model_starts` at or past `fraction` of the weight; if none lies that far, the last one before. They
+    are rising indexes of contents of the model whose calls are all answered behind them, and only those past `first`
+    count (something must lie between).
     """
     target = sum(weights) * fraction
     before = list(accumulate(weights, initial=0))
     fallback = 0
-    for index, answered in zip(model_starts, answered_from, strict=True):
-        if index <= first or not answered:
+    for index in model_starts:
+        if index <= first:
             continue
         if before[index] >= target:
             return index

@@ -1,6 +1,7 @@
 """The whole contract of compression.
 
-    trim_outputs ─▶ Strategy.plan ─▶ (a model writes the snapshot) ─▶ Strategy.conclude ─▶ counts ─▶ judge ─▶ log entry
+    trim_outputs ─▶ Strategy.plan ─▶ (a model writes the snapshot) ─▶ Strategy.finish ─▶ Strategy.conclude
+                 ─▶ counts ─▶ judge ─▶ log entry
 
 The engine plans and concludes, and awaits nothing; `sessions/compression` does what lies between. A strategy decides
 what is hidden and what replaces it. It has no access to a model, a clock or a file.
@@ -8,7 +9,7 @@ what is hidden and what replaces it. It has no access to a model, a clock or a f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol, get_args
 
@@ -25,6 +26,7 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.verdict import StrategyName
+from gemini_companion.engine.tokens.limits import DEFAULT_TOKEN_LIMIT
 
 FIRST_SEQ: Final = 1
 """The first sequence number of a log."""
@@ -56,36 +58,57 @@ class LogState(NamedTuple):
     """The compressions in force, oldest first."""
     excluded_from: int | None = None
     """First sequence number of the excluded turn. It may be restored, so nothing from there on may be hidden."""
+    reach: tuple[int, int] | None = None
+    """First and last sequence number of what a person asked to hide; `None` leaves it to the strategy."""
+    limit: int = DEFAULT_TOKEN_LIMIT
+    """Tokens that the model accepts in one request."""
+    times: Callable[[int], int | None] = lambda _: None
+    """When the entry with a sequence number was written, in ms since 1970; `None` where that is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a compression would do. Indexes refer to the curated view before it, neighbours not merged."""
+    """What a compression would do. Indexes refer to the curated view before it, neighbours not merged.
+
+    The view falls into the front `[:start_at]`, the span `[start_at:split_at]`, and the tail `[split_at:]`. Of the span
+    some contents are kept word for word, in front of the snapshot; the others are hidden.
+    """
 
     trim: Trim
+    start_at: int = 0
+    """Index of the first content of the span; 0 unless a person named the turn that it begins with."""
     split_at: int
-    """Index of the first content kept; `len(items)` if everything is compressed."""
-    kept_prompt: Item | None
-    """The prompt of an agent's run that is kept before the tail; `None` unless the split lies inside its run."""
+    """Index of the first content behind the span; `len(items)` if there is none."""
+    kept: list[Item]
+    """Contents of the span that stay, with outputs cut."""
     hidden: list[Item]
     """What is summarised, uncut, without snapshots and acknowledgements of earlier compressions."""
     hidden_cut: list[Item]
     """The same, outputs cut."""
     previous_snapshot: str | None
     """The snapshot that the new one builds on; `None` if there is none in the span."""
+    layers: tuple[str, ...] = ()
+    """Earlier snapshots that go into the new one by rule (`Strategy.finish`), unseen by the model that writes it."""
+    asks_model: bool = True
+    """False if the snapshot is written from the facts alone (`sources.snapshot_from_facts`)."""
     covers: tuple[str, ...]
     """Ids of the compressions in force that it stands on."""
     hides: tuple[int, int]
     """The span of sequence numbers that leaves the view, both inclusive."""
     acknowledge: bool
-    """Whether the tail may follow the model's acknowledgement."""
+    """Whether what follows may follow the model's acknowledgement."""
     base_version: int
     """The log's newest sequence number when it was made."""
 
     @property
     def tail(self) -> list[Item]:
-        """What stays word for word, with outputs cut."""
+        """What stays behind the snapshot, with outputs cut."""
         return self.trim.cut_items[self.split_at :]
+
+    @property
+    def stays(self) -> list[Item]:
+        """Everything that stays word for word, with outputs cut: the front, what is kept of the span, the tail."""
+        return [*self.trim.cut_items[: self.start_at], *self.kept, *self.tail]
 
     @property
     def hidden_tokens(self) -> int:
@@ -136,13 +159,17 @@ def snapshot_text(content: Content) -> str:
 
 
 class Strategy(Protocol):
-    """How a history is compressed. Both methods are pure, and raise for no curated view."""
+    """How a history is compressed. Every method is pure, and raises for no curated view."""
 
     name: StrategyName
     """As in settings and results."""
 
     def plan(self, trim: Trim, log: LogState) -> Plan | None:
         """Decide what to hide and what to keep; `None` if nothing can be gained."""
+        ...
+
+    def finish(self, plan: Plan, written: str) -> str:
+        """The snapshot that is to stand, from the one that was written for the plan. Once, before anything else."""
         ...
 
     def conclude(self, plan: Plan, snapshot: str) -> ViewChange:
@@ -156,6 +183,11 @@ class Counts(NamedTuple):
     before: int
     after: int
     source: TokenCountSource
+
+    @classmethod
+    def of(cls, result: CompressionResult) -> Counts:
+        """The counts in a result."""
+        return cls(result.original_token_count, result.new_token_count, result.token_count_source)
 
 
 FAULTS: Final = frozenset(

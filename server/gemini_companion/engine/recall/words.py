@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 from gemini_companion.engine.facts.patterns import lazy
@@ -21,9 +22,7 @@ _UNSPACED: Final = lazy(
 )
 """A run of characters of scripts without spaces."""
 _WORD: Final = lazy(r"[^\W_]+")
-_MIXED: Final = lazy(
-    r"[A-Za-z]+[0-9][A-Za-z0-9]*|[A-Za-z]*[a-z][A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*|[0-9]+[A-Za-z][A-Za-z0-9]*"
-)
+_TOKEN: Final = lazy(r"[A-Za-z0-9]+")
 _SEAM: Final = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 """Where one part of an identifier ends and the next begins, and the tokenizer does not see it."""
 
@@ -96,9 +95,17 @@ def split_identifiers(text: str) -> str:
 def indexed(text: str) -> str:
     """What is indexed for a text: itself, the parts of its identifiers and the base forms of its words, once each."""
     plain = normal(text)
-    parts = dict.fromkeys(part for word in _MIXED().findall(plain) for part in split_identifiers(word).split())
+    parts = dict.fromkeys(part for word in _mixed_words(plain) for part in split_identifiers(word).split())
     bases = dict.fromkeys(IRREGULAR[word] for word in words_in(plain) if word in IRREGULAR)
     return " ".join((paired(plain), *parts, *bases))
+
+
+def _mixed_words(text: str) -> Iterator[str]:
+    """The words of more than one part."""
+    seam = _SEAM()
+    for word in dict.fromkeys(_TOKEN().findall(text)):
+        if not (word.isalpha() and word.islower()) and seam.search(word):
+            yield word
 
 
 def _pairs(match: re.Match[str]) -> str:

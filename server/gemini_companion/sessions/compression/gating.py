@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from gemini_companion.engine.compression.appendix import read_appendix
 from gemini_companion.engine.compression.gate import Evidence, Gated, GateOptions
+from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import text_of_content
@@ -20,7 +21,7 @@ from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import CompressionEntry, IdeContextEntry, MissingFact, Retention
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.view import History
-from gemini_companion.sessions.compression.summariser import Written, sources_of
+from gemini_companion.sessions.compression.summariser import Written
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import Poll, in_thread
 

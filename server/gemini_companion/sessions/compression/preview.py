@@ -118,11 +118,15 @@ class _ApplyRun(CompressionRun):
             )
             return await self._failed(self.result(status, counts, message=message))
         self.compression.enter("installing")
-        split_at = sum(1 for item in before if entry.hides is not None and item.seq <= entry.hides[1])
+        first, last = entry.hides or (1, 0)
+        split_at = sum(1 for item in before if item.seq <= last)
+        stay = [item for item in before if not first <= item.seq <= last or item.seq in entry.keeps]
         result = msgspec.structs.replace(
             self.result(status, counts, snapshot=text, with_id=True),
             split_at=split_at,
-            kept_contents=len(before) - split_at,
+            kept_contents=len(stay),
+            strategy=entry.result.strategy,
+            verdict=entry.result.verdict,
             appendix=entry.result.appendix,
             retention=entry.result.retention,
         )

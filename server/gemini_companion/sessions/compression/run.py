@@ -25,7 +25,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.compression.messages import message_for
-from gemini_companion.engine.compression.strategies.registry import STRATEGIES
+from gemini_companion.engine.compression.strategies.registry import DEFAULT_STRATEGY, STRATEGIES
 from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, trim_outputs
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
 from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
@@ -39,8 +39,10 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.tokens.ledger import TokenCount
 from gemini_companion.sessions.compression.comparison import strategy_of
+from gemini_companion.sessions.compression.cost import verdict_of_plan
 from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, span_of_plan
 from gemini_companion.sessions.compression.install import count_both, install, observe_before
+from gemini_companion.sessions.compression.reach import log_state, reach_of
 from gemini_companion.sessions.compression.sources import sources_of_lines
 from gemini_companion.sessions.compression.summariser import Summariser
 from gemini_companion.sessions.compression_state import Compression
@@ -131,14 +133,17 @@ class CompressionRun:
     async def _steps(self) -> CompressionResult:
         session, history = self.session, self.session.history
         items = history.curated()
-        log = LogState(history.version, tuple(history.in_force.values()), history.excluded_from)
         if not items:
             return self._nothing()
+        reach = reach_of(session, self.compression.wish)
+        if reach.obstacle:
+            return self._nothing(reach.obstacle)
+        log = log_state(session, self.choice, reach.span)
         self.compression.enter("truncating")
         trim = await self._trim(items)
         if session.breaker.has_failed(self.tokens.tokens) and not self.forced:
             return await self._truncate_only(trim, log.version)
-        plan = await off_loop(len(items), partial(self.strategy.plan, trim, log))
+        plan = await off_loop(len(items), partial(self._plan, trim, log))
         if plan is None:
             return self._nothing()
         gate = SnapshotGate(
@@ -167,6 +172,7 @@ class CompressionRun:
             self.result(status, counts, plan=plan, snapshot=admission.written.snapshot, with_id=True),
             appendix=admission.appendix or None,
             retention=admission.retention,
+            verdict=verdict_of_plan(session, self.choice, plan, counts, admission.written.snapshot),
         )
         entry = self._entry(change, result)
         entry = msgspec.structs.replace(entry, sources=sources_of_lines(session.history, entry, admission.written))
@@ -174,6 +180,14 @@ class CompressionRun:
             return await self._keep_preview(entry, plan.base_version)
         self.compression.enter("installing")
         return await self._install(entry, plan.base_version)
+
+    def _plan(self, trim: Trim, log: LogState) -> Plan | None:
+        """The strategy's plan. An automatic run that it has none for, which may be a rescue, does as `split`."""
+        plan = self.strategy.plan(trim, log)
+        if plan is None and not self.forced and self.strategy.name != DEFAULT_STRATEGY:
+            self.strategy = STRATEGIES[DEFAULT_STRATEGY]()
+            plan = self.strategy.plan(trim, log)
+        return plan
 
     async def _trim(self, items: list[Item]) -> Trim:
         session = self.session
@@ -207,7 +221,8 @@ class CompressionRun:
             report=self.compression.enter,
         )
         try:
-            written = await summariser.summarise(plan, self.compression.wish.guidance)
+            finish = partial(self.strategy.finish, plan)
+            written = await summariser.summarise(plan, self.compression.wish.guidance, finish=finish)
             if written is None:
                 return None
             return await gate.admit(written, can_repair=summariser.can_repair, repair=summariser.repair)
@@ -256,7 +271,7 @@ class CompressionRun:
         """Step 12. Outputs whose files cannot be written stay whole, which may use up the gain."""
         installed = await install(self.session, self.choice, entry, base_version, on_commit=self.compression.complete)
         if installed.status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT":
-            return await self._failed(self.result(installed.status, counts_of(installed)))
+            return await self._failed(self.result(installed.status, Counts.of(installed)))
         return installed
 
     async def _truncate_only(self, trim: Trim, version: int, *, because: str = "") -> CompressionResult:
@@ -320,18 +335,13 @@ class CompressionRun:
             new_token_count=after,
             token_count_source=source,
             split_at=plan.split_at if plan else None,
-            kept_contents=len(plan.trim.items) - plan.split_at if plan else None,
+            kept_contents=len(plan.stays) if plan else None,
             snapshot=snapshot,
             strategy=self.strategy.name if plan else None,
             model_calls=self.calls,
             duration_ms=self.compression.elapsed_ms,
             message=message or message_for(status, before, after),
         )
-
-
-def counts_of(result: CompressionResult) -> Counts:
-    """The counts in a result."""
-    return Counts(result.original_token_count, result.new_token_count, result.token_count_source)
 
 
 def why_of(error: Exception) -> str:

@@ -21,6 +21,7 @@ from typing import Final
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.log import CompressionResult, Usage
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.compression.cost import waiting
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.preview import install_preview
 from gemini_companion.sessions.compression.run import CompressionRun
@@ -91,14 +92,17 @@ async def compress_at_safe_point(
 ) -> CompressionResult | None:
     """Inside a turn, with no model call open: compress if the count has reached the trigger, or if it is a `rescue`.
 
-    `None` if it is not due. A compression that was requested during the turn runs here, and is joined. Model faults are
-    not raised: they end in truncation or in no change, and are reported by events.
+    `None` if it is not due; NOOP with a verdict if it is, and waits (`trigger.should_wait`). A compression that was
+    requested during the turn runs here, and is joined. Model faults are not raised: they end in truncation or in no
+    change, and are reported by events.
     """
     under_way = session.compressions.installing
     if under_way is not None:
         return await _join(session, under_way)
     if not _is_due(session, choice, rescue=rescue):
         return None
+    if not rescue and (result := waiting(session, choice)) is not None:
+        return result
     for preview in session.compressions.previews():
         if preview.wish.reach != NO_WISH.reach:
             continue

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final, NamedTuple, TypeVar
 
 from gemini_companion.engine.compression.answer import read_answer, read_snapshot
-from gemini_companion.engine.compression.citations import line_sources, read_citations
+from gemini_companion.engine.compression.citations import carried_sources, line_sources, read_citations
 from gemini_companion.engine.compression.instructions import (
     REPAIR_REQUEST,
     RETENTION_REQUEST,
@@ -16,24 +16,22 @@ from gemini_companion.engine.compression.instructions import (
     VERIFY_REQUEST,
 )
 from gemini_companion.engine.compression.prompt import (
-    editor_paths,
     follow_up,
     missing_list,
     quoted_texts,
     summary_contents,
 )
+from gemini_companion.engine.compression.sources import snapshot_from_facts, task_of
 from gemini_companion.engine.compression.types import Plan
-from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.facts.retention import MOST_MISSING
-from gemini_companion.engine.history.content import Content, user_text, visible_text_of
+from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import LineSource, MissingFact
-from gemini_companion.engine.prompts.attachments import as_read
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.events import Phase
 from gemini_companion.sessions.models.port import FactSummariser, ModelProvider, ModelRequest, fact_summariser
 from gemini_companion.sessions.retry import RetryBudget
-from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.threads import in_thread, off_loop
 
 T = TypeVar("T")
 
@@ -46,9 +44,6 @@ FENCE_TOKENS: Final = 30
 LEAST_WORDS: Final = 150
 TOKENS_A_WORD: Final = 7
 """A snapshot is to have a word for so many tokens that it hides, in all at most a third of an answer's tokens."""
-
-FACTS_BUDGET_SHARE: Final = 5
-"""A snapshot written from the facts may have a fifth of the tokens that it hides."""
 
 ReportPhase = Callable[[Phase, int | None, int | None], None]
 
@@ -100,6 +95,7 @@ class Summariser:
         self._last: tuple[tuple[Content, ...], str] | None = None
         """The contents of the request whose answer was taken, and the snapshot in it."""
         self._has_repaired = False
+        self._finish: Callable[[str], str] = lambda text: text
         self.calls = 0
         """Generate calls that were answered so far."""
         answer = min(ANSWER_TOKENS, window // 8)
@@ -112,11 +108,19 @@ class Summariser:
         """Whether the author of the snapshot can be asked once more: a model, and there was no repair yet."""
         return self._last is not None and not self._has_repaired
 
-    async def summarise(self, plan: Plan, guidance: str) -> Written | None:
+    async def summarise(
+        self, plan: Plan, guidance: str, *, finish: Callable[[str], str] = lambda text: text
+    ) -> Written | None:
         """Write and verify a snapshot of the plan's hidden span; `None` if no answer held one.
 
-        Raises the `ModelFault` that retries did not cure.
+        `finish` is the strategy's last word on each snapshot. Raises the `ModelFault` that retries did not cure.
         """
+        self._finish = finish
+        if not plan.asks_model:
+            self._report("summarising", None, None)
+            task, count = task_of(plan, guidance), self._ledger.count_text
+            self._seqs = [source.seq for source in task.sources]
+            return self._written(await in_thread(lambda poll: snapshot_from_facts(task, count_text=count, poll=poll)))
         by_facts = fact_summariser(self._provider)
         if by_facts is not None:
             return await self._extract(by_facts, plan, guidance)
@@ -184,21 +188,14 @@ class Summariser:
         if snapshot is None:
             return None
         text, numbers = read_citations(snapshot)
-        return Written(text, line_sources(numbers, self._seqs))
+        sources, finished = line_sources(numbers, self._seqs), self._finish(text)
+        return Written(finished, sources if finished == text else carried_sources(finished, (), text, sources))
 
     async def _extract(self, by_facts: FactSummariser, plan: Plan, guidance: str) -> Written | None:
         """The snapshot of a provider that reads the contents themselves: no prompt to parse, no window to keep to."""
-        sources = sources_of(plan.hidden)
-        self._seqs = [source.seq for source in sources]
-        task = SummaryTask(
-            sources=sources,
-            previous_snapshot=plan.previous_snapshot,
-            guidance=guidance,
-            budget_tokens=max(400, plan.hidden_tokens // FACTS_BUDGET_SHARE),
-            hidden_tokens=plan.hidden_tokens,
-            cite=True,
-        )
         self._report("summarising", None, None)
+        task = task_of(plan, guidance)
+        self._seqs = [source.seq for source in task.sources]
         answer = await self._retries.run(lambda: by_facts.summarise(task))
         self.calls += 1
         return self._written(read_snapshot(answer))
@@ -237,21 +234,3 @@ class Summariser:
         chunk = await self._retries.run(lambda: self._provider.generate(request))
         self.calls += 1
         return visible_text_of(chunk.parts)
-
-
-def sources_of(items: Sequence[Item]) -> tuple[FactSource, ...]:
-    """The contents in order, attached files separate from the prompt that they came with.
-
-    Of IDE context only the paths: what the texts of files say is no fact of the conversation.
-    """
-    contents = [(item, content) for item in items for content in _as_source(item)]
-    return tuple(
-        FactSource(index=index, content=content, seq=item.seq, ide_context=item.kind == "ide")
-        for index, (item, content) in enumerate(contents)
-    )
-
-
-def _as_source(item: Item) -> tuple[Content, ...]:
-    if item.kind != "ide":
-        return as_read(item.content)
-    return (user_text("\n".join(editor_paths(visible_text_of(item.content.parts)))),)

@@ -13,6 +13,7 @@ import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import Usage
+from gemini_companion.sessions.ports import Vector
 
 if TYPE_CHECKING:
     from gemini_companion.engine.facts.fact import SummaryTask
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title"]
 """What a call is for: a turn's answer, a snapshot, a session's title."""
+
+EmbeddingPurpose: TypeAlias = Literal["document", "question"]
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +40,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """It is a `FactSummariser`: it writes snapshots from the contents themselves, without a prompt."""
     calls_tools: bool = False
     """It takes function declarations and may answer with function calls."""
+    embeds: bool = False
+    """It is an `Embedder`: it makes vectors of texts."""
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +147,19 @@ class FactSummariser(Protocol):
         ...
 
 
+class Embedder(Protocol):
+    """A provider that makes vectors of texts: what is near to each other there means something similar."""
+
+    async def embed(self, texts: Sequence[str], *, purpose: EmbeddingPurpose) -> list[Vector]:
+        """A vector for each text, of unit length, all of one model. Raises `ModelFault`s. Does not retry."""
+        ...
+
+    @property
+    def embedding_model(self) -> str:
+        """What the vectors are of: only those with one name can be compared."""
+        ...
+
+
 class ModelCatalogue(Protocol):
     """What is known of a provider's models. Pure and cheap to import: used even without a provider."""
 
@@ -169,6 +187,11 @@ class ModelCatalogue(Protocol):
     def title_model(self, name: str) -> str:
         """The small model that writes titles for chats with this one."""
         ...
+
+
+def embedder(provider: ModelProvider) -> Embedder | None:
+    """The provider as an `Embedder`, `None` if it is none."""
+    return cast("Embedder", provider) if provider.capabilities.embeds else None
 
 
 def fact_summariser(provider: ModelProvider) -> FactSummariser | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gemini_companion.engine.tokens.limits import DEFAULT_MODEL, KnownModel
-from gemini_companion.sessions.models.port import ModelCatalogue, ModelProvider
+from gemini_companion.sessions.models.port import Embedder, ModelCatalogue, ModelProvider, embedder
 from gemini_companion.settings.effective import Settings
 
 
@@ -107,6 +107,10 @@ class ModelRegistry:
     def limit(self, settings: Settings, name: str) -> int:
         """Tokens that a model accepts in one request; a setting takes precedence."""
         return settings.token_limit_override or self._registered(name).catalogue.token_limit(name)
+
+    def embedder(self) -> Embedder | None:
+        """The first provider that makes vectors of texts, `None` if none does here."""
+        return next((found for provider in self._providers() if (found := embedder(provider))), None)
 
     async def warm_up(self) -> None:
         """Load what providers need before their first answer. Raises `CompanionError`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.recall.query import parse_query
+from gemini_companion.sessions.recall.meaning import question_vector
 from gemini_companion.sessions.recalled import RecallResult
 from gemini_companion.sessions.services import Services
 
@@ -28,4 +29,5 @@ async def recall(
         return await services.store.recall.whole(session_id=session_id, turn_id=turn_id, entry_id=entry_id)
     if query is None or not query.strip():
         raise InvalidInput("There is nothing to look for.", path="$.query", hint="Give some words, or a `turnId`.")
-    return await services.store.recall.search(parse_query(query), session_id=session_id, limit=limit)
+    vector = await question_vector(services, query)
+    return await services.store.recall.search(parse_query(query), session_id=session_id, limit=limit, vector=vector)

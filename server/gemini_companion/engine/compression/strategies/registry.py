@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from gemini_companion.engine.compression.strategies.assemble import AssembleStrategy
+from gemini_companion.engine.compression.strategies.hierarchical import HierarchicalStrategy
+from gemini_companion.engine.compression.strategies.reserve import ReserveStrategy
+from gemini_companion.engine.compression.strategies.selective import SelectiveStrategy
+from gemini_companion.engine.compression.strategies.semantic import SemanticStrategy
 from gemini_companion.engine.compression.strategies.split import SplitStrategy
+from gemini_companion.engine.compression.strategies.user_messages import UserMessagesStrategy
 from gemini_companion.engine.compression.types import Strategy
 from gemini_companion.engine.history.verdict import StrategyName
 
@@ -13,10 +19,10 @@ DEFAULT_STRATEGY: Final[StrategyName] = "split"
 
 STRATEGIES: Final[Mapping[StrategyName, Callable[[], Strategy]]] = {
     "split": SplitStrategy,
-    "semantic": SplitStrategy,
-    "selective": SplitStrategy,
-    "hierarchical": SplitStrategy,
-    "reserve": SplitStrategy,
-    "assemble": SplitStrategy,
-    "userMessages": SplitStrategy,
+    "semantic": SemanticStrategy,
+    "selective": SelectiveStrategy,
+    "hierarchical": HierarchicalStrategy,
+    "reserve": ReserveStrategy,
+    "assemble": AssembleStrategy,
+    "userMessages": UserMessagesStrategy,
 }

@@ -1,0 +1,43 @@
+"""`gemini-companion recall`: what was said in the sessions of the current folder's project."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import sys
+from collections.abc import Mapping
+
+import msgspec
+
+from gemini_companion.cli.sessions import open_application
+from gemini_companion.cli.terminal import harmless, on_one_line
+from gemini_companion.sessions.recall.service import recall
+from gemini_companion.sessions.recalled import RecallHit
+
+
+async def recall_(env: Mapping[str, str], options: argparse.Namespace) -> int:
+    """Search for `options.query`. Returns the exit code. Raises `CompanionError`."""
+    async with open_application(env) as (app, _):
+        store = app.services.store.recall
+        if sys.stderr.isatty():
+            print("Searching …", file=sys.stderr)
+        await store.index()  # nobody waits for anything else here
+        result = await recall(app.services, query=options.query, session_id=options.session, limit=options.limit)
+    if options.json:
+        sys.stdout.write(msgspec.json.encode(result).decode() + "\n")
+        return 0
+    if not result.hits:
+        print("Nothing of the kind was said in the sessions of this folder's project.")
+    for number, hit in enumerate(result.hits, start=1):
+        _show(number, hit)
+    return 0
+
+
+def _show(number: int, hit: RecallHit) -> None:
+    when = datetime.datetime.fromtimestamp(hit.time / 1000).strftime("%Y-%m-%d %H:%M")
+    hidden = ", hidden from the model by a compression" if hit.is_hidden else ""
+    print(f"{number}. {when}  {hit.role}  “{on_one_line(hit.session_title) or 'untitled'}”{hidden}")
+    print(f"   session {on_one_line(hit.session_id)}  turn {on_one_line(hit.turn_id)}")
+    for line in harmless(hit.text).splitlines():
+        print(f"   {line}")
+    print()

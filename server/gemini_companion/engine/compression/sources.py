@@ -1,0 +1,68 @@
+"""What a compression hides, as the search for facts reads it; and a snapshot from the facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from gemini_companion.engine.compression.prompt import editor_paths
+from gemini_companion.engine.compression.types import Plan
+from gemini_companion.engine.facts.fact import FactSource, SummaryTask
+from gemini_companion.engine.history.content import Content, user_text, visible_text_of
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.prompts.attachments import as_read
+
+FACTS_BUDGET_SHARE: Final = 5
+"""A snapshot written from the facts may have a fifth of the tokens that it hides."""
+
+_LEAST_TOKENS: Final = 400
+
+
+def sources_of(items: Sequence[Item]) -> tuple[FactSource, ...]:
+    """The contents in order, attached files separate from the prompt that they came with.
+
+    Of IDE context only the paths: what the texts of files say is no fact of the conversation.
+    """
+    contents = [(item, content) for item in items for content in _as_source(item)]
+    return tuple(
+        FactSource(index=index, content=content, seq=item.seq, ide_context=item.kind == "ide")
+        for index, (item, content) in enumerate(contents)
+    )
+
+
+def task_of(plan: Plan, guidance: str = "") -> SummaryTask:
+    """What a summariser that reads the contents themselves is asked for."""
+    return SummaryTask(
+        sources=sources_of(plan.hidden),
+        previous_snapshot=plan.previous_snapshot,
+        guidance=guidance,
+        budget_tokens=max(_LEAST_TOKENS, plan.hidden_tokens // FACTS_BUDGET_SHARE),
+        hidden_tokens=plan.hidden_tokens,
+        cite=True,
+    )
+
+
+def snapshot_from_facts(
+    task: SummaryTask, *, count_text: Callable[[str], float], poll: Callable[[], None] = lambda: None
+) -> str:
+    """The snapshot without a model: what stands in the hidden contents, word for word, within a budget.
+
+    `poll` is called often; what it raises ends the work.
+    """
+    from gemini_companion.engine.facts.snapshot import carried_tokens, extractive_snapshot  # slow to import
+
+    return extractive_snapshot(
+        task.sources,
+        previous=task.previous_snapshot,
+        budget_tokens=task.budget_tokens + carried_tokens(task, count_text),
+        count_text=count_text,
+        guidance=task.guidance,
+        cite=task.cite,
+        poll=poll,
+    )
+
+
+def _as_source(item: Item) -> tuple[Content, ...]:
+    if item.kind != "ide":
+        return as_read(item.content)
+    return (user_text("\n".join(editor_paths(visible_text_of(item.content.parts)))),)

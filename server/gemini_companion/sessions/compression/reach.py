@@ -1,0 +1,67 @@
+"""Which contents a request to compress up to a turn, or from one on, means."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import NamedTuple
+
+from gemini_companion.engine.compression.types import FIRST_SEQ, LogState
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.sessions.compression_state import Wish
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.session import Session
+
+_RUNNING = "Not compressed: that turn is still running. Ask again when it has ended."
+_HIDDEN = "Not compressed: a compression hides that turn already. Undo it first, or choose a later turn."
+
+
+class Reach(NamedTuple):
+    """What a wish names: its first and last sequence number, or why it cannot be hidden now."""
+
+    span: tuple[int, int] | None = None
+    """`None` if no turn is named, or if there is an `obstacle`."""
+    obstacle: str = ""
+    """A sentence for people, `""` for none."""
+
+
+def reach_of(session: Session, wish: Wish) -> Reach:
+    """What the wish means in the session as it is now. Raises `InvalidInput` for a turn that there is not."""
+    turn_id = wish.up_to if wish.up_to is not None else wish.since
+    if turn_id is None:
+        return Reach()
+    history = session.history
+    seqs = [item.seq for item in history.sources if item.turn_id == turn_id]
+    if not seqs:
+        path = "$.upTo" if wish.up_to is not None else "$.from"
+        raise InvalidInput(
+            f"There is no turn {turn_id[:100]!r} in what the model gets of this chat.",
+            path=path,
+            hint="gemini/session/history names the turns.",
+        )
+    if turn_id in session.open_turns:
+        return Reach(obstacle=_RUNNING)
+    if history.is_hidden(turn_id):
+        return Reach(obstacle=_HIDDEN)
+    if wish.up_to is not None:
+        return Reach((FIRST_SEQ, max(seqs)))
+    running = (item.seq for item in history.sources if item.turn_id in session.open_turns)
+    return Reach((min(seqs), min(running, default=history.version + 1) - 1))
+
+
+def log_state(session: Session, choice: ModelChoice, span: tuple[int, int] | None) -> LogState:
+    """What a plan needs to know of the session's log, as it is now."""
+    history = session.history
+    entries = history.entries
+
+    def time_of(seq: int) -> int | None:
+        place = bisect_left(entries, seq, key=lambda entry: entry.seq)
+        return entries[place].time if place < len(entries) and entries[place].seq == seq else None
+
+    return LogState(
+        history.version,
+        tuple(history.in_force.values()),
+        history.excluded_from,
+        reach=span,
+        limit=session.limit(choice),
+        times=time_of,
+    )

@@ -1,0 +1,1 @@
+"""`python -m tests.histories`: what holds of every plan, on very many random histories."""

@@ -1,0 +1,184 @@
+"""What compressing costs, when it waits, when it only reminds, and a threshold that learns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from gemini_companion.engine.history.log import Usage
+from gemini_companion.sessions.compression.cost import verdict_now
+from gemini_companion.sessions.compression.rating import rate
+from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.events import CompressionStarted, UsageUpdated
+from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.sessions.session import Session
+from tests.support.conversations import dialogue
+from tests.support.scripted_model import count_request
+from tests.support.sessions import Studio
+
+
+class Caching:
+    """A provider's prefix cache: of a request it finds what the one before had in common with it, from the front."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._last: list[Any] = []
+        self.sent: list[tuple[int, int]] = []
+        """Of each request of a turn, its tokens and those found in the cache."""
+        studio.model.answer_usage = self.usage
+
+    def usage(self, request: ModelRequest, answer: str) -> Usage:
+        common = 0
+        for old, new in zip(self._last, request.contents, strict=False):
+            if old != new:
+                break
+            common += 1
+        self._last = list(request.contents)
+        prefix = msgspec.structs.replace(request, contents=request.contents[:common])
+        tokens, cached = count_request(request), count_request(prefix) if common else 0
+        self.sent.append((tokens, cached))
+        return Usage(prompt_tokens=tokens, cached_tokens=cached, output_tokens=len(answer) // 4)
+
+
+async def grown(studio: Studio, *, full: float) -> Session:
+    """A chat of four turns that fills this share of its window."""
+    studio.model.default_stream = "fine"
+    for number in range(4):
+        await studio.chat(f"question {number} " + "word " * 800)
+    session = await studio.session()
+    studio.set(token_limit_override=round(session.token_count(session.choice()).tokens / full))
+    return session
+
+
+async def test_the_status_and_a_result_say_whether_it_pays_and_so_does_a_request(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    report = session.status(None)
+    assert report.verdict is not msgspec.UNSET
+    assert report.verdict == verdict_now(session)
+    assert studio.model.kinds() == []
+    result = await studio.compress()
+    assert result.verdict is not None
+    assert result.verdict.saved_per_turn == result.original_token_count - result.new_token_count
+
+
+async def test_an_empty_chat_has_no_verdict_in_its_status_and_nothing_to_compress(studio: Studio) -> None:
+    session = await studio.session()
+    assert session.status(None).verdict is msgspec.UNSET
+    assert not verdict_now(session).is_worth_it
+    assert "nothing to compress" in verdict_now(session).message
+
+
+async def test_an_automatic_run_waits_while_it_would_cost_clearly_more_than_it_saves(studio: Studio) -> None:
+    Caching(studio)
+    session = await grown(studio, full=0.6)
+    assert session.status(None).is_due
+    answered = await studio.chat("go on")
+    assert answered.compression is not None
+    assert (answered.compression.status, answered.compression.trigger) == ("NOOP", "auto")
+    assert answered.compression.message.startswith("Not worth it yet: it would save some")
+    assert answered.compression.verdict is not None
+    assert answered.compression.verdict.net_tokens < 0
+    assert studio.heard.of(CompressionStarted) == []
+
+
+async def test_from_the_hard_mark_on_nothing_waits(studio: Studio) -> None:
+    Caching(studio)
+    await grown(studio, full=0.87)
+    answered = await studio.chat("go on")
+    assert answered.compression is not None
+    assert answered.compression.status == "COMPRESSED"
+
+
+@pytest.mark.parametrize("word", [{"is_threshold_set": True}, {"compression_token_cap": 2_000}])
+async def test_a_threshold_that_a_person_set_is_kept_whatever_it_costs(studio: Studio, word: dict[str, Any]) -> None:
+    Caching(studio)
+    await grown(studio, full=0.6)
+    studio.set(**word)
+    answered = await studio.chat("go on")
+    assert answered.compression is not None
+    assert answered.compression.status == "COMPRESSED"
+
+
+async def test_without_a_cache_that_was_seen_the_threshold_holds(studio: Studio) -> None:
+    await grown(studio, full=0.6)
+    answered = await studio.chat("go on")
+    assert answered.compression is not None
+    assert answered.compression.status == "COMPRESSED"
+
+
+# --- reminding, and off
+
+
+async def test_a_mode_that_reminds_says_that_it_is_due_and_compresses_nothing(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(compression_mode="remind", compression_token_cap=500)
+    answered = await studio.chat("go on")
+    assert answered.compression is None
+    report = session.status(None)
+    assert (report.mode, report.is_due, report.tokens_until_compression) == ("remind", True, 0)
+    assert studio.heard.of(UsageUpdated)[-1].is_due
+    assert (await studio.compress()).status == "COMPRESSED"
+
+
+async def test_a_mode_that_reminds_still_rescues_a_prompt_that_would_not_fit(studio: Studio) -> None:
+    await studio.load(dialogue(12, 100))
+    studio.set(compression_mode="remind", token_limit_override=4_000)
+    answered = await studio.chat("go on " + "word " * 900)
+    assert answered.stopped is None
+    assert answered.compression is not None
+    assert (answered.compression.status, answered.compression.trigger) == ("COMPRESSED", "auto")
+
+
+async def test_off_is_off_whatever_the_cap_says(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(compression_mode="off", compression_token_cap=500)
+    assert (await studio.chat("go on")).compression is None
+    report = session.status(None)
+    assert (report.mode, report.is_due, report.tokens_until_compression) == ("off", False, None)
+    studio.set(compression_mode="auto", compression_token_cap=None, compression_threshold=1.0)
+    assert session.status(None).mode == "off"
+
+
+# --- a threshold that learns
+
+
+async def test_an_automatic_compression_that_was_undone_raises_the_threshold_and_says_why(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    await studio.chat("hello")
+    studio.set(token_limit_override=4_500)
+    compressed = (await studio.chat("go on")).compression
+    assert compressed is not None
+    await undo(session, client="test")
+    report = session.status(None)
+    assert report.threshold == pytest.approx(0.55)
+    assert report.threshold_reason == (
+        "55% instead of 50%: automatic compressions with this model were undone or rated low."
+    )
+    studio.set(compression_adaptive=False)
+    assert (session.status(None).threshold, session.status(None).threshold_reason) == (0.5, msgspec.UNSET)
+
+
+async def test_a_threshold_that_a_person_set_is_never_raised_and_may_be_lowered(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    await studio.chat("hello")
+    studio.set(token_limit_override=4_500)
+    compressed = (await studio.chat("go on")).compression
+    assert compressed is not None
+    assert compressed.compression_id is not None
+    studio.set(is_threshold_set=True)
+    await rate(session, compressed.compression_id, rating=1)
+    assert session.status(None).threshold == 0.5
+    await rate(session, compressed.compression_id, rating=5)
+    assert session.status(None).threshold == pytest.approx(0.48)
+
+
+async def test_the_strategy_reserve_waits_until_little_is_left(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    studio.set(compression_strategy="reserve", token_limit_override=100_000)
+    report = session.status(None)
+    assert report.threshold == pytest.approx(1 - 0.16384)
+    assert report.threshold_reason is not msgspec.UNSET
+    assert "16,384 tokens" in report.threshold_reason
+    studio.set(is_threshold_set=True)
+    assert session.status(None).threshold == 0.5
