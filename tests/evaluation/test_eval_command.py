@@ -13,6 +13,7 @@ import pytest
 
 from gemini_companion.cli.main import run
 from tests.support.patience import PATIENCE
+from tests.support.processes import running
 
 QUICK = ["--arms", "prompt-only", "--summarisers", "oracle", "--seeds", "1", "--passes", "1"]
 
@@ -98,9 +99,7 @@ def test_an_interrupted_evaluation_shows_what_is_done_and_goes_on_later(folder: 
     out = tmp_path / "out"
     command = [sys.executable, "-m", "gemini_companion", "eval", str(folder), "--out", str(out), "--seeds", "5"]
     environment = {**os.environ, "HOME": str(tmp_path)}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stderr is not None
         told = [process.stderr.readline() for _ in range(2)]  # nothing is done yet; a tenth is
         process.send_signal(signal.SIGINT)
@@ -112,3 +111,16 @@ def test_an_interrupted_evaluation_shows_what_is_done_and_goes_on_later(folder: 
     assert document["cells"] == len(list((out / "cells").glob("*.json"))) > 0
     assert document["cellsMissing"] > 0
     assert (out / "report.html").is_file()
+
+
+@pytest.mark.process
+def test_no_worker_outlives_an_evaluation_that_is_killed(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gemini_companion", "eval", str(folder), "--seeds", "5", "--processes", "2"]
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stderr is not None
+        for _ in range(2):
+            process.stderr.readline()
+        process.kill()
+        _, rest = process.communicate(timeout=PATIENCE)  # the pipes end when the last worker does
+    assert "Traceback" not in rest

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Final
 
@@ -118,10 +121,17 @@ def _on_ray(
 
 
 def _begin(corpus: bytes, env: Mapping[str, str]) -> None:
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, and ends this process
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _bench[:] = [Workbench(msgspec.msgpack.decode(corpus, type=list[Conversation]), env)]
+
+
+def _end_with_parent() -> None:
+    """However the parent ends: nobody else would stop what this process does."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _work(data: bytes) -> bytes:
