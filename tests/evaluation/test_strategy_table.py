@@ -61,6 +61,14 @@ def test_of_several_that_win_the_one_that_keeps_most_is_chosen() -> None:
     assert choose(list(reversed(rows)), "split").strategy == "semantic"
 
 
+def test_a_win_on_few_conversations_is_told_and_decides_nothing() -> None:
+    few = row("semantic", (0.9, 0.86, 0.95))
+    few.metrics["kept"] = msgspec.structs.replace(few.metrics["kept"], conversations=5)
+    choice = choose([SPLIT, few], "split")
+    assert choice.strategy == "split"
+    assert "too few" in choice.reason
+
+
 def test_nothing_is_chosen_where_the_default_was_not_measured() -> None:
     assert choose([row("reserve", (0.9, 0.86, 0.95))], "split").strategy == "split"
 

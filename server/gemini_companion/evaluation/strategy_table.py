@@ -15,10 +15,12 @@ END: Final = "<!-- end of strategies -->"
 HEADING: Final = ("strategy", "rules", "planted facts", "all facts", "size", "tokens", "calls", "pays after", "ms")
 
 RULE: Final = (
-    "The default is `split` until another strategy beats it clearly: no rule is lost and every undo brings back every"
-    " byte; planted facts and all facts together are kept better, with intervals that do not overlap; and the request"
-    " is no larger."
+    "The default is `split` until another strategy beats it clearly, on six conversations at least: no rule is lost and"
+    " every undo brings back every byte; planted facts and all facts together are kept better, with intervals that do"
+    " not overlap; and the request is no larger."
 )
+_FEW: Final = 6
+"""Conversations below which an interval says too little."""
 _LARGER: Final = 0.01
 """Share of a request by which sizes may differ and count as equal."""
 
@@ -35,14 +37,16 @@ def choose(rows: Sequence[Row], default: str) -> Choice:
     by_name = {row.strategy: row for row in rows}
     incumbent = by_name.get(default)
     if incumbent is None:
-        return Choice(default, f"{default} was not measured.")
+        return Choice(default, f"`{default}` was not measured.")
     beaten = [row for row in rows if row is not incumbent and _beats(row, incumbent)]
     if not beaten:
-        return Choice(default, f"No strategy beats {default} clearly.")
+        return Choice(default, f"no strategy beats `{default}` clearly.")
     best = max(beaten, key=lambda row: (_kept(row)[0], row.strategy))
-    return Choice(
-        best.strategy, f"{best.strategy} keeps {percent(_kept(best)[0])}, {default} {percent(_kept(incumbent)[0])}."
-    )
+    numbers = f"`{best.strategy}` keeps {percent(_kept(best)[0])}, `{default}` {percent(_kept(incumbent)[0])}"
+    found = best.metrics.get("kept")
+    if found is None or found.conversations < _FEW:
+        return Choice(default, f"{numbers}, on too few conversations to decide.")
+    return Choice(best.strategy, f"{numbers}.")
 
 
 def _beats(row: Row, incumbent: Row) -> bool:
