@@ -153,6 +153,8 @@ const result: CompressionResult = {
     kept: 47,
     repaired: 0,
     missing: [{ kind: "directive", text: "Run make lint before a commit." }],
+    appended: 0,
+    unsupported: [],
   },
 };
 const divider: DividerRow = {

@@ -77,6 +77,8 @@ export const result = {
     kept: 47,
     repaired: 0,
     missing: [{ kind: "directive", text: "Run make lint before a commit." }],
+    appended: 0,
+    unsupported: [],
   },
 } as const;
 

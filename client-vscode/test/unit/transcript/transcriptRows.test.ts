@@ -77,7 +77,8 @@ describe("a compression", () => {
     const { retention: _, ...uncounted } = result;
     show(divider({ result: uncounted }));
     expect(article("Chat compressed").textContent).not.toContain("facts");
-    show(divider({ result: { ...result, retention: { score: 1, facts: 0, kept: 0, repaired: 0, missing: [] } } }));
+    const nothing = { score: 1, facts: 0, kept: 0, repaired: 0, missing: [], appended: 0, unsupported: [] };
+    show(divider({ result: { ...result, retention: nothing } }));
     expect(article("Chat compressed").textContent).not.toContain("facts");
   });
 
