@@ -117,7 +117,9 @@ class PinnedTexts:
             )
 
         added = [item(pins_content(one.text for one in pinned), "pin")]
-        if place is None and not (items and items[0].content.role == "model"):  # else the prompt would look pinned as well
+        if place is None and not (
+            items and items[0].content.role == "model"
+        ):  # else the prompt would look pinned as well
             added.append(item(model_text(ACKNOWLEDGEMENT), "acknowledgement"))
         at = 0 if place is None else place + 1
         items[at:at] = added

@@ -30,8 +30,8 @@ class RetentionCheck:
         self._looking = asyncio.create_task(in_thread(self._look), name=f"facts:{session.session_id}")
 
     async def measure(self, snapshot: str, tail: Sequence[Item]) -> Retention | None:
-        """The retention of `snapshot`, with the rules in force and the tail beside it. `None` if it could not be measured, which is
-        logged: that is no reason to give up a compression.
+        """The retention of `snapshot`, with the rules in force and the tail beside it. `None` if it could not be
+        measured, which is logged: that is no reason to give up a compression.
         """
         try:
             await self._looking
