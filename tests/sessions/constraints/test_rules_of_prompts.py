@@ -15,6 +15,7 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.item import Item
 from gemini_companion.sessions.constraints.setting import set_constraint
+from gemini_companion.sessions.constraints.taking import MOST_PROPOSED
 from gemini_companion.sessions.events import ConstraintsChanged
 from gemini_companion.sessions.pins import pin
 from tests.support.conversations import dialogue
@@ -132,6 +133,16 @@ async def test_beyond_the_budget_a_rule_is_proposed_with_the_reason_and_those_in
     assert (ours.state, small.state, large.state) == ("inForce", "inForce", "proposed")
     assert large.note is not None
     assert "Release one" in large.note
+
+
+async def test_of_too_many_proposals_the_oldest_is_put_aside_with_the_reason(studio: Studio):
+    studio.set(compression_constraints="ask")
+    await studio.chat("\n".join(f"Never use the name n{number}." for number in range(MOST_PROPOSED)))
+    await studio.chat("Never use the name of a colleague.")
+    everything = (await studio.session()).history.constraints.all()
+    assert [one.text for one in everything if one.state == "released"] == ["Never use the name n0."]
+    assert everything[0].note is not None
+    assert everything[-1].state == "proposed"
 
 
 async def test_in_every_request_each_rule_stands_after_compressing_undoing_forking_and_another_model(studio: Studio):

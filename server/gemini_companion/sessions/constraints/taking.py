@@ -19,6 +19,10 @@ from gemini_companion.sessions.constraints.setting import draft_of
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.threads import off_loop
 
+MOST_PROPOSED: Final = 50
+"""Rules that wait for a person's word at most."""
+
+_FORGOTTEN: Final = f"Not taken in: more than {MOST_PROPOSED} proposals were waiting, and this was the oldest."
 _LINE: Final = 10
 """Characters of a prompt that take about as long as a content takes elsewhere."""
 _ASIDE: Final = re.compile(r"[\W_]+")
@@ -82,7 +86,14 @@ class PromptRules:
             taken.append(rule)
             if rule.state == "inForce":
                 standing = [*(one for one in standing if one.constraint_id != rule.replaces), rule]
-        return taken
+        return [*taken, *self._forgotten(taken)]
+
+    def _forgotten(self, taken: Sequence[Constraint]) -> list[Constraint]:
+        """The oldest proposals that nobody answered, released where there are too many."""
+        settled = {rule.constraint_id for rule in taken}
+        waiting = [one for one in self._known if one.state == "proposed" and one.constraint_id not in settled]
+        surplus = len(waiting) + sum(rule.state == "proposed" for rule in taken) - MOST_PROPOSED
+        return [msgspec.structs.replace(one, state="released", note=_FORGOTTEN) for one in waiting[: max(0, surplus)]]
 
     def _rule(
         self, found: Found, standing: Sequence[Constraint], *, may_hold: bool, earlier: Constraint | None
