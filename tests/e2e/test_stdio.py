@@ -58,6 +58,20 @@ async def test_an_editor_without_a_plugin_chats_compresses_and_undoes(offline: E
     assert said(after)[: len(said(before))] == said(before)
 
 
+async def test_an_editor_asks_where_a_line_of_a_snapshot_comes_from(offline: Editor) -> None:
+    first = await offline.ask("gemini/chat", {"prompt": "Never touch legacy/. Note it."})
+    await fill(offline)
+    for preview in (True, False):
+        result = await offline.ask("gemini/compress", {"preview": preview})
+        found = await offline.ask("gemini/compression/sources", {"compressionId": result["compressionId"]})
+        lines = result["snapshot"].split("\n")
+        rule = next(line for line in found["lines"] if "Never touch legacy/." in lines[line["line"]])
+        assert rule["turnIds"] == [first["turnId"]]
+        assert len(rule["entryIds"]) == 1
+    with pytest.raises(JsonRpcException, match="no compression"):
+        await offline.ask("gemini/compression/sources", {"compressionId": "none"})
+
+
 async def test_the_real_sdk_streams_counts_and_compresses(online: Editor, emulator: Emulator, workspace: Path) -> None:
     online.open(workspace / "parser.py")
     await fill(online)

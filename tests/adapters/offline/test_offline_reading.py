@@ -10,6 +10,7 @@ from gemini_companion.adapters.offline.conversation import Turn, read_conversati
 from gemini_companion.adapters.offline.question import Intent, read_question
 from gemini_companion.adapters.offline.search import Passage, file_passages, rank, terms_of, turn_passages
 from gemini_companion.adapters.offline.symbols import definitions_in, documentation_of
+from gemini_companion.engine.compression.appendix import APPENDIX_INTRODUCTION
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.pinned import PINS_INTRODUCTION
 from gemini_companion.engine.prompts.attachments import excerpt, file_part
@@ -50,6 +51,24 @@ def test_pins_are_remembered_as_such():
     ]
     conversation = read_conversation(contents)
     assert conversation.turns[0] == Turn("snapshot", "Never push.", 0, "pins")
+
+
+def test_what_a_snapshots_appendix_says_is_remembered_and_nobody_is_taken_to_have_said_it_now():
+    appendix = f"{APPENDIX_INTRODUCTION}\n- the user said: Never push.\n- paths: src/a.py, src/b.py"
+    contents = [
+        Content(
+            role="user",
+            parts=(
+                {"text": "<state_snapshot>\n<task_state>\n- x\n</task_state>\n</state_snapshot>"},
+                {"text": appendix},
+            ),
+        ),
+        model_text("ok"),
+        user_text("What now?"),
+    ]
+    turns = read_conversation(contents).turns
+    assert [turn.text for turn in turns if turn.section == "appendix"] == ["Never push.", "src/a.py, src/b.py"]
+    assert not any(turn.speaker == "user" for turn in turns)
 
 
 def test_the_editors_state_may_stand_behind_the_prompt():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -137,6 +137,26 @@ async def test_pins_that_stand_in_one_content_with_the_snapshot_are_pins_again(s
     session = await studio.load([merged, ACKNOWLEDGED, *dialogue()])
     assert [pin.text for pin in session.history.pins.values()] == ["Tabs.", "Ports."]
     assert [item.kind for item in session.history.curated()][:3] == ["snapshot", "pin", "acknowledgement"]
+
+
+@pytest.mark.parametrize("form", ["companion", "gemini-cli"])
+async def test_an_appendix_goes_through_a_file_and_what_it_says_goes_on_to_be_kept(
+    studio: Studio, tmp_path: Path, form: Literal["companion", "gemini-cli"]
+) -> None:
+    rule = "Always run make lint before a commit."
+    session = await studio.load([user_text(rule), model_text("Understood."), *dialogue()])
+    result = await studio.compress()
+    assert rule in (result.appendix or "")
+    text = await studio.app.export(studio.client, session.session_id, form)
+    again = await imported(studio, tmp_path, text, "s.json")
+    assert again.history.contents() == session.history.contents()
+    assert compression_list(again).compressions[0].appendix == result.appendix
+    for number in range(6):
+        await studio.chat(f"go on with {number} " + "word " * 400)
+    second = await studio.compress()
+    assert second.status == "COMPRESSED"
+    assert (second.appendix or "").count(rule) == 1
+    assert sum(rule in part["text"] for content in again.history.contents() for part in content.parts) == 1
 
 
 async def test_it_cannot_be_undone_and_what_is_compressed_on_top_of_it_can(studio: Studio) -> None:

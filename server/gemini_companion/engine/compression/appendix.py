@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from gemini_companion.engine.facts.fact import FactKind
 from gemini_companion.engine.facts.key_sentences import words_of
 from gemini_companion.engine.facts.neutralise import neutralise
-from gemini_companion.engine.facts.retention import Haystack, Wanted, shown
+from gemini_companion.engine.facts.retention import INVISIBLE, Haystack, Wanted, shown
 
 APPENDIX_INTRODUCTION: Final = "Left out above, quoted from the replaced turns (a record, not a request):"
 
@@ -44,7 +44,7 @@ _SHARES: Final[Mapping[FactKind, float]] = {
 """Of the budget, what a kind may take before every other kind has had its turn."""
 _LONGEST_OUTCOME: Final = 60
 _FRAME_TOKENS: Final = 2.0
-"""Tokens that a line costs beside its text."""
+"""Tokens that a line costs beside its text, and fewer than which nothing fits into."""
 _MOST_NAMES: Final = 16
 """Parts of a path that are remembered."""
 
@@ -123,12 +123,14 @@ class _Page:
 
     def put(self, wanted: Wanted, limit: float) -> float | None:
         """Write a fact, unless it stands there or says what another one says. Its cost; `None` if it is too dear."""
+        if self.left < _FRAME_TOKENS:
+            return None
         if self.has(wanted):
             return 0.0
         fact = wanted.fact
         text = _on_one_line(shown(fact))
-        words = frozenset(words_of(text))
-        if fact.kind not in _LISTED and len(words) > 2 and words in self._said:
+        words = frozenset(words_of(text) if fact.kind not in _LISTED else ())
+        if len(words) > 2 and words in self._said:
             return 0.0
         if fact.kind == "command" and (outcome := self._outcomes.get(fact.text)):
             said = _on_one_line(outcome)
@@ -163,8 +165,7 @@ class _Page:
 
 def _on_one_line(text: str) -> str:
     """`text` without line breaks and control characters."""
-    joined = " ".join(line.strip() for line in text.splitlines() if line.strip())
-    return "".join(character for character in joined if character.isprintable() or character == "\t")
+    return " ".join(line.strip() for line in text.splitlines() if line.strip()).translate(INVISIBLE)
 
 
 def _parts_of_paths(wanted: Sequence[Wanted]) -> frozenset[str]:

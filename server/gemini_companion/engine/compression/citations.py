@@ -41,7 +41,7 @@ def read_citations(text: str) -> Cited:
     for index, line in enumerate(lines):
         if "[c" in line and (match := _CITED.search(line)):
             numbers[index] = tuple(dict.fromkeys(map(int, _NUMBER.findall(match["groups"]))))
-            lines[index] = (line[: match.start()].rstrip() + match["stop"] + line[match.end() :]).rstrip()
+            lines[index] = line[: match.start()].removesuffix(" ") + match["stop"] + line[match.end() :]
     return Cited("\n".join(lines), numbers)
 
 

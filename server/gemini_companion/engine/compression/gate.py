@@ -10,6 +10,7 @@ snapshot names that never occurred. Without a model, deterministic, and linear i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -29,6 +30,7 @@ from gemini_companion.engine.facts.retention import (
     retention_of,
     shown,
     text_of_content,
+    words_of_text,
 )
 from gemini_companion.engine.history.log import MissingFact, Retention
 
@@ -128,6 +130,9 @@ class Evidence:
             self._wanted.append(wanted)
             if not beside.has(wanted.needle):
                 self._elsewhere.append(wanted)
+        self._words = self._cache.words_in(sources, poll).union(
+            *(words_of_text(text, poll) for text in (*self._kept, *self._also))
+        )
         self._is_fresh = [fresh is None or source.seq in fresh for source in sources]
         self._counted = sum(map(self._counts, self._wanted))
         """Newly hidden facts that the floor is about."""
@@ -183,7 +188,7 @@ class Evidence:
         return wanted.fact.kind in FLOOR_KINDS and self._is_fresh[wanted.place]
 
     def _unsupported(self, snapshot: str, poll: Callable[[], None]) -> tuple[MissingFact, ...]:
-        claims = unsupported_claims(snapshot, self._facts(), self._texts, poll=poll)
+        claims = unsupported_claims(snapshot, self._facts(), self._texts, words=self._words, poll=poll)
         return tuple(MissingFact(kind=kind, text=text) for kind, text in claims)
 
     def _facts(self) -> Iterator[Fact]:
@@ -191,12 +196,10 @@ class Evidence:
 
     def _texts(self) -> Iterator[str]:
         """All text that a snapshot may rest on, in batches, what stands beside it and the newest first."""
-        yield from self._kept
-        yield from self._also
         batch: list[str] = []
         size = 0
-        for source in reversed(self._sources):
-            text = text_of_content(source.content)
+        hidden = (text_of_content(source.content) for source in reversed(self._sources))
+        for text in chain(self._also, self._kept, hidden):
             batch.append(text)
             size += len(text)
             if size >= _BATCH:

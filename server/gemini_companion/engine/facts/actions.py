@@ -68,6 +68,8 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     """What the model said just before it called."""
     output: str | None = None
     """What came back; `None` if nothing did in these contents."""
+    result_index: int | None = None
+    """Of the content that holds what came back."""
     refused: bool = False
     """The response says itself that it is an error."""
 
@@ -111,7 +113,9 @@ def read_actions(sources: Sequence[FactSource]) -> list[Action]:
                 slot, action, _ = open_calls.pop(_matching(open_calls, response))
                 body: object = response.get("response")
                 refused = isinstance(body, dict) and bool(cast("dict[str, Any]", body).get("error"))
-                actions[slot] = msgspec.structs.replace(action, output=result_text(response), refused=refused)
+                actions[slot] = msgspec.structs.replace(
+                    action, output=result_text(response), result_index=source.index, refused=refused
+                )
     for slot, action, _ in open_calls:
         actions[slot] = action
     return [action for action in actions if action is not None]

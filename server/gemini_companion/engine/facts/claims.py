@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final
 
 from gemini_companion.engine.facts.extract import addresses_in, numbers_in
@@ -16,14 +16,18 @@ MOST_UNSUPPORTED: Final = 50
 MOST_CLAIMS: Final = 2_000
 """Claims of a snapshot that are looked at."""
 
+_LOOKED_AT: Final = 131_072
+"""Characters of a snapshot that are looked at."""
+_WORD: Final = lazy(r"[a-z]+|[0-9]+")
 _FEWEST_DIGITS: Final = 3
 """A number of fewer digits may have been counted, or summed up, and proves nothing; unless it has a point in it."""
 _DIGITS: Final = lazy(r"[A-Za-z]{0,10}\d[\d.,:-]*[A-Za-z0-9]*")
+_MEASURE: Final = lazy(r"^[vV]?(?P<digits>\d+(?:[.,]\d+)*)(?:[A-Za-z]{1,8})?$")
 _SEPARATORS: Final = lazy(r"[\\/]+")
 _OUR_OWN: Final = lazy(
-    r"\(\+[\d,]+ (?:characters|lines?)\)|… and [\d,]+ more|\([\d,]+ (?:pasted|numbered) lines|[^\s,]{1,1024}+ ?…"
+    r"\(\+[\d,]{1,20} (?:characters|lines?)\)|… and [\d,]{1,20} more|\([\d,]{1,20} (?:pasted|numbered) lines"
 )
-"""Counts that our own snapshots add, and words that they cut."""
+"""Counts that our own snapshots add."""
 
 
 def unsupported_claims(
@@ -31,6 +35,7 @@ def unsupported_claims(
     facts: Iterable[Fact],
     texts: Callable[[], Iterator[str]],
     *,
+    words: Container[str],
     poll: Callable[[], None] = lambda: None,
 ) -> list[tuple[FactKind, str]]:
     """What the snapshot names and no source does, in order, at most 50.
@@ -41,21 +46,24 @@ def unsupported_claims(
     Args:
         snapshot: The text with its tags.
         facts: Every fact that was found in what it replaces, merely listed ones too: most claims are among them.
+        words: Every word of these texts, in small letters: a claim with another one needs no search.
         texts: Gives all text that the snapshot may rest on, the likeliest first.
         poll: Called often; what it raises ends the work.
     """
-    claims = list(dict.fromkeys(_claims(snapshot)))[:MOST_CLAIMS]
+    claims = list(dict.fromkeys(_claims(snapshot[:_LOOKED_AT])))[:MOST_CLAIMS]
     if not claims:
         return []
     named = {fact.text for fact in facts}
     doubtful = [claim for claim in claims if claim[1] not in named]
-    missing = _not_in({needle for claim in doubtful for needle in _needles(*claim)}, texts, poll)
+    needles = {needle for claim in doubtful for needle in _needles(*claim)}
+    possible = {needle for needle in needles if all(word in words for word in _WORD().findall(needle.casefold()))}
+    missing = (needles - possible) | _not_in(possible, texts, poll)
     found = [claim for claim in doubtful if not _is_supported(*claim, missing)]
     return found[:MOST_UNSUPPORTED]
 
 
 def _claims(snapshot: str) -> Iterator[tuple[FactKind, str]]:
-    for piece in pieces(_OUR_OWN().sub(" ", snapshot)):
+    for piece in pieces(_without_cut_words(_OUR_OWN().sub(" ", snapshot))):
         for path in paths_in(piece):
             yield "path", path
         for url in addresses_in(piece):
@@ -65,16 +73,33 @@ def _claims(snapshot: str) -> Iterator[tuple[FactKind, str]]:
                 yield "number", number
 
 
+def _without_cut_words(text: str) -> str:
+    """`text` without the words that an ellipsis cut off."""
+    *cut, last = text.split("…")
+    return "".join(f"{_all_but_the_last_word(piece.rstrip(' '))} " for piece in cut) + last
+
+
+def _all_but_the_last_word(text: str) -> str:
+    return text[: max(text.rfind(" "), text.rfind("\n")) + 1]
+
+
 def _cores(number: str) -> list[str]:
-    """The digits of a number that must occur, with letters that belong to them: of `port 3000` it is `3000`."""
+    """What of a number must occur: of `port 3000` and `3000ms` it is `3000`, of `v1.2` `1.2`, an id is whole."""
     cores = (core.rstrip(".,:-") for core in _DIGITS().findall(number))
-    return [core for core in cores if sum(map(str.isdigit, core)) >= _FEWEST_DIGITS or "." in core]
+    bare = (_MEASURE().sub(r"\g<digits>", core) for core in cores)
+    return [core for core in bare if sum(map(str.isdigit, core)) >= _FEWEST_DIGITS or "." in core]
+
+
+def _forms(core: str) -> tuple[str, ...]:
+    """How a number may be written: `1500` and `1,500`."""
+    plain = core.replace(",", "")
+    return (core, plain, f"{int(plain):,}") if plain.isdigit() and 3 < len(plain) < 16 else (core,)
 
 
 def _needles(kind: FactKind, text: str) -> Iterator[str]:
     """Strings of which some must occur for a claim to be supported."""
     if kind == "number":
-        yield from _cores(text)
+        yield from (form for core in _cores(text) for form in _forms(core))
     elif kind == "url":
         yield text
     else:
@@ -86,7 +111,7 @@ def _needles(kind: FactKind, text: str) -> Iterator[str]:
 
 def _is_supported(kind: FactKind, text: str, missing: set[str]) -> bool:
     if kind == "number":
-        return missing.isdisjoint(_cores(text))
+        return all(any(form not in missing for form in _forms(core)) for core in _cores(text))
     if kind == "url":
         return text not in missing
     return _bare(text) not in missing or any(
@@ -120,13 +145,17 @@ def _not_in(needles: set[str], texts: Callable[[], Iterator[str]], poll: Callabl
 
 
 def _stands_whole(needle: str, text: str) -> bool:
-    """Whether it stands there without a letter or a digit before or after it."""
+    """Whether it stands there without a letter or a digit before or after it; a number may have letters."""
+    is_number = not any(map(str.isalpha, needle))
     start = text.find(needle)
     for _ in range(100):
         if start < 0:
             return False
         end = start + len(needle)
-        if not (_is_joined(text[start - 1 : start], needle[0]) or _is_joined(needle[-1], text[end : end + 1])):
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if is_number and not (before.isdigit() or after.isdigit()):
+            return True
+        if not (_is_joined(before, needle[0]) or _is_joined(needle[-1], after)):
             return True
         start = text.find(needle, start + 1)
     return False

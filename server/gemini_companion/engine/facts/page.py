@@ -52,6 +52,7 @@ class Page:
         self._count = count_text
         self._lines: dict[str, dict[Place, str]] = {section: {} for section in SECTIONS}
         self._costs: dict[tuple[str, Place], float] = {}
+        self._origins: dict[tuple[str, Place], int] = {}
         self._texts: set[str] = set()
         self._paths: set[str] = set()
         self.budget = budget
@@ -84,6 +85,11 @@ class Page:
         if cover:
             self.cover(text)
         return True
+
+    def comes_from(self, section: str, place: Place, content: int | None) -> None:
+        """Note the content that the line in a place comes from, where that is not the one that the place names."""
+        if content is not None:
+            self._origins[section, place] = content
 
     def put_free(self, section: str, place: Place, text: str) -> None:
         """Write a line that is part of the frame: it costs nothing."""
@@ -128,7 +134,9 @@ class Page:
                     contents = dict.fromkeys(place.content for place, _ in entries)
                     out.append(_cited(listed, list(contents)[-_MOST_CITED:]) if by_content else listed)
                 else:
-                    out.extend(_cited(text, [place.content]) if by_content else text for place, text in entries)
+                    for place, text in entries:
+                        origin = self._origins.get((section, place), place.content if by_content else None)
+                        out.append(text if origin is None or not cite else _cited(text, [origin]))
             if not self._lines[section]:
                 out.append(NOTHING)
             out.append(f"</{section}>")

@@ -183,7 +183,9 @@ class Pools:
         limit = int(min(300, max(100, self._page.left * 1.2 / max(1, len(self._span.recent_actions)))))
         for number, action in self._span.recent_actions:
             if self._page.has("recent_actions", action_place(action.index, number)):
-                yield "recent_actions", outcome_place(action.index, number), self._came(number, limit)
+                spot = outcome_place(action.index, number)
+                self._page.comes_from("recent_actions", spot, action.result_index)
+                yield "recent_actions", spot, self._came(number, limit)
 
     def _outputs(self) -> Iterator[Line]:
         """The newest results at more length: the lines that the model spoke of afterwards, none twice."""

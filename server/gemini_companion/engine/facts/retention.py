@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple, get_args
 
 from gemini_companion.engine.facts.extract import facts_of, result_text, strings_in
@@ -20,6 +21,8 @@ NEWEST: Final = 20
 
 _CACHED: Final = 50_000
 """Contents whose facts a cache holds; of more than that it begins anew."""
+_MOST_WORDS: Final = 1_000_000
+"""Different words that a cache holds."""
 LOOKED_FOR: Final = 2_000
 """Facts that are looked for at most, the most worthy first."""
 LOOKED_THROUGH: Final = 1_000_000
@@ -36,8 +39,15 @@ _MOST_PLACES: Final = 100
 _LASTING: Final[frozenset[FactKind]] = frozenset(("directive", "decision"))
 _SAID: Final[frozenset[FactKind]] = frozenset(("path", "symbol", "url", "number"))
 _WORTH: Final[dict[str, int]] = {kind: place for place, kind in enumerate(get_args(FactKind))}
-_SIGNS: Final = str.maketrans({"‹": "<", "’": "'", "`": None, "*": None, "“": '"', "”": '"'})
+INVISIBLE: Final[dict[int, None]] = dict.fromkeys(
+    code
+    for first, last in ((0, 8), (14, 27), (0x7F, 0x84), (0x86, 0x9F), (0x202A, 0x202E), (0x2060, 0x206F))
+    for code in range(first, last + 1)
+)
+"""Control characters and marks that nobody sees, for `str.translate`: terminal codes, directions of writing."""
+_SIGNS: Final = INVISIBLE | str.maketrans({"‹": "<", "’": "'", "`": None, "*": None, "“": '"', "”": '"'})
 _WORDS: Final = lazy(r"[a-z0-9_]+")
+_LETTERS: Final = lazy(r"[a-z]+|[0-9]+")
 
 
 class FactCache:
@@ -48,6 +58,8 @@ class FactCache:
 
     def __init__(self) -> None:
         self._facts: dict[int, tuple[Content, list[Fact]]] = {}
+        self._read: dict[int, Content] = {}
+        self._words: set[str] = set()
 
     def facts_of(self, source: FactSource) -> list[Fact]:
         """The facts of a content; they carry the index that it had when it was first looked through."""
@@ -59,6 +71,17 @@ class FactCache:
             self._facts.clear()
         self._facts[id(source.content)] = (source.content, facts)
         return facts
+
+    def words_in(self, sources: Iterable[FactSource], poll: Callable[[], None]) -> set[str]:
+        """Every word of contents, and of those that were asked about before. Must not be changed."""
+        for source in sources:
+            if self._read.get(id(source.content)) is not source.content:
+                if len(self._read) >= _CACHED or len(self._words) >= _MOST_WORDS:
+                    self._read.clear()
+                    self._words = set()
+                self._read[id(source.content)] = source.content
+                self._words.update(words_of_text(text_of_content(source.content), poll))
+        return self._words
 
     def known(self, source: FactSource) -> Sequence[Fact]:
         """The facts of a content if it was looked through, else none."""
@@ -136,13 +159,17 @@ class Haystack:
 
     def __init__(self, texts: Iterable[str], *, poll: Callable[[], None] = lambda: None) -> None:
         self._text = "\n".join(_plain_texts(texts, poll))
-        self._words = set(_WORDS().findall(self._text))
+        words = _WORDS().findall(self._text)
+        self._words = set(words)
+        self._pairs = set(pairwise(words))
 
     def add(self, text: str) -> None:
         """Put a short text behind what is there."""
         plain = _plain(text)
         self._text = f"{self._text}\n{plain}"
-        self._words.update(_WORDS().findall(plain))
+        words = _WORDS().findall(plain)
+        self._words.update(words)
+        self._pairs.update(pairwise(words))
 
     def has_most(self, needle: Needle, share: float) -> bool:
         """Whether so many of a fact's words stand there, wherever."""
@@ -152,9 +179,9 @@ class Haystack:
     def has(self, needle: Needle) -> bool:
         """Whether a fact stands there as whole words: `80` does not in `8080`.
 
-        Most that are missing are told by a word that is.
+        Most that are missing are told by a word that is, or by two that do not follow each other.
         """
-        if not self._words.issuperset(needle.words):
+        if not self._words.issuperset(needle.words) or not self._pairs.issuperset(pairwise(needle.words)):
             return False
         if not needle.plain:
             return True
@@ -206,6 +233,15 @@ def placed_facts(
             if place >= newest_from or fact.kind in _LASTING or again:
                 chosen[key] = (place, fact)
     return sorted(chosen.values(), key=lambda entry: (_WORTH[entry[1].kind], -entry[0]))
+
+
+def words_of_text(text: str, poll: Callable[[], None]) -> set[str]:
+    """The words of a text in small letters: runs of letters, and runs of digits."""
+    words: set[str] = set()
+    for piece in pieces(text, _AT_ONCE):
+        poll()
+        words.update(_LETTERS().findall(piece.casefold()))
+    return words
 
 
 def text_of_content(content: Content) -> str:

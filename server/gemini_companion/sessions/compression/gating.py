@@ -86,7 +86,6 @@ class SnapshotGate:
         pins = tuple(pin.text for pin in history.pins.values())
         also = (session.system_instruction or "", guidance, *_environment(session), *_editor_states(history))
         beside = tuple(span.beside)
-        self._evidence: Evidence | None = None
 
         def look(poll: Poll) -> Evidence:
             return Evidence(
