@@ -62,6 +62,9 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("gemini/chat", {"prompt": [{"text": "x"}, {"functionCall": {"name": "f"}}]}, "$.prompt[1]"),
     ("gemini/pin", {"text": "  "}, "$.text"),
     ("gemini/pin", {"turnId": "turn-of-nobody"}, "$.turnId"),
+    ("gemini/constraints/set", {"state": "inForce"}, "$.constraintId"),
+    ("gemini/constraints/set", {"state": "inForce", "text": " "}, "$.text"),
+    ("gemini/constraints/set", {"state": "released", "constraintId": "rule-of-nobody"}, "$.constraintId"),
     ("gemini/session/import", {"path": "session.json"}, "$.path"),
     ("gemini/session/history", {"view": "model", "cursor": "2"}, "$.cursor"),
 ]

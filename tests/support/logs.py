@@ -11,11 +11,13 @@ from gemini_companion.engine.compression.strategies.split import SplitStrategy
 from gemini_companion.engine.compression.truncate import trim_outputs
 from gemini_companion.engine.compression.types import LogState, Plan, Trim, ViewChange
 from gemini_companion.engine.compression.undo import plan_undo
+from gemini_companion.engine.history.constraint import Constraint, ConstraintState, digest_of
 from gemini_companion.engine.history.content import Content, Part, user_text
 from gemini_companion.engine.history.item import Item, Measure
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     CompressionResult,
+    ConstraintEntry,
     Entry,
     IdeContextEntry,
     PinEntry,
@@ -231,6 +233,30 @@ class Book:
 
     def unpin(self, pin_id: str) -> UnpinEntry:
         return self.add(UnpinEntry, pin_id=pin_id)
+
+    def rule(self, text: str, state: ConstraintState = "inForce", **fields: Any) -> ConstraintEntry:
+        """A rule that was set by hand, or with `by_turn` one that stands in that turn's prompt."""
+        by_turn = fields.pop("by_turn", None)
+        known = {
+            "constraint_id": f"r{self.history.version + 1}",
+            "scope": "session",
+            "created_at": 0,
+            "turn_id": by_turn,
+        }
+        fields = {**known, "source": "prompt" if by_turn else "client", **fields}
+        return self.add(
+            ConstraintEntry,
+            constraint=Constraint(text=text, state=state, **fields),
+            digest=digest_of(text),
+            by_turn=by_turn,
+        )
+
+    def release(self, constraint_id: str) -> None:
+        """Take a rule out of force, if there is one of this id."""
+        one = self.history.constraints.get(constraint_id)
+        if one is not None:
+            released = msgspec.structs.replace(one, state="released")
+            self.add(ConstraintEntry, constraint=released, digest=digest_of(one.text))
 
     def resume(self) -> ResumeEntry:
         return self.add(ResumeEntry)

@@ -74,6 +74,13 @@ STEPS: Final[st.SearchStrategy[Step]] = st.one_of(
     st.tuples(st.just("resume"), st.none()),
     st.tuples(st.just("anew"), st.tuples(st.booleans(), st.sampled_from(["", "compress", "preview"]))),
 )
+RULES: Final = ("never push", "always write tests", "keep legacy/ as it is")
+RULE_STEPS: Final = st.one_of(
+    st.tuples(st.just("lay down"), st.sampled_from(RULES)),
+    st.tuples(st.just("rule"), st.tuples(st.sampled_from(RULES), st.sampled_from(["inForce", "proposed"]))),
+    st.tuples(st.just("replace"), st.sampled_from(RULES)),
+    st.tuples(st.just("release"), st.integers(0, 5)),
+)
 _LONG: Final = st.lists(STEPS, min_size=12, max_size=40)
 _AFTER_A_RUN: Final = _LONG.map(
     lambda steps: [("prompt", "mend it"), ("run", 5), ("compress", 40), ("outputs", 3), ("compress", 50), *steps]
@@ -82,6 +89,9 @@ _AFTER_TALK: Final = _LONG.map(
     lambda steps: [("talk", 4), ("ide", True), ("outputs", 4), ("truncate", None), ("compress", 40), *steps]
 )
 PROGRAMS: Final = st.one_of(st.lists(STEPS, max_size=12), _LONG, _AFTER_A_RUN, _AFTER_TALK)
+
+PROGRAMS_WITH_RULES: Final = st.lists(st.one_of(STEPS, RULE_STEPS), min_size=4, max_size=40)
+"""The same with rules that are laid down in prompts, set, replaced and released."""
 
 
 def write(steps: list[Step], *, after_each: Callable[[Book, Step], None] | None = None) -> Book:
@@ -96,13 +106,22 @@ def write(steps: list[Step], *, after_each: Callable[[Book, Step], None] | None 
 
 def _take(book: Book, step: Step) -> None:
     kind, argument = step
-    if kind not in ("results", "pin", "unpin", "preview", "end") and book.history.has_open_call() and book.turn:
+    if (
+        kind not in ("results", "pin", "unpin", "rule", "replace", "release", "preview", "end")
+        and book.history.has_open_call()
+        and book.turn
+    ):
         return  # sessions wait for the safe point
     match kind:
         case "prompt":
             if book.turn:
                 book.end()
             book.prompt(argument)
+        case "lay down":
+            if book.turn:
+                book.end()
+            book.prompt(f"Build it; {argument}.")
+            book.rule(argument, by_turn=book.turn)
         case "say":
             if book.turn:
                 book.end()
@@ -188,6 +207,15 @@ def _change(book: Book, kind: str, argument: Any) -> None:
         case "apply" if history.preview is not None:
             if not is_stale(history, history.preview.compression, history.preview.base_seq):
                 book.install(msgspec.structs.replace(history.preview.compression))
+        case "rule":
+            text, rule_state = argument
+            book.rule(text, rule_state)
+        case "replace":
+            standing = history.standing
+            book.rule(argument, replaces=standing[-1].constraint_id if standing else None)
+        case "release":
+            rules = [one.constraint_id for one in history.constraints.all() if one.source != "pin"]
+            book.release(rules[argument % len(rules)] if rules else "nothing")
         case "resume":
             book.resume()
         case "anew" if (newest := history.newest_turn) is not None and not history.is_hidden(newest):

@@ -27,6 +27,8 @@ class PinnedTexts:
         self.shown: frozenset[str] = frozenset()
         """Ids of the constraints in that content."""
         self._texts: list[str] = []
+        self._is_compressed = False
+        """Whether the view has a snapshot."""
 
     def take_in(self, entry: PinEntry | UnpinEntry | ConstraintEntry) -> tuple[str, ...]:
         """Apply an entry; returns the ids of the constraints that it changes."""
@@ -66,7 +68,7 @@ class PinnedTexts:
             constraint_id in self.shown or self._must_be_shown(constraint_id, prompts) for constraint_id in changed
         ):
             return False
-        pinned = [one for one in standing() if must_be_pinned(one, prompts)]
+        pinned = [one for one in standing() if must_be_pinned(one, prompts, is_compressed=self._is_compressed)]
         texts = list(dict.fromkeys(one.text for one in pinned))
         if texts != self._texts:
             return True
@@ -75,10 +77,15 @@ class PinnedTexts:
 
     def _must_be_shown(self, constraint_id: str, prompts: Mapping[str, Item]) -> bool:
         one = self.constraints.get(constraint_id)
-        return one is not None and one.state == "inForce" and must_be_pinned(one, prompts)
+        return (
+            one is not None
+            and one.state == "inForce"
+            and must_be_pinned(one, prompts, is_compressed=self._is_compressed)
+        )
 
-    def show(self, pinned: Sequence[Constraint]) -> None:
-        """Note which constraints the view's content has now."""
+    def show(self, items: Sequence[Item], pinned: Sequence[Constraint]) -> None:
+        """Note what the view is now, and which constraints that content has in it."""
+        self._is_compressed = any(item.kind == "snapshot" for item in items)
         self.shown = frozenset(one.constraint_id for one in pinned)
         self._texts = list(dict.fromkeys(one.text for one in pinned))
 
@@ -89,11 +96,13 @@ class PinnedTexts:
 
         It stands behind the last snapshot, or at the front where there is none.
         """
-        prompts = prompts_in(items) if standing else {}
-        pinned = [one for one in standing if must_be_pinned(one, prompts)]
-        if not pinned:
+        if not standing:
             return items, []
         place = next((index for index in range(len(items) - 1, -1, -1) if items[index].kind == "snapshot"), None)
+        prompts = prompts_in(items)
+        pinned = [one for one in standing if must_be_pinned(one, prompts, is_compressed=place is not None)]
+        if not pinned:
+            return items, []
         beside = None if place is None else items[place]
         entry_id = beside.entry_id if beside else self.constraints.entry_ids([pinned[-1].constraint_id])[0]
 
@@ -108,7 +117,9 @@ class PinnedTexts:
             )
 
         added = [item(pins_content(one.text for one in pinned), "pin")]
-        if place is None and items and items[0].content.role == "user":  # else the prompt would look pinned as well
+        if place is None and not (
+            items and items[0].content.role == "model"
+        ):  # else the prompt would look pinned as well
             added.append(item(model_text(ACKNOWLEDGEMENT), "acknowledgement"))
         at = 0 if place is None else place + 1
         items[at:at] = added
@@ -126,8 +137,13 @@ def prompts_in(items: Iterable[Item]) -> dict[str, Item]:
     return {item.turn_id: item for item in items if item.kind == "prompt"}
 
 
-def must_be_pinned(constraint: Constraint, prompts: Mapping[str, Item]) -> bool:
-    """False while the prompt in which it was said stands in the view, with its text word for word."""
+def must_be_pinned(constraint: Constraint, prompts: Mapping[str, Item], *, is_compressed: bool) -> bool:
+    """False while the prompt in which it was said stands in the view, with its text word for word.
+
+    A pin stands behind a snapshot in any case: the person asked for that.
+    """
+    if is_compressed and constraint.source == "pin":
+        return True
     prompt = prompts.get(constraint.turn_id or "")
     return prompt is None or not any(constraint.text in (text_of(part) or "") for part in prompt.content.parts)
 

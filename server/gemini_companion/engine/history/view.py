@@ -312,7 +312,7 @@ class History:
 
     def _rebuild(self) -> None:
         self._items, pinned = self._composed(self._shown(), self.in_force)
-        self._pinned.show(pinned)
+        self._pinned.show(self._items, pinned)
         self._visible_prompts = prompts_in(self._items)
         self._unsettle()
 

@@ -83,7 +83,7 @@ class SnapshotGate:
         self._most_tokens = window // WINDOW_SHARE
         self._settings = session.services.settings()
         imported = tuple(_imported_snapshots(history, span.hides))
-        pins = tuple(pin.text for pin in history.pins.values())
+        pins = tuple(one.text for one in history.standing)
         also = (session.system_instruction or "", guidance, *_environment(session), *_editor_states(history))
         beside = tuple(span.beside)
 

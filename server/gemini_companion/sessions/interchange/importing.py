@@ -26,7 +26,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
 )
 from gemini_companion.engine.history.part import has_response
-from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, constraint_of
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
@@ -160,19 +160,17 @@ def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[E
 
 
 def only_proposed(entry: Entry) -> Entry:
-    """The entry of a file as it is taken in: a rule or a pin that holds there is proposed here, to this session alone.
+    """The entry of a file as it is taken in: a rule that holds there is proposed here, and to this session alone.
 
-    A file says nothing in a person's name: they take in what they want to hold.
+    It was not said here. A pin stays one: it belongs to what the file shows, and the person who imports that vouches
+    for it.
     """
-    if isinstance(entry, PinEntry):
-        one = constraint_of(entry)
-    elif isinstance(entry, ConstraintEntry):
-        one = entry.constraint
-    else:
+    if not isinstance(entry, ConstraintEntry):
         return entry
+    one = entry.constraint
     state = "released" if one.state == "released" else "proposed"
     one = msgspec.structs.replace(one, state=state, scope="session", note=_FROM_A_FILE)
-    return ConstraintEntry(id=entry.id, seq=entry.seq, time=entry.time, constraint=one, digest=digest_of(one.text))
+    return msgspec.structs.replace(entry, constraint=one, digest=digest_of(one.text), by_turn=None)
 
 
 def log_of(imported: ImportedSession, *, now: int) -> tuple[Entry, ...]:
