@@ -72,7 +72,7 @@ generate: $(STAMP)
 
 # Neovim comes with the tests; Vim and Emacs are driven where they are, and reported as skipped where they are not.
 e2e: $(STAMP) $(E2E_STAMP)
-	$(BIN)/python -m pytest -n 0 -m e2e tests/editors
+	$(BIN)/python -m pytest -n 0 -m e2e tests/editors tests/chaos
 ifeq ($(NODE),)
 	@echo "$(NO_NODE)"
 else

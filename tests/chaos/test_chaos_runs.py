@@ -15,6 +15,7 @@ MINUTES = 0.3
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)  # takes what it takes where fifty others want the processor
+@pytest.mark.e2e
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 async def test_in_half_a_minute_of_chaos_nothing_acknowledged_is_lost_and_nothing_runs_falsely(tmp_path: Path) -> None:

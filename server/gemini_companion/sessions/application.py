@@ -330,8 +330,8 @@ class Application:
 
     async def close(self) -> None:
         """End every job and release every session."""
+        await asyncio.gather(*(session.stop("shutdown") for session in self._sessions))  # they share a transaction
         for session in self._sessions:
-            await session.stop("shutdown")
             session.channel.keep_deltas()
         await self._titles.close()
         await self._sessions.close()
