@@ -360,6 +360,8 @@ export interface UsageUpdated {
   readonly tokenLimit: number;
   readonly source: "api" | "estimate";
   readonly tokensUntilCompression?: number;
+  /** The count has reached the threshold. */
+  readonly isDue?: boolean;
 }
 
 /** The receipt: what of the editor went to the model, what was withheld and why. */

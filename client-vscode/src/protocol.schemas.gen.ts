@@ -111,6 +111,7 @@ export const usageUpdated = v.object({
   tokenLimit: integer,
   source: v.picklist(["api", "estimate"]),
   tokensUntilCompression: v.exactOptional(integer),
+  isDue: v.exactOptional(v.boolean()),
 });
 
 export const withheld = v.object({
