@@ -58,6 +58,9 @@ async def test_a_store_that_cannot_be_is_told_and_used_as_soon_as_it_can(tmp_pat
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("gemini/session/new", {"title": "x" * 501}, "$.title"),
     ("gemini/compress", {"instructions": "x" * 100_001}, "$.instructions"),
+    ("gemini/compress", {"strategy": "best"}, "$.strategy"),
+    ("gemini/compress", {"upTo": "a", "from": "b"}, "$.from"),
+    ("gemini/compress", {"upTo": "nobody"}, "$.upTo"),
     ("gemini/chat", {"prompt": "  "}, "$.prompt"),
     ("gemini/chat", {"prompt": [{"text": "x"}, {"functionCall": {"name": "f"}}]}, "$.prompt[1]"),
     ("gemini/pin", {"text": "  "}, "$.text"),
