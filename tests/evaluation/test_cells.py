@@ -19,7 +19,7 @@ from gemini_companion.evaluation.summary import summarise
 from tests.evaluation.conftest import MakeCell
 
 PLAN = Plan(
-    arms=("full", "none", "peer"),
+    arms=("full", "none", "gemini-cli"),
     strategies=("split",),
     summarisers=("lossy(0.3)", "oracle"),
     seeds=2,
@@ -109,7 +109,7 @@ def test_a_key_is_another_one_for_every_parameter(cell: MakeCell) -> None:
         {},
         {"conversation": "x"},
         {"digest": "x"},
-        {"arm": "peer"},
+        {"arm": "gemini-cli"},
         {"strategy": "x"},
         {"summariser": "x"},
         {"seed": 2},

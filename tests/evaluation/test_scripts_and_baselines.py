@@ -139,9 +139,9 @@ def test_the_published_rule_keeps_the_newest_outputs_whole_and_of_older_ones_the
     assert cut[0].splitlines() == large.splitlines()[-30:]
 
 
-async def test_the_peers_form_has_the_snapshot_the_acknowledgement_and_the_newest_third() -> None:
+async def test_gemini_clis_form_has_the_snapshot_the_acknowledgement_and_the_newest_third() -> None:
     model = EvaluationModel(LEDGER, writer=Fixed())
-    subject = BaselineSubject("peer", model, LEDGER)
+    subject = BaselineSubject("gemini-cli", model, LEDGER)
     view = [content for number in range(10) for content in (user_text(said(f"q{number}", 50)), model_text("yes"))]
     await subject.say(view)
     assert (await subject.compress()).status == "COMPRESSED"
@@ -166,7 +166,7 @@ async def test_codexs_form_has_the_users_messages_and_the_summary_and_no_answer(
 
 
 async def test_a_summary_that_is_larger_is_not_taken() -> None:
-    subject = BaselineSubject("peer", EvaluationModel(LEDGER, writer=Fixed()), LEDGER)
+    subject = BaselineSubject("gemini-cli", EvaluationModel(LEDGER, writer=Fixed()), LEDGER)
     await subject.say([user_text("hi"), model_text("yo")])
     before = await subject.request()
     assert (await subject.compress()).status == "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT"

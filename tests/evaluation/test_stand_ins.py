@@ -177,7 +177,7 @@ def test_recordings_that_are_none_are_told_with_their_line(tmp_path: Path, text:
         model(f"recorded:{tmp_path / 'missing'}")
 
 
-def test_the_peers_recordings_can_be_replayed(corpus_folder: Path) -> None:
+def test_gemini_clis_recordings_can_be_replayed(corpus_folder: Path) -> None:
     for file in sorted((corpus_folder.parent / "recordings").glob("*.responses")):
         model(f"recorded:{file}")
 

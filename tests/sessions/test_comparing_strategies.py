@@ -10,6 +10,7 @@ from gemini_companion.engine.history.content import Content, model_text, user_te
 from gemini_companion.engine.history.log import AttemptEntry, CompressionResult
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.sessions.compression.comparison import strategy_of
+from gemini_companion.sessions.session import Session
 from tests.support.sessions import Studio
 
 
@@ -19,6 +20,13 @@ def long_history() -> list[Content]:
         for number in range(20)
         for content in (user_text(f"Question {number}: {'why ' * 200}"), model_text(f"Because of {number}."))
     ]
+
+
+async def compressed_by_itself(studio: Studio, session: Session) -> StrategyName | None:
+    result = (await studio.chat("Go on.", session_id=session.session_id)).compression
+    assert result is not None
+    assert result.status == "COMPRESSED"
+    return result.strategy
 
 
 async def test_every_other_automatic_compression_takes_the_second_strategy(tmp_path: Path) -> None:
@@ -51,6 +59,14 @@ async def test_sessions_do_not_all_begin_with_the_same_strategy(tmp_path: Path) 
     studio = Studio(tmp_path, compression_compare="reserve")
     sessions = [await studio.load(long_history()) for _ in range(20)]
     assert {strategy_of(session, "auto") for session in sessions} == {"split", "reserve"}
+
+
+async def test_an_automatic_compression_uses_the_strategy_whose_turn_it_is_and_says_so(tmp_path: Path) -> None:
+    studio = Studio(tmp_path, compression_threshold=0.0, compression_compare="semantic")
+    sessions = [await studio.load(long_history()) for _ in range(8)]
+    for session in sessions:
+        expected = strategy_of(session, "auto")
+        assert await compressed_by_itself(studio, session) == expected
 
 
 @pytest.mark.parametrize("compare", [None, "reserve"])

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
+from gemini_companion.cli.files import read_text, write_whole
 from gemini_companion.cli.terminal import on_one_line
 from gemini_companion.engine.errors import CompanionError, InvalidInput
 from gemini_companion.evaluation.arms import named_arm
 from gemini_companion.evaluation.cell import CellResult
-from gemini_companion.evaluation.conversations import Conversation, load_corpus, sampled
+from gemini_companion.evaluation.conversations import load_corpus, sampled
 from gemini_companion.evaluation.document import Document, document_of
 from gemini_companion.evaluation.execution import ResultFolder, run_cells
 from gemini_companion.evaluation.html_report import html_report
 from gemini_companion.evaluation.plan import Plan, cells_of, parse_passes
-from gemini_companion.evaluation.recall_rows import RecallRow
+from gemini_companion.evaluation.recall_rows import measure_recall, recall_lines
+from gemini_companion.evaluation.strategy_table import strategy_table, with_table
 from gemini_companion.evaluation.summarisers.registry import parse_summariser
 from gemini_companion.evaluation.synthetic import synthetic_corpus
-from gemini_companion.evaluation.text_report import table
+from gemini_companion.evaluation.text_report import aligned, table
 
 INTERRUPTED = 130
 
@@ -52,6 +54,8 @@ def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
             results.append(result)  # noqa: PERF402  an interrupt must leave what is done
     except KeyboardInterrupt:
         interrupted = True
+        if kept is not None:  # one may have been written and not been told of
+            results = [found for cell in cells if (found := kept.read(cell)) is not None]
     finally:
         progress.done()
     document = document_of(
@@ -60,9 +64,11 @@ def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
         corpus=Path(options.corpus).resolve().name if options.corpus else "synthetic",
         conversations=[conversation.name for conversation in chosen],
         planned=len(cells),
-        recall=() if interrupted else _recall(options, corpus),
+        recall=measure_recall(Path(options.corpus)) if options.recall and not interrupted else (),
     )
     _show(document, folder, as_json=options.json)
+    if options.table and not interrupted:
+        write_whole(options.table, with_table(read_text(options.table), strategy_table(document)).encode())
     if interrupted:
         again = " With --resume the same command goes on from here." if folder else ""
         print(f"gemini-companion: Interrupted after {len(results)} of {len(cells)} runs.{again}", file=sys.stderr)
@@ -79,6 +85,10 @@ def _plan(options: argparse.Namespace) -> Plan:
         raise InvalidInput(f"{unknown[0]!r} is no strategy.", hint=f"Known: {', '.join(STRATEGIES)}.")
     if options.resume and not options.out:
         raise InvalidInput("--resume needs --out: the folder of the run that goes on.")
+    if options.recall and not options.corpus:
+        raise InvalidInput("--recall needs a corpus with questions: name its folder.")
+    if options.table:
+        with_table(read_text(options.table), "")  # before hours are spent on it
     return Plan(
         arms=tuple(named_arm(name).name for name in _listed(options.arms)),
         strategies=strategies,
@@ -105,10 +115,6 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _recall(options: argparse.Namespace, corpus: Sequence[Conversation]) -> Sequence[RecallRow]:
-    return ()
-
-
 def _show(document: Document, folder: Path | None, *, as_json: bool) -> None:
     data = msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
     if folder is not None:
@@ -118,6 +124,8 @@ def _show(document: Document, folder: Path | None, *, as_json: bool) -> None:
         sys.stdout.write(data.decode())
         return
     print(table(document.rows))
+    if document.recall:
+        print(f"\n{aligned(recall_lines(document.recall))}")
     for fault in document.faults:
         print(f"\nNot measured: {on_one_line(fault)}")
     if folder is not None:

@@ -14,7 +14,7 @@ def add_evaluation_options(parser: argparse.ArgumentParser, count: Callable[[str
         nargs="?",
         help="a folder of conversations: {history}, contents, exported sessions; some are built in",
     )
-    parser.add_argument("--arms", metavar="A,B", default="full,prompt-only,peer", help="what is compared")
+    parser.add_argument("--arms", metavar="A,B", default="full,prompt-only,gemini-cli", help="what is compared")
     parser.add_argument("--strategies", metavar="A,B", default="split", help="strategies of the product's arms")
     parser.add_argument(
         "--summarisers",
@@ -34,4 +34,6 @@ def add_evaluation_options(parser: argparse.ArgumentParser, count: Callable[[str
     parser.add_argument("--ray", metavar="ADDRESS", help="run on a Ray cluster; `local` starts one here")
     parser.add_argument("--out", metavar="FOLDER", help="write report.html, results.json and each run's result there")
     parser.add_argument("--resume", action="store_true", help="take the results that are in FOLDER already")
+    parser.add_argument("--recall", action="store_true", help="measure recall too, on the corpus's questions")
+    parser.add_argument("--table", metavar="FILE", help="write the table of strategies between the markers of FILE")
     parser.add_argument("--json", action="store_true", help="print results.json instead of the table")

@@ -9,7 +9,7 @@ import msgspec
 
 from gemini_companion.engine.errors import InvalidInput
 
-BaselineName = Literal["none", "drop-oldest", "mask-only", "peer", "codex"]
+BaselineName = Literal["none", "drop-oldest", "mask-only", "gemini-cli", "codex"]
 
 
 class Arm(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +42,9 @@ _ARMS: Final = (
         baseline="mask-only",
     ),
     Arm(
-        name="peer",
-        description="the published rule: 70/30 by characters, outputs within 50,000 tokens, two passes; nothing else",
-        baseline="peer",
+        name="gemini-cli",
+        description="Gemini CLI's published rule: 70/30 by characters, outputs within 50,000 tokens, two passes",
+        baseline="gemini-cli",
     ),
     Arm(
         name="codex",

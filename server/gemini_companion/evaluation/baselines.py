@@ -70,7 +70,7 @@ class BaselineSubject:
             view = reduce(self._view, target, self._ledger)
         else:
             try:
-                view = await (self._peer() if self._name == "peer" else self._codex())
+                view = await (self._gemini_cli() if self._name == "gemini-cli" else self._codex())
             except ModelFault as fault:
                 return Outcome(status=type(fault).__name__)
             if view is None:
@@ -90,7 +90,7 @@ class BaselineSubject:
     def _tokens(self, contents: Sequence[Content]) -> int:
         return sum(self._ledger.measure(content).tokens for content in contents)
 
-    async def _peer(self) -> list[Content] | None:
+    async def _gemini_cli(self) -> list[Content] | None:
         """70/30 by characters at a plain user content; the summary is taken as it comes."""
         cut = outputs_within_budget(self._view, self._ledger)
         split = find_split_point(cut, COMPRESSED_SHARE)

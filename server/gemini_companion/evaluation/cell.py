@@ -20,7 +20,7 @@ from gemini_companion.evaluation.conversations import Conversation
 from gemini_companion.evaluation.grading import plain_contents
 from gemini_companion.evaluation.measuring import TURNS, Measure, PassNumbers, net_tokens
 from gemini_companion.evaluation.product import ProductSubject
-from gemini_companion.evaluation.provider import TOKEN_LIMIT, EvaluationModel
+from gemini_companion.evaluation.provider import EvaluationModel
 from gemini_companion.evaluation.script import Script, build_script
 from gemini_companion.evaluation.subject import Subject
 from gemini_companion.evaluation.summarisers.registry import build_model, parse_summariser
@@ -122,9 +122,7 @@ class Workbench:
         if arm.baseline is not None:
             subject = BaselineSubject(arm.baseline, model, self._ledger, targets=targets)
         else:
-            subject = await ProductSubject.open(
-                model, clock, arm=arm, strategy=cell.strategy or DEFAULT_STRATEGY, window=TOKEN_LIMIT
-            )
+            subject = await ProductSubject.open(model, clock, arm=arm, strategy=cell.strategy or DEFAULT_STRATEGY)
         measure = Measure(script.planted, self._ledger, self._facts)
         passes: list[PassNumbers] = []
         own_ms: list[float] = []

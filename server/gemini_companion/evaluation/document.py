@@ -10,7 +10,7 @@ from gemini_companion import __version__
 from gemini_companion.evaluation.cell import METHOD, CellResult
 from gemini_companion.evaluation.plan import Plan
 from gemini_companion.evaluation.recall_rows import RecallRow
-from gemini_companion.evaluation.summary import Row, summarise
+from gemini_companion.evaluation.summary import Row, strategies_of, summarise
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -28,6 +28,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     faults: tuple[str, ...]
     """Why cells failed, each reason once."""
     rows: tuple[Row, ...]
+    strategies: tuple[Row, ...] = ()
+    """After the last pass, a row for each strategy over all summarisers, where there are several."""
     recall: tuple[RecallRow, ...] = ()
     own_ms: dict[str, float] = {}
     """Median processor time of a pass in ms, by arm and strategy, the stand-in's included; not compared."""
@@ -54,6 +56,7 @@ def document_of(
         cells_missing=planned - len(good),
         faults=tuple(dict.fromkeys(result.fault for result in results if result.fault)),
         rows=tuple(summarise(good, plan.passes)),
+        strategies=tuple(strategies_of(good, max(plan.passes))),
         recall=tuple(recall),
         own_ms=_own_ms(good),
     )

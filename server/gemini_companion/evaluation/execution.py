@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,13 +91,19 @@ def _on_ray(
 ) -> Iterator[CellResult]:
     local = address == "local"
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report the cluster to its makers
-    ray.init(
-        address=None if local else address,
-        num_cpus=os.cpu_count() if local else None,
-        include_dashboard=False if local else None,
-        configure_logging=False,
-        log_to_driver=False,
-    )
+    try:
+        ray.init(
+            address=None if local else address,
+            num_cpus=os.cpu_count() if local else None,
+            include_dashboard=False if local else None,
+            configure_logging=False,
+            log_to_driver=False,
+        )
+    except (OSError, RuntimeError, ValueError) as error:  # ConnectionError is an OSError
+        raise CompanionError(
+            f"The Ray cluster at {address} cannot be used: {str(error)[:300]}",
+            hint="Give the address of its head, such as 10.0.0.5:6379, or `local`.",
+        ) from None
     try:
         shared = ray.put((__version__, msgspec.msgpack.encode(list(corpus)), dict(env)))
         work = ray.remote(_work_on_ray)
@@ -112,10 +121,17 @@ def _on_ray(
 
 
 def _begin(corpus: bytes, env: Mapping[str, str]) -> None:
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, and ends this process
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _bench[:] = [Workbench(msgspec.msgpack.decode(corpus, type=list[Conversation]), env)]
+
+
+def _end_with_parent() -> None:
+    """However the parent ends: nobody else would stop what this process does."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _work(data: bytes) -> bytes:

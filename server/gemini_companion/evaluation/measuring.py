@@ -74,12 +74,19 @@ class Measure:
         self._ledger = ledger
         self._cache = cache
         self._plain: dict[int, tuple[Content, str]] = {}
+        self._counted: dict[int, tuple[Content, int]] = {}
         self.said: list[Content] = []
         """Everything that was said so far."""
 
     def tokens(self, contents: Iterable[Content]) -> int:
         """Estimated tokens."""
-        return sum(self._ledger.measure(content).tokens for content in contents)
+        return sum(map(self._tokens_of, contents))
+
+    def _tokens_of(self, content: Content) -> int:
+        known = self._counted.get(id(content))
+        if known is None:
+            known = self._counted[id(content)] = (content, self._ledger.measure(content).tokens)
+        return known[1]
 
     def shares(self, request: Request) -> dict[str, Share]:
         """What of rules, planted facts, and facts of what is hidden, stands in a request."""

@@ -52,13 +52,12 @@ class ProductSubject:
         *,
         arm: Arm,
         strategy: str,
-        window: int,
     ) -> ProductSubject:
         """Make an application with one session. Nothing compresses by itself."""
         folder = tempfile.TemporaryDirectory(prefix="gemini-companion-eval-")
         base = SettingsLoader(Path(folder.name), (), {}).reload(trusted=False).settings
         settings = msgspec.structs.replace(base, model_name=MODEL, **_settings_of(arm, strategy))
-        catalogue = EvaluationCatalogue(window)
+        catalogue = EvaluationCatalogue(model.window)
         numbers = itertools.count(1)
         services = Services(
             store=MemoryStore(folder.name),
@@ -167,8 +166,13 @@ def _next_turn(contents: Sequence[Content], index: int) -> tuple[Content, str, i
 
 
 def _settings_of(arm: Arm, strategy: str) -> dict[str, Any]:
-    """The settings that make an arm."""
-    return {"compression_threshold": 1.0, "compression_strategy": strategy}
+    """The settings that make an arm. Nothing is compressed by itself."""
+    return {
+        "compression_threshold": 1.0,
+        "compression_strategy": strategy,
+        "compression_gate": arm.gate,
+        "compression_constraints": "auto" if arm.ledger else "off",
+    }
 
 
 class _Silence:

@@ -24,6 +24,7 @@ from gemini_companion.sessions.models.port import (
 )
 
 MODEL: Final = "evaluation"
+SUMMARISER: Final = "evaluation-summariser"
 TOKEN_LIMIT: Final = 1_048_576
 
 
@@ -42,6 +43,7 @@ class EvaluationModel:
         writer: Writes the snapshots that are asked for by a prompt.
         provider: A real provider that is asked for them instead.
         model: The real provider's model.
+        window: Tokens that it takes in one request.
     """
 
     def __init__(
@@ -51,11 +53,13 @@ class EvaluationModel:
         writer: Writer | None = None,
         provider: ModelProvider | None = None,
         model: str = MODEL,
+        window: int = TOKEN_LIMIT,
     ) -> None:
         self._ledger = ledger
         self._writer = writer
         self._provider = provider
         self._model = model
+        self.window = window
         self._facts = fact_summariser(provider) if provider is not None else None
         self.replies: list[str] = []
         """What the agent says next, one for each turn."""
@@ -130,15 +134,15 @@ def offline_provider(count_text: Callable[[str], float]) -> OfflineProvider:
 
 
 class EvaluationCatalogue:
-    """The one name, with a window that no run fills."""
+    """Two names: of the agent, whose window no run fills, and of what writes its snapshots."""
 
-    def __init__(self, token_limit: int = TOKEN_LIMIT) -> None:
-        self._limit = token_limit
+    def __init__(self, summariser_window: int = TOKEN_LIMIT) -> None:
+        self._window = summariser_window
 
     @property
     def models(self) -> Sequence[KnownModel]:
         """The one model."""
-        return (KnownModel(name=MODEL, title="Evaluation", token_limit=self._limit, compressor=MODEL),)
+        return (KnownModel(name=MODEL, title="Evaluation", token_limit=TOKEN_LIMIT, compressor=SUMMARISER),)
 
     def serves(self, name: str) -> bool:
         """Every name."""
@@ -149,12 +153,12 @@ class EvaluationCatalogue:
         return MODEL
 
     def token_limit(self, name: str) -> int:
-        """The window."""
-        return self._limit
+        """The window of either."""
+        return self._window if name == SUMMARISER else TOKEN_LIMIT
 
     def compressor_for(self, name: str) -> str:
-        """It writes its own snapshots."""
-        return MODEL
+        """The other one."""
+        return SUMMARISER
 
     def title_model(self, name: str) -> str:
         """And its own titles."""

@@ -45,6 +45,7 @@ METRICS: Final[Mapping[str, Metric]] = {
     "rules.soft": _share("rules.soft"),
     "probes": _share("probes."),
     "facts": _share("facts."),
+    "kept": _share("probes.", "facts."),
     "artifacts": _share(*ARTIFACTS, "probes.artifact"),
     "ratio": lambda numbers: numbers.tokens_after / max(1, numbers.tokens_before),
     "tokens": lambda numbers: numbers.tokens_after,
@@ -61,6 +62,9 @@ METRICS: Final[Mapping[str, Metric]] = {
     "model_ms": lambda numbers: numbers.virtual_ms,
 }
 """What is reported of a pass. Kinds of probes and facts (`probes.recall`, `facts.path`) are reported too."""
+
+
+EVERY: Final = "all summarisers"
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -97,6 +101,19 @@ def summarise(results: Iterable[CellResult], numbers: Sequence[int]) -> list[Row
     keys = sorted(groups, key=lambda key: (order.get(key[0], 99), key[1] != "split", key[1], key[2]))
     rows = (_row(key, groups[key], number) for key in keys for number in numbers)
     return [row for row in rows if row is not None]
+
+
+def strategies_of(results: Iterable[CellResult], number: int) -> list[Row]:
+    """A row for each strategy after a pass, over all summarisers: of the first arm of the product that was run."""
+    product = [result for result in results if result.cell.strategy]
+    first = next((name for name in ARMS if any(result.cell.arm == name for result in product)), "")
+    pooled = [
+        msgspec.structs.replace(result, cell=msgspec.structs.replace(result.cell, summariser=EVERY))
+        for result in product
+        if result.cell.arm == first
+    ]
+    rows = summarise(pooled, [number])
+    return rows if len(rows) > 1 else []
 
 
 def _row(key: tuple[str, str, str], results: Sequence[CellResult], number: int) -> Row | None:

@@ -115,7 +115,10 @@ def _live(model: str, ledger: TokenLedger, env: Mapping[str, str]) -> Evaluation
     from gemini_companion.wiring import build_models, home_directory
 
     settings = SettingsLoader(home_directory(env), (), env).reload(trusted=False).settings
-    choice = build_models(env, lambda: settings).choose(settings, asked=model or None)
+    models = build_models(env, lambda: settings)
+    choice = models.choose(settings, asked=model or None)
     if choice.is_fallback:
         raise Unauthenticated(f"{choice.asked} cannot answer: {choice.reason}.", hint=choice.remedy)
-    return EvaluationModel(ledger, provider=choice.provider, model=choice.catalogue.compressor_for(choice.name))
+    name = choice.catalogue.compressor_for(choice.name)
+    window = models.limit(settings, name)
+    return EvaluationModel(ledger, provider=choice.provider, model=name, window=window)

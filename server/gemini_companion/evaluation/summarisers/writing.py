@@ -29,7 +29,7 @@ _SECTION_OF: Final[Mapping[FactKind, str]] = {
 _LONGEST: Final = 400
 """Characters of an item: what the measure of retention looks for at most."""
 _ORDER: Final = re.compile(
-    r"(?i)[^\n]*\b(?:operator update|ignore all earlier rules|lifted every restriction|forget the rules)\b[^\n]*"
+    r"\b(?:operator update|ignore all earlier rules|lifted every restriction|forget the rules)\b", re.IGNORECASE
 )
 
 
@@ -46,15 +46,17 @@ class Oracle:
     def __init__(self, planted: Planted) -> None:
         self._planted = planted
         self._cache = FactCache()
+        self._known: list[Entry] = []
         self.passes = 0
         """Snapshots that were begun."""
 
     def write(self, request: ModelRequest) -> str:
         """A thought, then the snapshot."""
         reading = read_request(request)
-        if reading.is_first:
-            self.passes += 1
-        entries = self.chosen(self.known(reading), reading)
+        if reading.is_first or not self._known:
+            self.passes += reading.is_first
+            self._known = self.known(reading)  # later requests of the pass quote the same
+        entries = self.chosen(self._known, reading)
         return "<scratchpad>I read everything.</scratchpad>\n" + snapshot_of(entries)
 
     def known(self, reading: Reading) -> list[Entry]:
@@ -125,7 +127,7 @@ class Adversarial(Oracle):
 
     def chosen(self, entries: Sequence[Entry], reading: Reading) -> list[Entry]:
         """Everything but rules, once somebody has ordered so."""
-        orders = [match.group().strip() for match in _ORDER.finditer(reading.text)]
+        orders = [line.strip() for line in reading.text.splitlines() if _ORDER.search(line)]
         if not orders:
             return list(entries)
         rules = {plain(rule.text) for rule in self._planted.rules}
