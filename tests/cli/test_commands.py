@@ -18,6 +18,7 @@ from gemini_companion.engine.history.content import ABSENT, Content
 from gemini_companion.engine.history.sendable import sendable
 from tests.support.emulator import Emulator, Summariser
 from tests.support.patience import PATIENCE
+from tests.support.tiny_gguf import write_tiny_gguf
 
 SECTIONS = (
     "overall_goal",
@@ -234,6 +235,22 @@ def test_doctor_says_what_works_and_what_does_not(
     settings.write_text('{"model": {"name": 5}}', "utf-8")
     assert run(["doctor"], environment) == 1
     assert "model.name" in capsys.readouterr().out
+
+
+@pytest.mark.process
+def test_doctor_loads_the_model_of_this_machine_and_says_what_is_wrong_with_its_file(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    weights = write_tiny_gguf(tmp_path / "x.gguf")
+    settings = tmp_path / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"model": {"name": "local", "local": str(weights)}}), "utf-8")
+    assert run(["doctor"], environment) == 0
+    assert "local answers (model.name): Tiny Noise, on this machine" in capsys.readouterr().out
+    weights.write_bytes(b"GGUF")
+    assert run(["doctor"], environment) == 1
+    assert "x.gguf cannot be run" in capsys.readouterr().out
 
 
 @pytest.mark.process

@@ -58,10 +58,16 @@ async def test_a_store_that_cannot_be_is_told_and_used_as_soon_as_it_can(tmp_pat
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("gemini/session/new", {"title": "x" * 501}, "$.title"),
     ("gemini/compress", {"instructions": "x" * 100_001}, "$.instructions"),
+    ("gemini/compress", {"strategy": "best"}, "$.strategy"),
+    ("gemini/compress", {"upTo": "a", "from": "b"}, "$.from"),
+    ("gemini/compress", {"upTo": "nobody"}, "$.upTo"),
     ("gemini/chat", {"prompt": "  "}, "$.prompt"),
     ("gemini/chat", {"prompt": [{"text": "x"}, {"functionCall": {"name": "f"}}]}, "$.prompt[1]"),
     ("gemini/pin", {"text": "  "}, "$.text"),
     ("gemini/pin", {"turnId": "turn-of-nobody"}, "$.turnId"),
+    ("gemini/constraints/set", {"state": "inForce"}, "$.constraintId"),
+    ("gemini/constraints/set", {"state": "inForce", "text": " "}, "$.text"),
+    ("gemini/constraints/set", {"state": "released", "constraintId": "rule-of-nobody"}, "$.constraintId"),
     ("gemini/session/import", {"path": "session.json"}, "$.path"),
     ("gemini/session/history", {"view": "model", "cursor": "2"}, "$.cursor"),
 ]

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
-from gemini_companion.engine.compression.split_strategy import SplitStrategy
 
 from gemini_companion.engine.compression.gate import GateOptions, gate
 from gemini_companion.engine.compression.sources import sources_of
+from gemini_companion.engine.compression.strategies.split import SplitStrategy
 from gemini_companion.engine.compression.types import LogState, Plan, Trim
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise

@@ -24,6 +24,7 @@ from gemini_companion.protocol.frames import FrameFault, FrameParser, frame
 from gemini_companion.protocol.table import REQUESTS
 from gemini_companion.sessions.interchange import decode_session_file
 from gemini_companion.settings.load import SETTINGS_FILE, SettingsLoader
+from tests.fuzz.recalling import QUESTIONS, recalling
 from tests.support.sample_server import create_sample_server
 
 Feed = Callable[[bytes], Awaitable[None]]
@@ -313,4 +314,5 @@ KINDS: Final = (
     Kind("geminiCli", (*_JSONL, _EXPORTS[0]), _session_file("session.jsonl")),
     Kind("entry", _ENTRIES, _entries),
     Kind("stream", _EVENTS, _stream),
+    Kind("recall", QUESTIONS, recalling),
 )

@@ -30,6 +30,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "stalls": "stalls",
     "memory": "memory",
     "tokenError": "token_error",
+    "recall": "recall",
 }
 """Names, and the modules that measure."""
 

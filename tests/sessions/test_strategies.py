@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from gemini_companion.engine.compression.types import ACKNOWLEDGEMENT
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.part import visible_text
+from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.sessions.compression.preview import apply_preview

@@ -7,38 +7,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.compression.cost import verdict_now
 from gemini_companion.sessions.compression.rating import rate
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import CompressionStarted, UsageUpdated
-from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import dialogue
-from tests.support.scripted_model import count_request
+from tests.support.prefix_cache import Caching
 from tests.support.sessions import Studio
-
-
-class Caching:
-    """A provider's prefix cache: of a request it finds what the one before had in common with it, from the front."""
-
-    def __init__(self, studio: Studio) -> None:
-        self._last: list[Any] = []
-        self.sent: list[tuple[int, int]] = []
-        """Of each request of a turn, its tokens and those found in the cache."""
-        studio.model.answer_usage = self.usage
-
-    def usage(self, request: ModelRequest, answer: str) -> Usage:
-        common = 0
-        for old, new in zip(self._last, request.contents, strict=False):
-            if old != new:
-                break
-            common += 1
-        self._last = list(request.contents)
-        prefix = msgspec.structs.replace(request, contents=request.contents[:common])
-        tokens, cached = count_request(request), count_request(prefix) if common else 0
-        self.sent.append((tokens, cached))
-        return Usage(prompt_tokens=tokens, cached_tokens=cached, output_tokens=len(answer) // 4)
 
 
 async def grown(studio: Studio, *, full: float) -> Session:

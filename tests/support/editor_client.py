@@ -168,6 +168,10 @@ async def editor(
         yield spoken[0]
         if not spoken[0].is_killed:
             await client.shutdown_session()
+    except BaseException:  # to stop would wait for a server that nobody asked to end
+        if spoken and not spoken[0].is_killed:
+            await spoken[0].kill()
+        raise
     finally:
         await client.stop()
 

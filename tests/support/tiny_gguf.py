@@ -1,13 +1,14 @@
-"""A GGUF file of a few hundred kB, made here: a real llama architecture and tokenizer, and weights drawn at random.
+"""GGUF files of a few hundred kB, made here: a real llama architecture and tokenizer, and weights of our own.
 
-llama.cpp loads and runs it like any other model. What it writes is noise, in words of its own vocabulary.
+llama.cpp loads and runs them like any other model. One writes noise, in words of its own vocabulary; another always
+writes the same text, whatever it is asked.
 Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,12 +75,12 @@ WORDS: Final = [
     "write",
 ]
 
-UNKNOWN, BEGIN, END = 0, 1, 2
+UNKNOWN, BEGIN = 0, 1
 _ALIGNMENT: Final = 32
 _NORMAL, _UNKNOWN, _CONTROL, _BYTE = 1, 2, 3, 6
 
 CONTEXT_TOKENS: Final = 2_048
-_WIDTH, _FEED, _LAYERS, _HEADS = 64, 128, 2, 4
+_WIDTH, _LAYERS, _HEADS = 64, 2, 4
 
 
 def write_tiny_gguf(
@@ -91,11 +92,75 @@ def write_tiny_gguf(
     seed: int = 7,
     width: int = _WIDTH,
     layers: int = _LAYERS,
+    end_weight: float = 0,
+    words: Iterable[str] = (),
     more: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write the file and return its path. `template=None` leaves the chat template out; `more` is other metadata."""
-    tokens, scores, kinds = _vocabulary()
-    metadata: dict[str, Any] = {
+    """Write the file and return its path. `template=None` leaves the chat template out; `more` is other metadata.
+
+    `words` that are tokens of their own make a long text short.
+    With an `end_weight` of 6 its answers have some dozen words, with 0 they hardly end.
+    """
+    tokens, scores, kinds = _vocabulary((*WORDS, *words))
+    tensors = _weights(len(tokens), seed, width, layers, end_weight)
+    head = _metadata(name, tokens, scores, kinds, context_tokens=context_tokens, width=width, layers=layers)
+    if template is not None:
+        head["tokenizer.chat_template"] = template
+    path.write_bytes(gguf_bytes({**head, **(more or {})}, tensors))
+    return path
+
+
+def write_parrot_gguf(
+    path: Path,
+    text: str,
+    *,
+    endless: bool = False,
+    context_tokens: int = 32_768,
+    words: Iterable[str] = (),
+) -> Path:
+    """Write a model that answers everything with this text, and return its path. No two lines may be the same.
+    An `endless` one begins again after its last line.
+
+    Each line is a token. Nothing but the last token decides on the next one: the layer adds nothing to its embedding,
+    which is an axis of its own for each line.
+    """
+    lines = [line.replace(" ", "▁") for line in text.splitlines(keepends=True)]
+    tokens, scores, kinds = _vocabulary((*WORDS, *words))
+    first = len(tokens)
+    if len({*tokens, *lines}) < first + len(lines):
+        raise ValueError("Two lines are the same, or one is a word of the vocabulary.")
+    tokens += lines
+    scores += [-1e6] * len(lines)
+    kinds += [_NORMAL] * len(lines)
+    width = -(-(len(lines) + 1) // _WIDTH) * _WIDTH
+    embedding = np.zeros((len(tokens), width), np.float32)
+    embedding[:, 0] = 1
+    output = np.zeros_like(embedding)
+    for at in range(len(lines)):
+        embedding[first + at] = np.eye(width, dtype=np.float32)[at + 1]
+        output[first + at, at] = 10
+    output[first if endless else tokens.index("<|im_end|>"), len(lines)] = 10
+    tensors = _weights(len(tokens), 1, width, 1, 0)
+    tensors |= {
+        name: np.zeros_like(tensor) for name, tensor in tensors.items() if "attn_output" in name or "ffn_down" in name
+    }
+    tensors |= {"token_embd.weight": embedding, "output.weight": output}
+    head = _metadata("Tiny Parrot", tokens, scores, kinds, context_tokens=context_tokens, width=width, layers=1)
+    path.write_bytes(gguf_bytes({**head, "tokenizer.chat_template": CHATML}, tensors))
+    return path
+
+
+def _metadata(
+    name: str,
+    tokens: list[str],
+    scores: list[float],
+    kinds: list[int],
+    *,
+    context_tokens: int,
+    width: int,
+    layers: int,
+) -> dict[str, Any]:
+    return {
         "general.architecture": "llama",
         "general.name": name,
         "general.file_type": np.uint32(0),
@@ -117,27 +182,28 @@ def write_tiny_gguf(
         "tokenizer.ggml.unknown_token_id": np.uint32(UNKNOWN),
         "tokenizer.ggml.add_bos_token": True,
     }
-    if template is not None:
-        metadata["tokenizer.chat_template"] = template
-    path.write_bytes(gguf_bytes({**metadata, **(more or {})}, _weights(len(tokens), seed, width, layers)))
-    return path
 
 
-def _vocabulary() -> tuple[list[str], list[float], list[int]]:
+def _vocabulary(words: Iterable[str]) -> tuple[list[str], list[float], list[int]]:
     tokens = ["<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>"]
     kinds = [_UNKNOWN, _CONTROL, _CONTROL, _CONTROL, _CONTROL]
     tokens += [f"<0x{byte:02X}>" for byte in range(256)]
     kinds += [_BYTE] * 256
-    pieces = ["▁", "\n", *"abcdefghijklmnopqrstuvwxyz.,:;!?/_-<>'\"()0123456789", *(f"▁{word}" for word in WORDS)]
+    pieces = [
+        "▁",
+        "\n",
+        *"abcdefghijklmnopqrstuvwxyz.,:;!?/_-<>'\"()0123456789",
+        *dict.fromkeys(f"▁{word}" for word in words),
+    ]
     # SentencePiece joins two pieces into one that exists: the steps from letters to a word must exist too.
-    steps = {f"▁{word}"[:end] for word in WORDS for end in range(2, len(word) + 1)}
+    steps = {f"▁{word}"[:end] for word in words for end in range(2, len(word) + 1)}
     tokens += [*pieces, *sorted(steps - set(pieces))]
     kinds += [_NORMAL] * (len(tokens) - len(kinds))
     scores = [0.0 if kind != _NORMAL else float(len(token)) for token, kind in zip(tokens, kinds, strict=True)]
     return tokens, scores, kinds
 
 
-def _weights(vocabulary: int, seed: int, width: int, layers: int) -> dict[str, np.ndarray[Any, Any]]:
+def _weights(vocabulary: int, seed: int, width: int, layers: int, end_weight: float) -> dict[str, np.ndarray[Any, Any]]:
     """Tensors by name, their last axis the fastest. The words come out far more often than bytes and steps of words."""
     chance = np.random.default_rng(seed)
 
@@ -146,9 +212,11 @@ def _weights(vocabulary: int, seed: int, width: int, layers: int) -> dict[str, n
 
     output = drawn(vocabulary, width, scale=0.3)
     output[: 5 + 256] = 0
-    output[4] = drawn(width, scale=0.3)  # the end comes about as often as a word
+    embedding = drawn(vocabulary, width)
+    embedding[:, 0] = 1
+    output[4] = np.eye(width, dtype=np.float32)[0] * end_weight
     tensors = {
-        "token_embd.weight": drawn(vocabulary, width),
+        "token_embd.weight": embedding,
         "output_norm.weight": np.ones(width, np.float32),
         "output.weight": output,
     }

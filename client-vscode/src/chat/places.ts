@@ -1,5 +1,4 @@
 /** Opens places that something names: what was recalled, the prompt of a rule, the source of a snapshot's line. */
-import { window } from "vscode";
 import type { PageCommand } from "../panel/contract.js";
 import type { Chat } from "./chat.js";
 import { placeIn, type WantedPlace } from "./pure/places.js";
@@ -13,6 +12,8 @@ export class Places {
   constructor(
     private readonly chat: Chat,
     private readonly command: (command: PageCommand) => Promise<void>,
+    /** Tell the person something. */
+    private readonly say: (text: string) => void,
   ) {}
 
   /** Shows the place, in its chat; says so if it is nowhere. Rejects with `DaemonFault`. */
@@ -23,7 +24,7 @@ export class Places {
     if (sessionId !== undefined && sessionId !== chat.info?.sessionId) await chat.open(sessionId);
     const found = sessionId === chat.info?.sessionId ? placeIn(chat.conversation, place) : undefined;
     if (found === undefined) {
-      void window.showInformationMessage(chat.t("This place is in no chat any more."));
+      this.say(chat.t("This place is in no chat any more."));
       return;
     }
     await this.command({ do: "showPlace", ...found });

@@ -81,7 +81,11 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   });
   const compressions = new Compressions({ chat, views, files, sources, isChatVisible: () => view.isVisible });
   const view: ChatView = new ChatView({ context, chat, actions: () => actions, state, log });
-  const places = new Places(chat, (wanted) => view.command(wanted));
+  const places = new Places(
+    chat,
+    (wanted) => view.command(wanted),
+    (text) => void window.showInformationMessage(text),
+  );
   const actions = new Actions({
     chat,
     places,

@@ -23,6 +23,9 @@ const LOOKED_INTO: readonly FixtureName[] = [
   "preview",
   "queued",
   "meterOpen",
+  "ruleProposed",
+  "rulesOpen",
+  "recalled",
 ];
 const READ_OUT: readonly FixtureName[] = [
   ...LOOKED_INTO,
@@ -32,6 +35,10 @@ const READ_OUT: readonly FixtureName[] = [
   "chipsOut",
   "sessionsOpen",
   "findOpen",
+  "ruleKept",
+  "lowRetention",
+  "compressionDue",
+  "placeShown",
 ];
 const ALL = Object.keys(fixtures) as FixtureName[]; // Object.keys forgets the names' type
 

@@ -55,7 +55,7 @@ export function Chips({ panel }: { readonly panel: PanelState }) {
               {...opens(shell, "rules")}
             >
               <Icon name="pin" />
-              {proposed === 0 ? inForce : `${inForce} + ${proposed}?`}
+              {proposed === 0 ? inForce : `${inForce > 0 ? inForce : proposed}?`}
             </button>
           </li>
         )}

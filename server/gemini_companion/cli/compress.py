@@ -79,6 +79,7 @@ def _settings(settings: Settings, options: argparse.Namespace) -> Settings:
         changes["token_limit_override"] = options.token_limit
     if options.threshold is not None:
         changes["compression_threshold"] = options.threshold
+        changes["is_threshold_set"] = True
     return msgspec.structs.replace(settings, **changes)
 
 

@@ -23,6 +23,9 @@ Verdict: TypeAlias = Literal["ok", "warning", "failed"]
 CHECK_SECONDS = 20.0
 """Longest wait for the model's service."""
 
+LOAD_SECONDS = 300.0
+"""Longest wait for a model that is loaded into this machine's memory."""
+
 
 class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one check: a verdict, a sentence, and what to do."""
@@ -109,17 +112,20 @@ async def _model(env: Mapping[str, str]) -> Check:
                 hint=hint,
             )
         request = ModelRequest(model=choice.name, contents=(user_text("hi"),))
-        async with asyncio.timeout(CHECK_SECONDS):
+        is_here = choice.provider.capabilities.runs_here
+        async with asyncio.timeout(LOAD_SECONDS if is_here else CHECK_SECONDS):
             await choice.provider.count_tokens(request)
-        return Check(name="model", verdict="ok", detail=f"{choice.name} answers ({choice.reason})")
+        where = next((known.title for known in models.models if known.name == choice.name), "") if is_here else ""
+        answers = f"{choice.name} answers ({choice.reason})"
+        return Check(name="model", verdict="ok", detail=f"{answers}: {where}" if where else answers)
     except CompanionError as fault:
         return Check(name="model", verdict="failed", detail=fault.message, hint=fault.hint)
     except TimeoutError:
         return Check(
             name="model",
             verdict="failed",
-            detail=f"{choice.name} did not answer within {CHECK_SECONDS:.0f} s.",
-            hint="Check the network.",
+            detail=f"{choice.name} did not answer in time.",
+            hint="Check the network, or choose a smaller file if the model runs here.",
         )
     finally:
         await models.close()

@@ -35,7 +35,7 @@ _FILE: Final = lazy(
 _ERROR: Final = lazy(
     r"(?m)^[^\w\n]{0,40}(?:E\d+ )?(?:[\w.]{0,80}(?:Error|Exception|Warning)|error|fatal)\b: (?P<said>.{12,160})$"
 )
-_NAME_OR_QUOTE: Final = lazy(r"['\"`][^'\"`\n]{0,200}['\"`]|\S*[_/]\S*")
+_NAME_OR_QUOTE: Final = lazy(r"['\"`][^'\"`\n]{0,200}['\"`]|(?<!\S)\S*[_/]\S*")
 _LETTERS: Final = lazy(r"[A-Za-z]{3,}")
 _COMMON: Final = frozenset(
     "the and but for with from are was were been being its this that these those you they them our your lets now"  # noqa: SIM905

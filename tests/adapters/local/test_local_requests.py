@@ -92,12 +92,15 @@ def test_without_a_place_for_tools_calls_and_outputs_are_told_as_text() -> None:
 def test_an_answer_is_bounded_and_snapshots_are_written_cool() -> None:
     defuse = defusing(())
     main = ModelRequest(model="local", contents=talk("a"))
-    assert chat_body(main, PLAIN, defuse)["max_tokens"] == ANSWER_TOKENS
-    assert "temperature" not in chat_body(main, PLAIN, defuse)
+    assert chat_body(main, PLAIN, defuse, 100_000)["max_tokens"] == ANSWER_TOKENS
+    assert chat_body(main, PLAIN, defuse, 2_048)["max_tokens"] == 512
+    assert "temperature" not in chat_body(main, PLAIN, defuse, 2_048)
     title = ModelRequest(model="local", contents=talk("a"), role="utility_title", max_output_tokens=100)
-    assert (chat_body(title, PLAIN, defuse)["max_tokens"], chat_body(title, PLAIN, defuse)["temperature"]) == (100, 0.2)
+    body = chat_body(title, PLAIN, defuse, 2_048)
+    assert (body["max_tokens"], body["temperature"]) == (100, 0.2)
     warm = ModelRequest(model="local", contents=talk("a"), role="utility_compressor", temperature=0.9)
-    assert chat_body(warm, PLAIN, defuse)["temperature"] == 0.9
+    assert chat_body(warm, PLAIN, defuse, 2_048)["temperature"] == 0.9
+    assert chat_body(warm, PLAIN, defuse, 2_048)["max_tokens"] == 256
 
 
 @given(st.text(), st.text(), st.sampled_from(["<|turn|>", "<|im_end|>", "<end_of_turn>", "</s>", "[/INST]"]))

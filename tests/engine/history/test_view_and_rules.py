@@ -160,7 +160,10 @@ def test_every_rule_in_force_stands_in_every_view_and_no_other_text_is_pinned(st
 @given(PROGRAMS_WITH_RULES)
 @settings(max_examples=60, deadline=None)
 def test_with_rules_too_folding_at_once_gives_what_folding_step_by_step_gives(steps: list[Step]) -> None:
-    book = write(steps, after_each=lambda book, _: book.history.curated())
+    def read(book: Book, _: Step) -> None:
+        book.history.curated()
+
+    book = write(steps, after_each=read)
     stored = [decode_entry(encode_entry(entry)) for entry in book.entries]
     again = History(LEDGER.measure, stored)
     assert (again.epoch, again.contents()) == (book.history.epoch, book.history.contents())

@@ -7,12 +7,14 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import (
     Attachment,
     AttemptEntry,
     CompressionEntry,
     CompressionResult,
+    ConstraintEntry,
     Cut,
     Entry,
     IdeContextEntry,
@@ -122,6 +124,19 @@ _attachments = st.lists(
     ),
     max_size=2,
 ).map(tuple)
+_constraints = st.builds(
+    Constraint,
+    constraint_id=ids,
+    text=texts,
+    scope=st.sampled_from(["session", "project"]),
+    state=st.sampled_from(["proposed", "inForce", "released"]),
+    created_at=st.integers(0, 2**53 - 1),
+    source=st.sampled_from(["prompt", "pin", "client", "memory"]),
+    turn_id=st.none() | ids,
+    replaces=st.none() | ids,
+    replaced_by=st.none() | ids,
+    note=st.none() | texts,
+)
 _entry_kinds = st.one_of(
     st.builds(
         PromptEntry,
@@ -166,6 +181,7 @@ _entry_kinds = st.one_of(
     st.builds(AttemptEntry, **_common, result=_results, forced=st.booleans(), token_count=st.integers(0, 9)),
     st.builds(PinEntry, **_common, pin_id=ids, text=texts),
     st.builds(UnpinEntry, **_common, pin_id=ids),
+    st.builds(ConstraintEntry, **_common, constraint=_constraints, digest=ids, by_turn=st.none() | ids),
     st.builds(ModelChangeEntry, **_common, model=texts),
     st.builds(RatingEntry, **_common, compression_id=texts, rating=st.integers(1, 5)),
     st.builds(ResumeEntry, **_common),

@@ -53,6 +53,7 @@ describe("the rules", () => {
       { do: "setRule", constraintId: "n1", state: "inForce", scope: "session" },
     ]);
     expect(panel.text).toContain("It holds in this chat alone");
+    await settle();
     expect(panel.host.asked("rules").length).toBeGreaterThanOrEqual(4);
   });
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from gemini_companion.adapters.local.catalogue import LOCAL_MODEL
@@ -100,9 +100,13 @@ class LocalProvider:
         return CountedTokens(total=total, source="api", covers_system=True)
 
     async def warm_up(self) -> None:
-        """Read the file's head, if one is set. The model is loaded when somebody asks it something."""
+        """Read the file's head, if one is set. The model is loaded when somebody asks it something.
+
+        The first request reports a fault, if there is one.
+        """
         if self._file.is_set:
-            await asyncio.to_thread(self._file.model)
+            with suppress(ModelUnavailable):
+                await asyncio.to_thread(self._file.model)
 
     async def close(self) -> None:
         """End the process; later calls raise `ModelUnavailable`."""

@@ -51,15 +51,19 @@ def defusing(control_tokens: Iterable[str]) -> Callable[[str], str]:
     return defuse
 
 
-def chat_body(request: ModelRequest, abilities: Abilities, defuse: Callable[[str], str]) -> Json:
-    """The body of a streamed chat completion."""
+def chat_body(request: ModelRequest, abilities: Abilities, defuse: Callable[[str], str], window: int) -> Json:
+    """The body of a streamed chat completion.
+
+    An answer may have a quarter of the window, a snapshot an eighth: so much the summariser keeps free for it.
+    """
+    share = window // (4 if request.role == "main" else 8)
     body: Json = {
         **prompt_body(request, abilities, defuse),
         "stream": True,
         "stream_options": {"include_usage": True},
         "return_progress": True,  # an event for each batch of the prompt: at one of them a request can be given up
         "cache_prompt": True,
-        "max_tokens": min(request.max_output_tokens or ANSWER_TOKENS, ANSWER_TOKENS),
+        "max_tokens": max(1, min(request.max_output_tokens or ANSWER_TOKENS, ANSWER_TOKENS, share)),
     }
     temperature = request.temperature
     if temperature is None and request.role != "main":

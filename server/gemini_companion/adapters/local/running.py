@@ -46,7 +46,7 @@ class Running:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
         """The chunks of an answer."""
-        body = await asyncio.to_thread(chat_body, request, self.abilities, self._defuse)
+        body = await asyncio.to_thread(chat_body, request, self.abilities, self._defuse, self.worker.model.window)
         try:
             async with aclosing(self._connection.stream(body)) as chunks:
                 async for chunk in chunks:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_PART_BITS: Final = 9
-_TOOL: Final = 1 << (_PART_BITS - 1)
-_PART: Final = _TOOL - 1
+PART_BITS: Final = 9
+TOOL: Final = 1 << (PART_BITS - 1)
+_PART: Final = TOOL - 1
 
 _STEP_ENTRIES: Final = 100
 _STEP_CHARACTERS: Final = 50_000
@@ -39,6 +39,10 @@ _AT_ONCE: Final = 200
 
 _SPEAKERS: Final[tuple[Speaker, ...]] = ("user", "model", "tool")
 _QUESTION, _TIME = 4, 8
+_ALL: Final = 15
+_DECODED: Final = tuple(
+    Remembered(_SPEAKERS[min(about & 3, 2)], bool(about & _QUESTION), bool(about & _TIME)) for about in range(_ALL + 1)
+)
 
 TABLES: Final = ("recall_sessions", "passages", "vectors")
 
@@ -53,17 +57,17 @@ class Row(NamedTuple):
 
 def row_of(rowid: int) -> Row:
     """What a rowid says."""
-    return Row(rowid >> _PART_BITS, rowid & _PART, bool(rowid & _TOOL))
+    return Row(rowid >> PART_BITS, rowid & _PART, bool(rowid & TOOL))
 
 
 def row_id(spot: int, part: int, *, is_tool: bool) -> int:
     """The rowid of a part of what stands at a spot."""
-    return spot << _PART_BITS | (_TOOL if is_tool else 0) | part
+    return spot << PART_BITS | (TOOL if is_tool else 0) | part
 
 
 def rows_of(first_spot: int, last_spot: int) -> tuple[int, int]:
     """The first and the last rowid that these spots may have."""
-    return first_spot << _PART_BITS, (last_spot + 1 << _PART_BITS) - 1
+    return first_spot << PART_BITS, (last_spot + 1 << PART_BITS) - 1
 
 
 def spots_of(number: int) -> tuple[int, int]:
@@ -73,7 +77,7 @@ def spots_of(number: int) -> tuple[int, int]:
 
 def decode_about(about: int) -> Remembered:
     """What ranking asks of an entry, from its column."""
-    return Remembered(_SPEAKERS[min(about & 3, 2)], bool(about & _QUESTION), bool(about & _TIME))
+    return _DECODED[about & _ALL]
 
 
 def index_appended(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:

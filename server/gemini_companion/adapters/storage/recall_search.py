@@ -7,7 +7,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gemini_companion.adapters.storage.leases import require_session
-from gemini_companion.adapters.storage.recall_index import decode_about, row_of, rows_of, spots_of
+from gemini_companion.adapters.storage.recall_index import PART_BITS, TOOL, decode_about, row_of, rows_of, spots_of
 from gemini_companion.adapters.storage.recall_reading import EntryReader
 from gemini_companion.engine.recall.excerpt import excerpt
 from gemini_companion.engine.recall.passages import entry_text, passage_spans
@@ -56,22 +56,23 @@ def search(
     first. Raises `SessionNotFound`.
     """
     rows = rows_of_session(connection, session_id)
-    parts: dict[int, dict[int, float]] = {}
-    by_word = [_postings(connection, word, rows, parts) for word in query.words]
-    by_phrase = [_postings(connection, phrase, rows, parts) for phrase in query.phrases]
+    by_row: dict[int, float] = {}
+    by_word = [_postings(connection, word, rows, by_row) for word in query.words]
+    by_phrase = [_postings(connection, phrase, rows, by_row) for phrase in query.phrases]
     scores = score_spots(by_word, by_phrase)
-    best = nlargest(_FETCHED, scores, key=lambda spot: (scores[spot], spot))
-    known = look_up(connection, best)
-    wanted = [spot for spot in best if spot in known][:WEIGHED]
-    weighed = weigh(query, scores, {spot: known[spot] for spot in wanted}, set(parts))
+    heard = {posting.spot for postings in (*by_word, *by_phrase) for posting in postings}
+    likely = nlargest(_FETCHED, scores, key=lambda spot: (scores[spot], spot))
+    known = look_up(connection, likely)
+    wanted = [spot for spot in likely if spot in known][:WEIGHED]
+    weighed = weigh(query, scores, {spot: known[spot] for spot in wanted}, heard)
     order = ordered(weighed, known)
     if dense:
-        for spot, part in dense:
-            parts.setdefault(spot, {part: 0.0})
         weighed = fused(order[:_FUSED], [spot for spot, _ in dense[:_FUSED]])
         known = known | look_up(connection, [spot for spot in weighed if spot not in known])
         order = ordered({spot: score for spot, score in weighed.items() if spot in known}, known)
-    return [Found(spot, weighed[spot], _best_part(parts.get(spot))) for spot in apart(once(order, known), limit)]
+    best = apart(once(order, known), limit)
+    parts = {**dict(dense), **_best_parts(by_row, set(best))}
+    return [Found(spot, weighed[spot], parts.get(spot, 0)) for spot in best]
 
 
 def look_up(connection: sqlite3.Connection, spots: Sequence[int]) -> dict[int, Known]:
@@ -135,24 +136,22 @@ def whole(
 
 
 def _postings(
-    connection: sqlite3.Connection,
-    words: str,
-    rows: tuple[int, int] | None,
-    parts: dict[int, dict[int, float]],
+    connection: sqlite3.Connection, words: str, rows: tuple[int, int] | None, by_row: dict[int, float]
 ) -> list[Posting]:
-    """The turns that have a word, or words in a row, each with its best part's score; `parts` collects all scores."""
+    """The turns that have a word, or words in a row, each with its best part's score; `by_row` sums up all scores."""
     between, arguments = ("AND rowid BETWEEN ? AND ?", rows) if rows is not None else ("", ())
-    best: dict[int, Posting] = {}
+    found: list[Posting] = []
+    seen: set[int] = set()
     for rowid, rank in connection.execute(
         f"SELECT rowid, rank FROM recall WHERE recall MATCH ? {between} ORDER BY rank LIMIT ?",
         (_quoted(words), *arguments, _ROWS_OF_A_WORD),
     ):
-        spot, part, is_tool = row_of(rowid)
-        if spot not in best:  # the first row of a spot is its best
-            best[spot] = Posting(spot, -rank, is_tool)
-        of_spot = parts.setdefault(spot, {})
-        of_spot[part] = of_spot.get(part, 0.0) - rank
-    return list(best.values())
+        by_row[rowid] = by_row.get(rowid, 0.0) - rank
+        spot = rowid >> PART_BITS
+        if spot not in seen:  # the first row of a spot is its best
+            seen.add(spot)
+            found.append(Posting(spot, -rank, bool(rowid & TOOL)))
+    return found
 
 
 def _quoted(words: str) -> str:
@@ -163,8 +162,15 @@ def _quoted(words: str) -> str:
     return f'"{words.replace(chr(34), " ")}"{" *" if is_single else ""}'
 
 
-def _best_part(scores: Mapping[int, float] | None) -> int:
-    return max(scores, key=lambda part: (scores[part], -part)) if scores else 0
+def _best_parts(by_row: Mapping[int, float], spots: set[int]) -> dict[int, int]:
+    """By spot the part that has most of the words, the first of equals."""
+    best: dict[int, tuple[float, int]] = {}
+    for rowid, score in by_row.items():
+        spot = rowid >> PART_BITS
+        if spot in spots:
+            part = row_of(rowid).part
+            best[spot] = max(best.get(spot, (score, -part)), (score, -part))
+    return {spot: -part for spot, (_, part) in best.items()}
 
 
 def _spots_of_session(connection: sqlite3.Connection, session_id: str) -> tuple[int, int]:

@@ -199,3 +199,14 @@ def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -
     connection.execute("DELETE FROM documents WHERE session_id = ? AND seq >= ?", (session_id, first))
     recall_index.forget(connection, session_id, from_seq=first)
     return True
+
+
+def what_was_lost(meta: SessionMeta, damaged: Sequence[int], directory: str) -> str:
+    """What to tell of a session that lost entries."""
+    shown = ", ".join(map(str, damaged[:5])) + (", …" if len(damaged) > 5 else "")
+    what = f"1 entry (number {shown})" if len(damaged) == 1 else f"{len(damaged)} entries (numbers {shown})"
+    return (
+        f"The chat “{meta.title or meta.session_id}” lost {what} to damage of the disk; everything else of it is there."
+        " Export the chat to have a copy of what is left, and check the disk. What is damaged is kept in"
+        f" {directory}: a backup of that folder from before may still have it whole."
+    )

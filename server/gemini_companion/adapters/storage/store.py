@@ -151,7 +151,7 @@ class SqliteStore:
         meta, entries, damaged = await self.worker.run("read", work)
         if damaged and session_id not in self._told:
             self._told.add(session_id)
-            self._notify(_loss(meta, damaged, self._directory))
+            self._notify(records.what_was_lost(meta, damaged, self._directory))
         return meta, entries
 
     async def meta(self, session_id: str) -> SessionMeta:
@@ -342,14 +342,3 @@ class SqliteStore:
 
     def _files_of(self, session_id: str) -> str:
         return os.path.join(self._directory, "files", safe_name(session_id))
-
-
-def _loss(meta: SessionMeta, damaged: Sequence[int], directory: str) -> str:
-    """What to tell of a session that lost entries."""
-    shown = ", ".join(map(str, damaged[:5])) + (", …" if len(damaged) > 5 else "")
-    what = f"1 entry (number {shown})" if len(damaged) == 1 else f"{len(damaged)} entries (numbers {shown})"
-    return (
-        f"The chat “{meta.title or meta.session_id}” lost {what} to damage of the disk; everything else of it is there."
-        " Export the chat to have a copy of what is left, and check the disk. What is damaged is kept in"
-        f" {directory}: a backup of that folder from before may still have it whole."
-    )

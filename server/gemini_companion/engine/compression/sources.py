@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from gemini_companion.engine.compression.prompt import editor_paths
 from gemini_companion.engine.compression.types import Plan
@@ -11,11 +10,6 @@ from gemini_companion.engine.facts.fact import FactSource, SummaryTask
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.prompts.attachments import as_read
-
-FACTS_BUDGET_SHARE: Final = 5
-"""A snapshot written from the facts may have a fifth of the tokens that it hides."""
-
-_LEAST_TOKENS: Final = 400
 
 
 def sources_of(items: Sequence[Item]) -> tuple[FactSource, ...]:
@@ -36,7 +30,7 @@ def task_of(plan: Plan, guidance: str = "") -> SummaryTask:
         sources=sources_of(plan.hidden),
         previous_snapshot=plan.previous_snapshot,
         guidance=guidance,
-        budget_tokens=max(_LEAST_TOKENS, plan.hidden_tokens // FACTS_BUDGET_SHARE),
+        budget_tokens=plan.snapshot_tokens,
         hidden_tokens=plan.hidden_tokens,
         cite=True,
     )

@@ -89,6 +89,8 @@ class Plan:
     """The snapshot that the new one builds on; `None` if there is none in the span."""
     layers: tuple[str, ...] = ()
     """Earlier snapshots that go into the new one by rule (`Strategy.finish`), unseen by the model that writes it."""
+    snapshot_tokens: int
+    """Tokens that a snapshot written from the facts may have."""
     asks_model: bool = True
     """False if the snapshot is written from the facts alone (`sources.snapshot_from_facts`)."""
     covers: tuple[str, ...]

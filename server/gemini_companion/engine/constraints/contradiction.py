@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from gemini_companion.engine.constraints import wording
@@ -168,6 +169,7 @@ def _share(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other)
 
 
+@lru_cache(maxsize=1_024)
 def _read(text: str) -> _Rule:
     text = text[:_JUDGED]
     instead = wording.INSTEAD().search(text)

@@ -7,6 +7,7 @@ wrote it, is one.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
@@ -56,8 +57,12 @@ class ConstraintLedger:
         """By id, as the newest entry told it; a later one may have replaced it since."""
         self._entries: dict[str, str] = {}
         """By id, the id of the newest entry that tells of it."""
-        self._said: dict[str, str] = {}
-        """By id, the turn whose prompt brought it about, until a person sets it by hand."""
+        self._in_turn: defaultdict[str, set[str]] = defaultdict(set)
+        """By turn, the ids of those whose text ever stood in its prompt."""
+        self._brought: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        """By turn, the ids of those that its prompt brought about and that nobody has set by hand since."""
+        self._brought_in: dict[str, str] = {}
+        """The same the other way round."""
         self._before: dict[str, Constraint] = {}
         """By id of a replaced one, how it was before."""
 
@@ -92,7 +97,8 @@ class ConstraintLedger:
 
     def said_in(self, turn_id: str) -> tuple[str, ...]:
         """Ids of those whose text stands in the turn's prompt."""
-        return tuple(one.constraint_id for one in self._held.values() if one.turn_id == turn_id)
+        ids = self._in_turn.get(turn_id, ())
+        return tuple(constraint_id for constraint_id in ids if self._held[constraint_id].turn_id == turn_id)
 
     def take(
         self, constraint: Constraint, *, entry_id: str, digest: str = "", by_turn: str | None = None
@@ -107,10 +113,12 @@ class ConstraintLedger:
             constraint = msgspec.structs.replace(constraint, note="Its text is no longer what was taken in.")
         self._held[constraint_id] = constraint
         self._entries[constraint_id] = entry_id
-        if by_turn is None:
-            self._said.pop(constraint_id, None)
-        else:
-            self._said[constraint_id] = by_turn
+        self._set_by_hand(constraint_id)
+        if by_turn is not None:
+            self._brought[by_turn][constraint_id] = None
+            self._brought_in[constraint_id] = by_turn
+        if constraint.turn_id is not None:
+            self._in_turn[constraint.turn_id].add(constraint_id)
         old = self._held.get(constraint.replaces or "")
         if constraint.state != "inForce" or old is None or old.state == "released" or old is constraint:
             return (constraint_id,)
@@ -123,7 +131,7 @@ class ConstraintLedger:
         one = self._held.get(constraint_id)
         if one is None:
             return ()
-        self._said.pop(constraint_id, None)
+        self._set_by_hand(constraint_id)
         self._entries[constraint_id] = entry_id
         self._held[constraint_id] = msgspec.structs.replace(one, state="released")
         return (constraint_id,)
@@ -132,7 +140,7 @@ class ConstraintLedger:
         """The turn was replaced by another one: what its prompt alone brought about is taken back with it."""
         changed: list[str] = []
         for one in self._brought_by(turn_id):
-            self._said.pop(one.constraint_id)
+            self._set_by_hand(one.constraint_id)
             self._held[one.constraint_id] = msgspec.structs.replace(one, state="released")
             changed.append(one.constraint_id)
             old = self._held.get(one.replaces or "")
@@ -142,7 +150,12 @@ class ConstraintLedger:
         return tuple(changed)
 
     def _brought_by(self, turn_id: str) -> list[Constraint]:
-        return [self._held[constraint_id] for constraint_id, turn in self._said.items() if turn == turn_id]
+        return [self._held[constraint_id] for constraint_id in self._brought.get(turn_id, ())]
+
+    def _set_by_hand(self, constraint_id: str) -> None:
+        """It no longer goes with the turn that brought it about."""
+        if (turn_id := self._brought_in.pop(constraint_id, None)) is not None:
+            self._brought[turn_id].pop(constraint_id, None)
 
     def _is_replaced_by(self, one: Constraint, other: str | None) -> bool:
         return other is not None and one.replaced_by == other and one.constraint_id in self._before

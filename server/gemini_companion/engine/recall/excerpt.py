@@ -7,15 +7,15 @@ from typing import Final
 
 EXCERPT: Final = 600
 BESIDE: Final = 200
-_STEM: Final = 4
-"""Characters of a word that must agree at least, for a stemmer to take two for one."""
+_STEM: Final = (4, 40)
+"""Characters of a word that must agree at least, for a stemmer to take two for one, and at most."""
 
 
 def excerpt(text: str, words: Iterable[str], limit: int = EXCERPT) -> str:
     """At most `limit` characters of `text` around the most of the words, word for word, with `…` where it is cut."""
     if len(text.strip()) <= limit:
         return text.strip()
-    stems = {word[: max(_STEM, len(word) - 3)] for word in words if word}
+    stems = {word[: min(max(_STEM[0], len(word) - 3), _STEM[1])] for word in words if word}
     start = _best_start(text, stems, limit - 2) if stems else 0
     return _cut(text, start, limit)
 

@@ -19,6 +19,7 @@ _EARLIER: Final = ((1, 0.5), (2, 0.35), (3, 0.2))
 _LATER: Final = ((-1, 0.3), (-2, 0.15))
 """The same, later."""
 _SHIFTS: Final = (*_EARLIER, *_LATER)
+_FARTHEST_BACK: Final = 2
 _MOST, _HALF = 1.5, 0.5
 """The most that a word gives, and where it gives half of that, as shares of its best score: turns that say it over and
 over gain little by it.
@@ -88,11 +89,16 @@ def _spread(postings: Sequence[Posting], tools: set[int]) -> dict[int, float]:
         if is_tool:
             continue
         place = spot & _PLACES
-        for distance, share in _SHIFTS:
+        for distance, share in _SHIFTS if place > _FARTHEST_BACK else _inside(place):
             beside = spot + distance
-            if place + distance > 0 and beside not in tools:
+            if beside not in tools:
                 found[beside] = found.get(beside, 0.0) + share * score
     return found
+
+
+def _inside(place: int) -> list[tuple[int, float]]:
+    """The shifts that do not lead out of the session's beginning."""
+    return [(distance, share) for distance, share in _SHIFTS if place + distance > 0]
 
 
 def weigh(

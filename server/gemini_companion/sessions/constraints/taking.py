@@ -17,24 +17,38 @@ from gemini_companion.engine.history.part import is_thought, text_of
 from gemini_companion.sessions.constraints.news import emit_constraints
 from gemini_companion.sessions.constraints.setting import draft_of
 from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.threads import off_loop
 
+MOST_PROPOSED: Final = 50
+"""Rules that wait for a person's word at most."""
+
+_FORGOTTEN: Final = f"Not taken in: more than {MOST_PROPOSED} proposals were waiting, and this was the oldest."
+_LINE: Final = 10
+"""Characters of a prompt that take about as long as a content takes elsewhere."""
 _ASIDE: Final = re.compile(r"[\W_]+")
 
 
 class PromptRules:
-    """The rules of one turn's prompt. `prompt` has the person's own parts alone, and not what goes along with it.
+    """The rules of one turn's prompt: out of the person's own parts, and not out of what goes along with them.
 
     The rules of a turn that replaces another one are logged with its answer, as that other turn's are withdrawn then;
     otherwise with the prompt, so that they hold whatever becomes of the turn.
     """
 
-    def __init__(self, session: Session, prompt: Sequence[Part], turn_id: str, replaces: str | None) -> None:
+    def __init__(self, session: Session, found: Sequence[Found], turn_id: str, replaces: str | None) -> None:
         self._session = session
         self._turn_id = turn_id
         self._replaces = replaces
         self._known = session.history.constraints.all()
+        self._rules = self._taken(found)
+
+    @classmethod
+    async def of(cls, session: Session, prompt: Sequence[Part], turn_id: str, replaces: str | None) -> PromptRules:
+        """The rules in the person's own parts of a prompt; a long one is looked through in a thread."""
         texts = [text for part in prompt if not is_thought(part) and (text := text_of(part))]
-        self._rules = self._taken(texts)
+        lines = sum(len(text) // _LINE for text in texts)
+        found = await off_loop(lines, lambda: [found for text in texts for found in detect(text)])
+        return cls(session, found, turn_id, replaces)
 
     def with_prompt(self) -> list[Draft]:
         """The entries to log with the prompt."""
@@ -53,7 +67,7 @@ class PromptRules:
     def _drafts(self) -> list[Draft]:
         return [draft_of(self._session, rule, by_turn=self._turn_id) for rule in self._rules]
 
-    def _taken(self, texts: Sequence[str]) -> list[Constraint]:
+    def _taken(self, found_in_prompt: Sequence[Found]) -> list[Constraint]:
         mode = self._session.services.settings().compression_constraints
         if mode == "off":
             return []
@@ -61,7 +75,7 @@ class PromptRules:
         held = {_key(one.text) for one in standing}
         proposed = {_key(one.text): one for one in self._known if one.state == "proposed"}
         taken: list[Constraint] = []
-        for found in (found for text in texts for found in detect(text)):
+        for found in found_in_prompt:
             key = _key(found.text)
             if key in held:
                 continue
@@ -72,7 +86,14 @@ class PromptRules:
             taken.append(rule)
             if rule.state == "inForce":
                 standing = [*(one for one in standing if one.constraint_id != rule.replaces), rule]
-        return taken
+        return [*taken, *self._forgotten(taken)]
+
+    def _forgotten(self, taken: Sequence[Constraint]) -> list[Constraint]:
+        """The oldest proposals that nobody answered, released where there are too many."""
+        settled = {rule.constraint_id for rule in taken}
+        waiting = [one for one in self._known if one.state == "proposed" and one.constraint_id not in settled]
+        surplus = len(waiting) + sum(rule.state == "proposed" for rule in taken) - MOST_PROPOSED
+        return [msgspec.structs.replace(one, state="released", note=_FORGOTTEN) for one in waiting[: max(0, surplus)]]
 
     def _rule(
         self, found: Found, standing: Sequence[Constraint], *, may_hold: bool, earlier: Constraint | None

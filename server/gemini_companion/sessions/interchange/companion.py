@@ -14,6 +14,7 @@ from gemini_companion.engine.history.log import (
     AttemptEntry,
     CompressionEntry,
     CompressionResult,
+    ConstraintEntry,
     Entry,
     IdeContextEntry,
     PinEntry,
@@ -34,6 +35,9 @@ VERSION: Final = 2
 
 _MAX_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader holds exactly; also well within a column of the store."""
+
+_MOST_PINS: Final = 2_000
+"""Pins that a log in a file may tell of: each makes the view anew."""
 
 _T = TypeVar("_T")
 
@@ -99,6 +103,9 @@ def _renamed(entry: object) -> object:
 def _check_entries(entries: tuple[Entry, ...]) -> None:
     """Check what the types do not: numbers in range and rising, and every content as if it came from a client."""
     last = 0
+    pins = sum(isinstance(entry, PinEntry) for entry in entries)
+    if pins > _MOST_PINS:
+        raise InvalidInput(f"Expected at most {_MOST_PINS:,} pins at $.entries, found {pins:,}.", path="$.entries")
     for index, entry in enumerate(entries):
         path = f"$.entries[{index}]"
         _check_range(entry.time, 0, f"{path}.time")
@@ -110,6 +117,8 @@ def _check_entries(entries: tuple[Entry, ...]) -> None:
             _check_compression(entry, path)
         elif isinstance(entry, PreviewEntry):
             _check_compression(entry.compression, f"{path}.compression")
+        elif isinstance(entry, ConstraintEntry):
+            _check_range(entry.constraint.created_at, 0, f"{path}.constraint.createdAt")
         elif isinstance(entry, UndoEntry | AttemptEntry):
             _check_result(entry.result, f"{path}.result")
 

@@ -20,7 +20,7 @@ async def recall(
 ) -> RecallResult:
     """What was said in this project, or in one session, that answers `query`; or a turn or an entry, whole.
 
-    The question is asked as it stands: widening it from the conversation lost more than it found. Raises
+    The question is asked as it stands: words of the conversation added to it lost more than they found. Raises
     `InvalidInput` unless there is either a query or an id; `SessionNotFound`, `StorageFault`.
     """
     if turn_id is not None or entry_id is not None:

@@ -166,7 +166,7 @@ class Turn:
         drafts: list[Draft] = []
         if due.text is not None:
             drafts.append(due.entry(session, self.turn_id))
-        self.rules = PromptRules(session, self.prompt, self.turn_id, self.replaces)
+        self.rules = await PromptRules.of(session, self.prompt, self.turn_id, self.replaces)
         await session.append(*drafts, self._prompt_draft(), *self.rules.with_prompt())
         self.rules.tell()
         if due.has_news:

@@ -16,6 +16,14 @@ from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.engine.history.verdict import StrategyName
 
+FACTS_BUDGET_SHARE: Final = 5
+"""A snapshot written from the facts may have a fifth of the tokens that it hides,"""
+
+WINDOW_SHARE: Final = 10
+"""and at most a tenth of the window."""
+
+LEAST_TOKENS: Final = 400
+
 _NONE: Final = "none"
 
 
@@ -110,15 +118,18 @@ def make_plan(trim: Trim, layout: Layout, cutting: Cutting) -> Plan | None:
     replacements = [trim.items[index] for index in before if trim.items[index].kind in REPLACEMENT_KINDS]
     snapshots = [snapshot_text(item.content) for item in replacements if item.kind == "snapshot"]
     covered = _covered({item.compression_id for item in replacements}, (first, last), log.in_force, trim)
+    hidden = [trim.items[index] for index in fresh]
+    budget = min(sum(item.measure.tokens for item in hidden) // FACTS_BUDGET_SHARE, log.limit // WINDOW_SHARE)
     return Plan(
         trim=trim,
         start_at=start_at,
         split_at=split_at,
         kept=[trim.cut_items[index] for index in kept_at],
-        hidden=[trim.items[index] for index in fresh],
+        hidden=hidden,
         hidden_cut=[trim.cut_items[index] for index in fresh],
         previous_snapshot=joined_snapshots(snapshots),
         covers=tuple(compression.compression_id for compression in covered),
+        snapshot_tokens=max(LEAST_TOKENS, budget),
         # All that curation dropped before the tail goes too: left over, an invalid answer would spoil the run of
         # the acknowledgement.
         hides=(first, last),

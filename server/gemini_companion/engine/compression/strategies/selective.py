@@ -10,7 +10,7 @@ What may stay, and its importance:
 | any other prompt | 30 |
 | what the model said when it decided something | 25 |
 
-The highest go first, the newer of two alike, within a fifth of what is hidden and at most 20,000 tokens; nothing that
+The highest go first, the newer of two alike, within a fifth of what is hidden and at most 10,000 tokens; nothing that
 takes more than a third of that stays. A call stays with its result, and with the prompt that it works for. Costs what
 `split` costs, and a longer view; in return paths, commands and rules do not pass through a summary.
 """
@@ -61,7 +61,7 @@ class SelectiveStrategy(CuttingStrategy):
     def keep(self, layout: Layout, cutting: Cutting) -> tuple[int, ...]:
         """The most important contents of the span that fit into the budget."""
         start, end = cutting.start_at, cutting.split_at
-        budget = min(tokens_of(layout, range(start, end)) // BUDGET_SHARE, keep_tokens(layout.log.limit))
+        budget = min(tokens_of(layout, range(start, end)) // BUDGET_SHARE, keep_tokens(layout.log.limit) // 2)
         largest = budget // _LARGEST_SHARE
         kept: set[int] = set()
         for unit in sorted(_units(layout, start, end), key=lambda unit: (-unit.points, -unit.indexes[-1])):

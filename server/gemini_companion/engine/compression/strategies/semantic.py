@@ -19,7 +19,7 @@ from gemini_companion.engine.compression.split import SPLIT_FRACTION
 from gemini_companion.engine.compression.strategies.layout import Layout
 from gemini_companion.engine.compression.strategies.plan import Cutting, CuttingStrategy
 from gemini_companion.engine.compression.strategies.signs import failures, topic_words
-from gemini_companion.engine.compression.strategies.split import split_cutting
+from gemini_companion.engine.compression.strategies.split import fitting, split_cutting
 from gemini_companion.engine.history.verdict import StrategyName
 
 LEAST_SHARE: Final = 0.5
@@ -42,19 +42,21 @@ class SemanticStrategy(CuttingStrategy):
     def choose(self, layout: Layout) -> Cutting:
         """The boundary with the best score, or where `split` cuts if none lies in the range."""
         total = max(1, layout.weight_before[-1])
+        aim = fitting(layout, SPLIT_FRACTION)
+        least = LEAST_SHARE if aim == SPLIT_FRACTION else aim
         near = [
             index
             for index in layout.boundaries
-            if LEAST_SHARE <= layout.weight_before[layout.with_editor_state(index)] / total <= MOST_SHARE
+            if least <= layout.weight_before[layout.with_editor_state(index)] / total <= max(MOST_SHARE, aim)
         ]
         if not near:
             return split_cutting(layout, SPLIT_FRACTION)
-        scores = _scores(layout, near, total)
+        scores = _scores(layout, near, total, aim)
         best = max(range(len(near)), key=lambda place: (scores[place], near[place]))
         return Cutting(layout.with_editor_state(near[best]))
 
 
-def _scores(layout: Layout, near: list[int], total: int) -> list[float]:
+def _scores(layout: Layout, near: list[int], total: int, aim: float) -> list[float]:
     inside = _inside_episodes(layout, near[-1])
     turns = [index for index in layout.boundaries if index <= near[-1]]
     first = max(0, bisect_left(turns, near[0]) - _TURNS_BEFORE)
@@ -69,9 +71,7 @@ def _scores(layout: Layout, near: list[int], total: int) -> list[float]:
         known = {word for said in words[max(0, place - _TURNS_BEFORE) : place] for word in said}
         new = len(asked - known) / len(asked) if len(asked) >= _FEWEST_WORDS else 0.0
         share = layout.weight_before[layout.with_editor_state(index)] / total
-        scores.append(
-            new + _gap(layout, index) - _OPEN_EPISODE * inside[index] - _DISTANCE * abs(share - SPLIT_FRACTION)
-        )
+        scores.append(new + _gap(layout, index) - _OPEN_EPISODE * inside[index] - _DISTANCE * abs(share - aim))
     return scores
 
 

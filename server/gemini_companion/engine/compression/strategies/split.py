@@ -1,8 +1,9 @@
 """`split`: the older part of the history becomes a snapshot, the newest 30 % stays word for word.
 
 From Gemini CLI, which splits by characters at the first plain prompt after 70 %. An agent's run of one prompt and many
-tool rounds, which has no such place, is split inside, and its prompt kept. Costs two calls over 70 % of the history;
-keeps the newest exchange whole, and of the rest what the snapshot says.
+tool rounds, which has no such place, is split inside, and its prompt kept. Of a history that is larger than the window
+less stays, 30 % of the window, so that one compression is enough. Costs two calls over 70 % of the history; keeps the
+newest exchange whole, and of the rest what the snapshot says.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class SplitStrategy(CuttingStrategy):
 def split_cutting(layout: Layout, fraction: float) -> Cutting:
     """The cut that hides about `fraction` of the weight, inside an agent's run where no prompt lies far enough."""
     items, weights = layout.items, layout.weights
+    fraction = fitting(layout, fraction)
     split_at = split_by_weight(weights, layout.boundaries, fraction, ends_closed=layout.is_closed)
     split_at = layout.with_editor_state(split_at)
     total = layout.weight_before[-1]
@@ -47,6 +49,12 @@ def split_cutting(layout: Layout, fraction: float) -> Cutting:
     if inside <= split_at:
         return Cutting(split_at)
     return Cutting(inside, () if prompt_at is None else (prompt_at,))
+
+
+def fitting(layout: Layout, fraction: float) -> float:
+    """`fraction`, or more for a view larger than the window: what stays is then a share of the window."""
+    tokens = sum(item.measure.tokens for item in layout.items)
+    return fraction if tokens <= layout.log.limit else 1 - (1 - fraction) * layout.log.limit / tokens
 
 
 def newest_prompt(layout: Layout) -> int | None:
