@@ -42,7 +42,7 @@ def choose(rows: Sequence[Row], default: str) -> Choice:
     if not beaten:
         return Choice(default, f"no strategy beats `{default}` clearly.")
     best = max(beaten, key=lambda row: (_kept(row)[0], row.strategy))
-    numbers = f"`{best.strategy}` keeps {percent(_kept(best)[0])}, `{default}` {percent(_kept(incumbent)[0])}"
+    numbers = f"`{best.strategy}` wins, with {percent(_kept(best)[0])} against {percent(_kept(incumbent)[0])}"
     found = best.metrics.get("kept")
     if found is None or found.conversations < _FEW:
         return Choice(default, f"{numbers}, on too few conversations to decide.")
@@ -88,7 +88,7 @@ def strategy_table(document: Document) -> str:
         " calls of a model and processor time of one pass, and the turns until a pass has paid for itself."
     )
     choice = choose(rows, "split")
-    return f"{how}\n\n{markdown(HEADING, lines)}\n\n{RULE} Here: {choice.reason}"
+    return f"{how}\n\n{markdown(HEADING, lines)}\n\n{RULE} In this table {choice.reason}"
 
 
 def _corpus(document: Document) -> str:
