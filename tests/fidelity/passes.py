@@ -117,10 +117,9 @@ class GrowingChat:
         if plan is None:
             return
         snapshot = _WRITERS[self.summariser](plan, chance, self.cache)
+        kept = {item.seq for item in plan.kept}
         hidden = [
-            item
-            for item in history.sources
-            if plan.hides[0] <= item.seq <= plan.hides[1] and item is not plan.kept_prompt
+            item for item in history.sources if plan.hides[0] <= item.seq <= plan.hides[1] and item.seq not in kept
         ]
         fresh = frozenset(item.seq for item in plan.hidden)
         beside = [item for item in items if item.seq not in fresh and item.kind not in REPLACEMENT_KINDS]

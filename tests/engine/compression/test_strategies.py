@@ -6,7 +6,7 @@ from time import thread_time
 
 import pytest
 
-from gemini_companion.engine.compression.sources import snapshot_from_facts
+from gemini_companion.engine.compression.sources import snapshot_from_facts, task_of
 from gemini_companion.engine.compression.strategies.hierarchical import EARLIER_CHARACTERS, layered
 from gemini_companion.engine.compression.strategies.plan import joined_snapshots
 from gemini_companion.engine.compression.strategies.registry import STRATEGIES
@@ -124,7 +124,7 @@ def test_assemble_keeps_the_first_request_and_writes_the_snapshot_from_the_facts
     plan = plan_of(book, "assemble")
     assert not plan.asks_model
     assert [visible_text(item.content) for item in plan.kept] == ["Port the service to port 8123; never touch legacy/."]
-    written = snapshot_from_facts(plan, count_text=LEDGER.count_text)
+    written = snapshot_from_facts(task_of(plan), count_text=LEDGER.count_text)
     assert "src/module_3.py" in written
 
 

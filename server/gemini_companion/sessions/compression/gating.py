@@ -85,6 +85,10 @@ class SnapshotGate:
         self._settings = session.services.settings()
         imported = tuple(_imported_snapshots(history, span.hides))
         pins = tuple(constraint.text for constraint in history.standing)
+        # A rule that was released comes back by its prompt else, as something that the user said.
+        let_go = tuple(
+            one.text for one in history.constraints.all() if one.state == "released" and one.text not in pins
+        )
         also = (session.system_instruction or "", guidance, *_environment(session), *_editor_states(history))
         beside = tuple(span.beside)
 
@@ -94,6 +98,7 @@ class SnapshotGate:
                 (*pins, *(text_of_content(item.content) for item in beside)),
                 fresh=span.fresh,
                 also=also,
+                let_go=let_go,
                 cache=session.fact_cache,
                 poll=poll,
             )
