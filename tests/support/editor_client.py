@@ -86,6 +86,12 @@ class Editor:
         """The events of one type so far."""
         return [event for event in self.events if event["type"] == kind]
 
+    @property
+    def pid(self) -> int:
+        """The server's process."""
+        assert self.client._server is not None
+        return self.client._server.pid
+
     async def kill(self) -> None:
         """SIGKILL to the server."""
         process = self.client._server

@@ -78,9 +78,7 @@ async def local(tmp_path: Path, workspace: Path, weights: Path | str, **model: A
 
 def workers_of(spoken: Editor) -> list[int]:
     """The processes that the server has started."""
-    server = spoken.client._server
-    assert server is not None
-    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text("ascii").split()
+    children = Path(f"/proc/{spoken.pid}/task/{spoken.pid}/children").read_text("ascii").split()
     return [int(pid) for pid in children if is_running(int(pid))]
 
 
