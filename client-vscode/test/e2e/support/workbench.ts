@@ -14,6 +14,8 @@ export const THEMES = {
 export type Theme = keyof typeof THEMES;
 
 const VIEW = "geminiCompanion.chat";
+/** What toasts of ours say, and those that a scene waits for. */
+const OUR_TOASTS = /Gemini|token|undone|taken back|settings\.json/i;
 /** A webview's first page waits for a service worker. */
 const FIRST_WEBVIEW_MS = 90_000;
 
@@ -34,6 +36,7 @@ export class Workbench {
       permissions: ["clipboard-read", "clipboard-write"],
     });
     const page = await context.newPage();
+    await hideForeignToasts(page);
     const outside = outsideRequests(page, server.url);
     await page.goto(server.url + query, { waitUntil: "domcontentloaded" });
     const workbench = new Workbench(page, context, outside);
@@ -206,4 +209,17 @@ export class Workbench {
       return undefined;
     });
   }
+}
+
+/** A toast of VS Code's own, that the connection is slow for example, comes when it likes and lies over what is to be clicked. */
+async function hideForeignToasts(page: Page): Promise<void> {
+  const foreign = page.locator(".notification-toast:visible").filter({ hasNotText: OUR_TOASTS });
+  await page.addLocatorHandler(
+    foreign.first(),
+    async (toast) => {
+      process.stderr.write(`A toast was hidden: ${await toast.innerText()}\n`);
+      await toast.evaluate((element) => element.style.setProperty("display", "none"));
+    },
+    { noWaitAfter: true },
+  );
 }
