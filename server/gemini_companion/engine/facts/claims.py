@@ -18,7 +18,7 @@ MOST_CLAIMS: Final = 2_000
 
 _LOOKED_AT: Final = 131_072
 """Characters of a snapshot that are looked at."""
-_WORD: Final = lazy(r"[a-z]+|[0-9]+")
+_WORD: Final = lazy(r"[a-z]+|[0-9]+(?:[.,][0-9]+)*+")
 _FEWEST_DIGITS: Final = 3
 """A number of fewer digits may have been counted, or summed up, and proves nothing; unless it has a point in it."""
 _DIGITS: Final = lazy(r"[A-Za-z]{0,10}\d[\d.,:-]*[A-Za-z0-9]*")

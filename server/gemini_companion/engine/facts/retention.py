@@ -32,6 +32,8 @@ _LONGEST_LINE: Final = 160
 """Characters of a command or of an error that are looked for: its first line that far."""
 _LONGEST_TEXT: Final = 400
 """Characters of any other fact."""
+_MOST_DOTS: Final = 6
+"""Parts of a version that its beginnings are remembered for."""
 _AT_ONCE: Final = 32_768
 """Characters that are normalised in one go: nothing else runs meanwhile."""
 _MOST_PLACES: Final = 100
@@ -47,7 +49,7 @@ INVISIBLE: Final[dict[int, None]] = dict.fromkeys(
 """Control characters and marks that nobody sees, for `str.translate`: terminal codes, directions of writing."""
 _SIGNS: Final = INVISIBLE | str.maketrans({"‹": "<", "’": "'", "`": None, "*": None, "“": '"', "”": '"'})
 _WORDS: Final = lazy(r"[a-z0-9_]+")
-_LETTERS: Final = lazy(r"[a-z]+|[0-9]+")
+_LETTERS: Final = lazy(r"[a-z]+|[0-9]+(?:[.,][0-9]+)*+")
 
 
 class FactCache:
@@ -236,11 +238,16 @@ def placed_facts(
 
 
 def words_of_text(text: str, poll: Callable[[], None]) -> set[str]:
-    """The words of a text in small letters: runs of letters, and runs of digits."""
+    """The words of a text in small letters: runs of letters, and numbers, also as the beginning of a longer one."""
     words: set[str] = set()
     for piece in pieces(text, _AT_ONCE):
         poll()
         words.update(_LETTERS().findall(piece.casefold()))
+    for number in [word for word in words if "." in word or "," in word]:
+        for run in number.split(","):
+            names = run.split(".")
+            words.update(names)
+            words.update(".".join(names[:count]) for count in range(2, min(len(names), _MOST_DOTS) + 1))
     return words
 
 
