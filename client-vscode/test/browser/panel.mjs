@@ -1,5 +1,5 @@
 // What only the whole panel shows in a real layout, at the width of a side bar. `node test/browser/panel.mjs [words of a name]`.
-/* global CSS */
+/* global CSS, document */
 import assert from "node:assert/strict";
 import { play } from "./scenes.mjs";
 

@@ -108,7 +108,13 @@ export function keeping(set: Stage): void {
     test("everything up to a turn is compressed, after a preview", async () => {
       await talk(set, panel);
       await set.emulator.script(SUMMARISED, "snapshot");
-      const first = panel.prompts.first();
+      await panel.composer.press("Shift+Tab");
+      const first = panel.prompts.filter({ hasText: "Question 1:" });
+      await patiently("the first prompt is on the page", async () => {
+        if ((await first.count()) > 0) return true;
+        await set.window.page.keyboard.press("Home");
+        return undefined;
+      });
       await first.getByText("⋯").click();
       await first.getByRole("button", { name: "Compress up to here" }).click();
       await panel
