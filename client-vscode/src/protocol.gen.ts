@@ -510,6 +510,7 @@ export interface CompressionResult {
   readonly compressionId?: string;
   /** Index of the first content kept, in the curated view before the compression. */
   readonly splitAt?: number;
+  /** Contents outside of the span, in front of it and behind it. */
   readonly keptContents?: number;
   /** With its tags. */
   readonly snapshot?: string;

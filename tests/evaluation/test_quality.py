@@ -16,9 +16,9 @@ from gemini_companion.engine.history.log import (
     CompressionResult,
     Entry,
     RatingEntry,
-    Retention,
     UndoEntry,
 )
+from gemini_companion.engine.history.retention import Retention
 from gemini_companion.evaluation.quality import quality_of
 from gemini_companion.evaluation.quality_report import NOTHING, quality_page, quality_text
 from tests.evaluation.test_reports import parsed

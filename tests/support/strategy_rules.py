@@ -112,7 +112,12 @@ def _undo_is_exact(book: Book, after: History, compression_id: str) -> None:
 
 
 def _said(items: Sequence[Item]) -> list[Item]:
-    return [item for item in items if item.kind not in ("ide", "pin")]
+    """Without the pins, and what answers them where they stand in front of everything."""
+    return [
+        item
+        for item in items
+        if item.kind not in ("ide", "pin") and not (item.kind == "acknowledgement" and item.compression_id is None)
+    ]
 
 
 def _contents(items: Sequence[Item]) -> list[Content]:

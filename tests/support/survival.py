@@ -98,7 +98,12 @@ async def survival(folder: Path, name: str, *, with_ledger: bool, seed: int) -> 
     """The least share of the rules in a request of the agent's, up to and after each of ten passes, from 0 to 1."""
     chance = random.Random(f"{name}{seed}")
     model = Summarising(SUMMARISERS[name], chance)
-    studio = Studio(folder, model=model, compression_constraints="auto" if with_ledger else "off")
+    studio = Studio(
+        folder,
+        model=model,
+        compression_constraints="auto" if with_ledger else "off",
+        compression_gate=False,  # the ledger alone
+    )
     try:
         shares: list[float] = []
         for rule in RULES:

@@ -19,6 +19,7 @@ from gemini_companion.engine.errors import (
     Unauthenticated,
 )
 from gemini_companion.protocol import lsp
+from gemini_companion.protocol.client_types import ConfirmToolParams, ConfirmToolResult, OpenDiffParams, OpenDiffResult
 from gemini_companion.protocol.handlers import chat, compression, constraints, editor, recall, sessions
 from gemini_companion.protocol.methods import (
     Method,
@@ -30,13 +31,7 @@ from gemini_companion.protocol.methods import (
     request,
 )
 from gemini_companion.protocol.sink import EVENT, STATUS_CHANGED
-from gemini_companion.protocol.types import (
-    ConfirmToolParams,
-    ConfirmToolResult,
-    EventParams,
-    OpenDiffParams,
-    OpenDiffResult,
-)
+from gemini_companion.protocol.types import EventParams
 from gemini_companion.sessions.results import CompressionStatusReport
 
 _READS: Final = (SessionNotFound, StorageFault)

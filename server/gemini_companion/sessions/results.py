@@ -16,12 +16,12 @@ from gemini_companion.engine.history.log import (
     Attachment,
     CompressionResult,
     CompressionStatus,
-    Retention,
     TokenCountSource,
     Trigger,
     Usage,
     Withheld,
 )
+from gemini_companion.engine.history.retention import Retention
 from gemini_companion.engine.history.verdict import Verdict
 from gemini_companion.engine.tokens.ledger import RequestParts
 
@@ -203,23 +203,6 @@ class CompressionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     """Every compression of a session, newest first."""
 
     compressions: tuple[CompressionInfo, ...]
-
-
-class SourcedLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A line of a snapshot and where it comes from."""
-
-    line: int
-    """From 0, in the text that `snapshot` gives."""
-    turn_ids: tuple[str, ...]
-    entry_ids: tuple[str, ...]
-    """The contents, oldest first."""
-
-
-class CompressionSources(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Where the lines of a snapshot come from; a line whose source is not known is left out."""
-
-    compression_id: str
-    lines: tuple[SourcedLine, ...]
 
 
 class ContextReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.compression.citations import carried_sources, line_sources, read_citations
-from gemini_companion.engine.history.log import LineSource
+from gemini_companion.engine.history.retention import LineSource
 
 
 @pytest.mark.parametrize(

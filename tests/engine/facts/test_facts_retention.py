@@ -11,7 +11,8 @@ from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import MOST_MISSING, NEWEST, FactCache, measure_retention, wanted_facts
 from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.history.content import model_text, user_text
-from gemini_companion.engine.history.log import CompressionResult, MissingFact, Retention
+from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.retention import MissingFact, Retention
 from tests.engine.facts.fact_sources import call, chat, count_words, result, sources, sources_of, texts
 
 

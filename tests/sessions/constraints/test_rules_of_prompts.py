@@ -42,7 +42,8 @@ async def test_a_plain_rule_is_in_force_at_once_and_the_turns_event_says_so(stud
     assert (one.source, one.scope, one.turn_id) == ("prompt", "session", answer.turn_id)
 
 
-async def test_what_may_be_a_rule_is_proposed_and_stands_in_no_request(studio: Studio):
+async def test_what_may_be_a_rule_is_proposed_and_is_not_pinned(studio: Studio):
+    studio.set(compression_gate=False)  # it would quote the sentence, as something that the user said
     await studio.load(dialogue())
     await studio.chat("Prefer composition over inheritance. Go on.")
     for _ in range(4):

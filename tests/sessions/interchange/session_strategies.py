@@ -18,7 +18,6 @@ from gemini_companion.engine.history.log import (
     Cut,
     Entry,
     IdeContextEntry,
-    MissingFact,
     ModelChangeEntry,
     PinEntry,
     PreviewEntry,
@@ -26,7 +25,6 @@ from gemini_companion.engine.history.log import (
     RatingEntry,
     ReplyEntry,
     ResumeEntry,
-    Retention,
     ToolResultEntry,
     TurnEndEntry,
     UndoEntry,
@@ -34,6 +32,7 @@ from gemini_companion.engine.history.log import (
     Usage,
     Withheld,
 )
+from gemini_companion.engine.history.retention import MissingFact, Retention
 from gemini_companion.sessions.ports import SessionMeta
 
 texts = st.one_of(

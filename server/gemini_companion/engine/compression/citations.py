@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gemini_companion.engine.history.log import LineSource
+from gemini_companion.engine.history.retention import LineSource
 
 MOST_OF_A_LINE: Final = 16
 """Sources of one line that are kept."""

@@ -32,7 +32,7 @@ from gemini_companion.engine.facts.retention import (
     text_of_content,
     words_of_text,
 )
-from gemini_companion.engine.history.log import MissingFact, Retention
+from gemini_companion.engine.history.retention import MissingFact, Retention
 
 Verdict: TypeAlias = Literal["pass", "repair", "refuse"]
 

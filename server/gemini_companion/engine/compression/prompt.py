@@ -13,8 +13,8 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part, model_text, user_text
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import MissingFact
 from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, response_text, text_of
+from gemini_companion.engine.history.retention import MissingFact
 from gemini_companion.engine.ide_context.message import read_message
 
 BLOCKS_IN_A_TEXT: Final = 32

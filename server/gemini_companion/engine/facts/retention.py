@@ -11,8 +11,8 @@ from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.sentences import pieces
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.log import MissingFact, Retention
 from gemini_companion.engine.history.part import call_of, is_plain_user, response_of, text_of
+from gemini_companion.engine.history.retention import MissingFact, Retention
 
 MOST_MISSING: Final = 50
 """Missing facts that a result names."""

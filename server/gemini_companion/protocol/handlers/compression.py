@@ -18,10 +18,11 @@ from gemini_companion.protocol.types import (
 from gemini_companion.sessions.compression.cost import verdict_now
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.rating import rate
+from gemini_companion.sessions.compression.results import CompressionSources
 from gemini_companion.sessions.compression.sources import snapshot_sources
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.compression_state import Wish
-from gemini_companion.sessions.results import CompressionList, CompressionSources, CompressionStatusReport
+from gemini_companion.sessions.results import CompressionList, CompressionStatusReport
 from gemini_companion.sessions.transcript.inspection import compression_list
 
 

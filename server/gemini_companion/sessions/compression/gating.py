@@ -18,8 +18,9 @@ from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import text_of_content
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
-from gemini_companion.engine.history.log import CompressionEntry, IdeContextEntry, MissingFact, Retention
+from gemini_companion.engine.history.log import CompressionEntry, IdeContextEntry
 from gemini_companion.engine.history.part import text_of
+from gemini_companion.engine.history.retention import MissingFact, Retention
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.compression.summariser import Written
 from gemini_companion.sessions.session import Session

@@ -120,11 +120,10 @@ class _ApplyRun(CompressionRun):
         self.compression.enter("installing")
         first, last = entry.hides or (1, 0)
         split_at = sum(1 for item in before if item.seq <= last)
-        stay = [item for item in before if not first <= item.seq <= last or item.seq in entry.keeps]
         result = msgspec.structs.replace(
             self.result(status, counts, snapshot=text, with_id=True),
             split_at=split_at,
-            kept_contents=len(stay),
+            kept_contents=sum(1 for item in before if not first <= item.seq <= last),
             strategy=entry.result.strategy,
             verdict=entry.result.verdict,
             appendix=entry.result.appendix,

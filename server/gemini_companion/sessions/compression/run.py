@@ -335,7 +335,7 @@ class CompressionRun:
             new_token_count=after,
             token_count_source=source,
             split_at=plan.split_at if plan else None,
-            kept_contents=len(plan.stays) if plan else None,
+            kept_contents=plan.start_at + len(plan.tail) if plan else None,
             snapshot=snapshot,
             strategy=self.strategy.name if plan else None,
             model_calls=self.calls,

@@ -7,10 +7,11 @@ from gemini_companion.engine.compression.sources import sources_of
 from gemini_companion.engine.errors import CompressionNotFound
 from gemini_companion.engine.facts.attribution import attribute, lines_to_attribute
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import CompressionEntry, LineSource
+from gemini_companion.engine.history.log import CompressionEntry
+from gemini_companion.engine.history.retention import LineSource
 from gemini_companion.engine.history.view import History
+from gemini_companion.sessions.compression.results import CompressionSources, SourcedLine
 from gemini_companion.sessions.compression.summariser import Written
-from gemini_companion.sessions.results import CompressionSources, SourcedLine
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import Poll, in_thread
 

@@ -26,7 +26,7 @@ from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.retention import MOST_MISSING
 from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import LineSource, MissingFact
+from gemini_companion.engine.history.retention import LineSource, MissingFact
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.events import Phase
 from gemini_companion.sessions.models.port import FactSummariser, ModelProvider, ModelRequest, fact_summariser
