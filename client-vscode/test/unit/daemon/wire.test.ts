@@ -75,8 +75,6 @@ describe("notifications", () => {
       isDue: false,
       compressions: 0,
       canUndo: false,
-      mode: "auto",
-      isDue: false,
     };
     const read = (params: unknown): unknown => readNotification("gemini/compressionStatus/didChange", params);
     expect(read(status)).toEqual({ params: status });
