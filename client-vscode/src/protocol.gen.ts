@@ -869,6 +869,7 @@ export interface CompressionInfo {
   /** What of the hidden facts was put back behind the snapshot. */
   readonly appendix?: string;
   readonly retention?: Retention;
+  readonly strategy?: "assemble" | "hierarchical" | "reserve" | "selective" | "semantic" | "split" | "userMessages";
   /** A person's, 1 to 5. */
   readonly rating?: number;
   readonly note?: string;

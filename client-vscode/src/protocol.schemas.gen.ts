@@ -455,6 +455,7 @@ export const compressionInfo = v.object({
   snapshot: v.exactOptional(v.string()),
   appendix: v.exactOptional(v.string()),
   retention: v.exactOptional(retention),
+  strategy: v.exactOptional(v.picklist(["assemble", "hierarchical", "reserve", "selective", "semantic", "split", "userMessages"])),
   rating: v.exactOptional(integer),
   note: v.exactOptional(v.string()),
   fromFile: v.exactOptional(v.boolean()),

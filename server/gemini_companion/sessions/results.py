@@ -22,7 +22,7 @@ from gemini_companion.engine.history.log import (
     Withheld,
 )
 from gemini_companion.engine.history.retention import Retention
-from gemini_companion.engine.history.verdict import Verdict
+from gemini_companion.engine.history.verdict import StrategyName, Verdict
 from gemini_companion.engine.tokens.ledger import RequestParts
 
 StopReason: TypeAlias = Literal["contextWindowWillOverflow", "loopDetected", "maxTurns", "blocked"]
@@ -192,6 +192,7 @@ class CompressionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     appendix: str | None = None
     """What of the hidden facts was put back behind the snapshot."""
     retention: Retention | None = None
+    strategy: StrategyName | None = None
     rating: int | None = None
     """A person's, 1 to 5."""
     note: str | None = None

@@ -299,6 +299,7 @@ function dividerOf(info: CompressionInfo, canUndo: boolean, discarded: boolean):
       compressionId: info.compressionId,
       ...(info.snapshot === undefined ? {} : { snapshot: info.snapshot }),
       ...(info.retention === undefined ? {} : { retention: info.retention }),
+      ...(info.strategy === undefined ? {} : { strategy: info.strategy }),
       ...(info.appendix === undefined ? {} : { appendix: info.appendix }),
     },
     ...(info.hiddenTurns === undefined ? {} : { hiddenTurns: info.hiddenTurns }),

@@ -91,6 +91,7 @@ def _compression(
         snapshot=result.snapshot,
         appendix=result.appendix,
         retention=result.retention,
+        strategy=result.strategy,
         rating=rating.rating if rating else None,
         note=(rating.note or None) if rating else None,
         from_file=entry.from_file,
