@@ -45,7 +45,9 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
     case "stats":
       return daemon.request("gemini/stats", { sessionId: openSessionId(chat) });
     case "rules":
-      return daemon.request("gemini/constraints", openSession(chat));
+      return openSession(chat).sessionId === undefined
+        ? Promise.resolve({ constraints: [] })
+        : daemon.request("gemini/constraints", openSession(chat));
     case "setRule": {
       const { constraintId, state, scope, text } = request;
       return daemon.request("gemini/constraints/set", {

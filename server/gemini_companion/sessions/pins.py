@@ -6,6 +6,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import PinEntry, PromptEntry, UnpinEntry
 from gemini_companion.sessions.constraints.news import tell
+from gemini_companion.sessions.constraints.setting import set_constraint
 from gemini_companion.sessions.results import Pin
 from gemini_companion.sessions.session import Session
 
@@ -32,6 +33,10 @@ async def unpin(session: Session, pin_id: str) -> None:
     """Remove a pin. Raises `InvalidInput` if there is none with this id."""
     if pin_id not in session.history.pins:
         raise InvalidInput(f"There is no pin {pin_id}.", path="$.pinId", hint="gemini/pins lists them.")
+    one = session.history.constraints.get(pin_id)
+    if one is not None and one.scope == "project":  # it holds in other sessions too
+        await set_constraint(session, constraint_id=pin_id, state="released")
+        return
     stamp = session.stamp()
     await session.append(lambda seq: UnpinEntry(**stamp, seq=seq, pin_id=pin_id))
     await tell(session)

@@ -7,7 +7,7 @@ from time import thread_time
 import pytest
 
 from gemini_companion.engine.compression.sources import snapshot_from_facts, task_of
-from gemini_companion.engine.compression.strategies.hierarchical import EARLIER_CHARACTERS, layered
+from gemini_companion.engine.compression.strategies.hierarchical import EARLIER_CHARACTERS, RULES_CHARACTERS, layered
 from gemini_companion.engine.compression.strategies.plan import joined_snapshots
 from gemini_companion.engine.compression.strategies.registry import STRATEGIES
 from gemini_companion.engine.compression.types import LogState, Plan, Trim
@@ -158,14 +158,16 @@ def test_an_earlier_layer_stands_in_front_of_the_new_lines_marked_once_and_nothi
     assert read["key_knowledge"] == ["- port 8123"]
 
 
-def test_layers_that_outgrow_their_budget_lose_actions_first_and_rules_never() -> None:
+def test_layers_that_outgrow_their_budgets_lose_actions_and_the_oldest_rules_first() -> None:
     rules = "\n".join(f"- rule {number} " + "r" * 40 for number in range(600))
     actions = "\n".join(f"- action {number} " + "a" * 40 for number in range(600))
     knowledge = "\n".join(f"- fact {number} " + "k" * 40 for number in range(100))
     read = read_earlier(
         layered([snapshot(active_constraints=rules, recent_actions=actions, key_knowledge=knowledge)], snapshot())
     )
-    assert len(read["active_constraints"]) == 600
+    kept = sum(len(entry) + 1 for entry in read["active_constraints"])
+    assert 0 < kept <= RULES_CHARACTERS + 1_000
+    assert "- rule 599 " + "r" * 40 in read["active_constraints"], "the oldest leave first"
     assert len(read["key_knowledge"]) == 100
     assert read["recent_actions"][-1].startswith("- (earlier) action 599 ")
     others = sum(len(entry) + 1 for name, entries in read.items() if name != "active_constraints" for entry in entries)

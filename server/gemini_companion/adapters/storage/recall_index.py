@@ -7,6 +7,7 @@ what is damaged is emptied and indexed anew.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,7 +21,7 @@ from gemini_companion.engine.recall.passages import (
     spoken_entry,
 )
 from gemini_companion.engine.recall.ranking import PLACE_BITS, spot_of
-from gemini_companion.engine.recall.words import indexed, words_in
+from gemini_companion.engine.recall.words import indexed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -148,6 +149,10 @@ def empty(connection: sqlite3.Connection) -> None:
     connection.execute(statement)
 
 
+_PLAIN_WORD: Final = re.compile(r"(?<![^\x00-\x7f\s])(?<![\w])[A-Za-z0-9]{1,60}(?![\w])(?![^\x00-\x7f\s])")
+"""A word that every tokenizer takes as the same one: ASCII, and nothing else touches it."""
+
+
 def is_sound(connection: sqlite3.Connection) -> bool:
     """False if the oldest or the newest passage is not found by its own first word; an index can lose all without a
     fault. Raises `sqlite3.DatabaseError` if it cannot be read.
@@ -156,10 +161,10 @@ def is_sound(connection: sqlite3.Connection) -> bool:
         row = connection.execute(
             f"SELECT rowid, body FROM recall WHERE rowid = (SELECT {end}(id) FROM recall_content)"
         ).fetchone()
-        words = words_in(row[1]) if row is not None else []
-        if row is None or not words:
+        word = _PLAIN_WORD.search(row[1]) if row is not None else None
+        if row is None or word is None:
             continue
-        asked = (f'"{words[0]}"', row[0])
+        asked = (f'"{word[0]}"', row[0])
         if not connection.execute("SELECT 1 FROM recall WHERE recall MATCH ? AND rowid = ?", asked).fetchone():
             return False
     return True

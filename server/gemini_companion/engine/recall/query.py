@@ -62,7 +62,10 @@ class NamedDate(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_near(self, time: int) -> bool:
         """True for a time (ms since 1970) at which one would speak of it: about then, or soon after."""
-        said = datetime.datetime.fromtimestamp(time / 1000, tz=datetime.UTC).date()
+        try:
+            said = datetime.datetime.fromtimestamp(time / 1000, tz=datetime.UTC).date()
+        except (ValueError, OverflowError, OSError):  # a file may name any time
+            return False
         if self.year is not None:
             return self._covers(self.year, said)
         return self._covers(said.year, said) or self._covers(said.year - 1, said) or self._covers(said.year + 1, said)

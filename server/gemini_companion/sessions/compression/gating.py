@@ -185,7 +185,8 @@ def _imported_snapshots(history: History, hides: tuple[int, int]) -> Iterator[Fa
     entries = (entry for entry in history.in_force.values() if entry.from_file and entry.hides is not None)
     for entry in entries:
         if entry.hides is not None and first <= entry.hides[0] <= last:
-            for part in entry.replacement[entry.snapshot_at].parts:
+            at = entry.snapshot_at
+            for part in (part for content in entry.replacement[at : at + 1] for part in content.parts):
                 text = text_of(part) or ""
                 lines = read_appendix(text)
                 yield FactSource(0, user_text("\n".join(lines) if lines else text), entry.hides[0])

@@ -167,6 +167,8 @@ def _edited(planned: CompressionEntry, snapshot: str | None) -> tuple[Compressio
             path="$.snapshot",
             hint="Leave `snapshot` out to apply the preview as it was.",
         )
+    if not 0 <= planned.snapshot_at < len(planned.replacement):  # from a file, which may say anything
+        raise StaleVersion("This preview has no snapshot.", hint="Ask for a new preview with gemini/compress.")
     replacement = list(planned.replacement)
     replacement[planned.snapshot_at] = user_text(text)
     return msgspec.structs.replace(planned, replacement=tuple(replacement)), text

@@ -49,9 +49,11 @@ async def set_constraint(
         )
     replaced = session.history.constraints.get(wished.replaces or "")
     shared = _shared(before, wished, replaced)
-    for one in shared:
+    reconciled = _reconciled(session, wished)
+    for one in (*shared, *(other for other in reconciled if other.scope == "project")):
         await session.services.store.save_constraint(one)
-    await session.append(*_drafts(session, before, wished, shared))
+    drafts = _drafts(session, before, wished, shared)
+    await session.append(*drafts, *(draft_of(session, one) for one in reconciled))
     await tell(session)
     return session.history.constraints.get(wished.constraint_id) or wished
 
@@ -100,6 +102,17 @@ def _wished(
         against = contradicted(one.text, others)
         one = msgspec.structs.replace(one, replaces=against.constraint_id if against else one.replaces)
     return one
+
+
+def _reconciled(session: Session, wished: Constraint) -> list[Constraint]:
+    """Rules that replaced one which the person puts in force again: both hold from now on, wherever they are told."""
+    if wished.state != "inForce":
+        return []
+    return [
+        msgspec.structs.replace(one, replaces=None)
+        for one in session.history.standing
+        if one.replaces == wished.constraint_id
+    ]
 
 
 def _shared(before: Constraint | None, wished: Constraint, replaced: Constraint | None) -> list[Constraint]:

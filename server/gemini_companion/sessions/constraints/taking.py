@@ -22,6 +22,9 @@ from gemini_companion.sessions.threads import off_loop
 MOST_PROPOSED: Final = 50
 """Rules that wait for a person's word at most."""
 
+MOST_COMPARED: Final = 200
+"""The newest rules in force that a new one is compared with; pins have no number of their own."""
+
 _FORGOTTEN: Final = f"Not taken in: more than {MOST_PROPOSED} proposals were waiting, and this was the oldest."
 _LINE: Final = 10
 """Characters of a prompt that take about as long as a content takes elsewhere."""
@@ -64,6 +67,10 @@ class PromptRules:
             self._known = now
             emit_constraints(self._session, self._turn_id)
 
+    def _goes(self, one: Constraint) -> bool:
+        """Whether it is withdrawn with the turn that this one replaces."""
+        return self._replaces is not None and one.turn_id == self._replaces
+
     def _drafts(self) -> list[Draft]:
         return [draft_of(self._session, rule, by_turn=self._turn_id) for rule in self._rules]
 
@@ -73,7 +80,7 @@ class PromptRules:
             return []
         standing = list(self._session.history.standing)
         held = {_key(one.text) for one in standing}
-        proposed = {_key(one.text): one for one in self._known if one.state == "proposed"}
+        proposed = {_key(one.text): one for one in self._known if one.state == "proposed" and not self._goes(one)}
         taken: list[Constraint] = []
         for found in found_in_prompt:
             key = _key(found.text)
@@ -98,7 +105,7 @@ class PromptRules:
     def _rule(
         self, found: Found, standing: Sequence[Constraint], *, may_hold: bool, earlier: Constraint | None
     ) -> Constraint | None:
-        against = contradicted(found.text, standing)
+        against = contradicted(found.text, standing[-MOST_COMPARED:])
         if found.certainty == "permission" and against is None:
             return None
         holds = may_hold and found.certainty != "probable"

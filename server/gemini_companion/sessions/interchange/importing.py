@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -24,6 +25,7 @@ from gemini_companion.engine.history.log import (
     ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
+    UnpinEntry,
 )
 from gemini_companion.engine.history.part import has_response
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
@@ -155,22 +157,43 @@ def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[E
     `path` must be absolute. Blocks; call it in a thread.
     """
     imported = without_foreign_models(decode_session_file(_bytes_of(path), Path(path).name))
-    log = tuple(map(only_proposed, log_of(imported, now=services.clock.now())))
+    log = only_proposed(log_of(imported, now=services.clock.now()), lambda: services.new_id("constraint"))
     return imported, copied(log, services, "import")
 
 
-def only_proposed(entry: Entry) -> Entry:
-    """The entry of a file as it is taken in: a rule that holds there is proposed here, and to this session alone.
+def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[Entry, ...]:
+    """The entries of a file as they are taken in: a rule that holds there is proposed here, and to this session alone.
 
     It was not said here. A pin stays one: it belongs to what the file shows, and the person who imports that vouches
-    for it.
+    for it. All get ids of their own, so that no file speaks of a rule of the project's.
     """
-    if not isinstance(entry, ConstraintEntry):
-        return entry
-    one = entry.constraint
-    state = "released" if one.state == "released" else "proposed"
-    one = msgspec.structs.replace(one, state=state, scope="session", note=_FROM_A_FILE)
-    return msgspec.structs.replace(entry, constraint=one, digest=digest_of(one.text), by_turn=None)
+    ids: defaultdict[str, str] = defaultdict(new_id)
+    pins: set[str] = set()
+    taken: list[Entry] = []
+    for entry in entries:
+        match entry:
+            case PinEntry():
+                pins.add(entry.pin_id)
+                taken.append(msgspec.structs.replace(entry, pin_id=ids[entry.pin_id]))
+            case UnpinEntry():
+                taken.append(msgspec.structs.replace(entry, pin_id=ids[entry.pin_id]))
+            case ConstraintEntry():
+                one = entry.constraint
+                is_pin = one.source == "pin" and one.constraint_id in pins
+                one = msgspec.structs.replace(
+                    one,
+                    constraint_id=ids[one.constraint_id],
+                    replaces=ids[one.replaces] if one.replaces else None,
+                    replaced_by=ids[one.replaced_by] if one.replaced_by else None,
+                    state=one.state if is_pin or one.state == "released" else "proposed",
+                    scope="session",
+                    source=one.source if is_pin or one.source != "pin" else "client",
+                    note=None if is_pin else _FROM_A_FILE,
+                )
+                taken.append(msgspec.structs.replace(entry, constraint=one, digest=digest_of(one.text), by_turn=None))
+            case _:
+                taken.append(entry)
+    return tuple(taken)
 
 
 def log_of(imported: ImportedSession, *, now: int) -> tuple[Entry, ...]:

@@ -266,8 +266,8 @@ class Turn:
                 kept_to=seq,
                 duration_ms=session.elapsed_ms(self.started),
             ),
+            *self._replacement(),  # ahead of the rules: what the replaced turn brought is withdrawn first
             *self.rules.with_answer(),
-            *self._replacement(),
         )
         self.rules.tell()
         if change is not None:

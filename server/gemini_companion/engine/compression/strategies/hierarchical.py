@@ -2,8 +2,8 @@
 
 An earlier snapshot is never given to a model again: the new one is written of the fresh contents alone, and the earlier
 one's lines are put in front of it by rule, so no detail changes from pass to pass, and each pass costs less. When the
-earlier lines outgrow their budget, the least worthy leave first, oldest first; rules never do. Keeps old facts as they
-were written; a task that was open then and is met now stands twice, the earlier line marked as earlier.
+earlier lines outgrow their budget, the least worthy leave first, oldest first; rules have their own. Keeps old
+facts as they were written; a task that was open then and is met now stands twice, the earlier line marked as earlier.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from gemini_companion.engine.history.verdict import StrategyName
 
 EARLIER_CHARACTERS: Final = 16_000
 """Characters that the lines of earlier snapshots may have together, rules not counted."""
+
+RULES_CHARACTERS: Final = 8_000
+"""Characters of the rules that earlier snapshots name: the person's own stand beside the history, word for word."""
 
 _EARLIER: Final = "(earlier) "
 _PASSING: Final = ("overall_goal", "recent_actions", "task_state")
@@ -90,6 +93,10 @@ def _shorten(earlier: dict[str, list[str]]) -> None:
     """Leave out the least worthy entries, oldest first, until the rest fits."""
     over = sum(len(entry) + 1 for name, entries in earlier.items() if name != _RULES for entry in entries)
     over -= EARLIER_CHARACTERS
+    rules = earlier[_RULES]
+    while rules and sum(len(entry) + 1 for entry in rules) > RULES_CHARACTERS:
+        rules = rules[max(1, len(rules) // 8) :]
+    earlier[_RULES] = rules
     for name in _FIRST_TO_LEAVE:
         gone = 0
         while over > 0 and gone < len(earlier[name]):
