@@ -32,11 +32,15 @@ class Expression:
 
 BUILT: Final[Mapping[str, str]] = {
     "engine.facts.patterns: source": "[]",  # `lazy` itself; its calls are found one by one
+    "adapters.local.request: '|'.join(map(re.escape, tokens))": "[re.compile('<s>|<start_of_turn>|<[|]im_end[|]>')]",
     "adapters.offline.question: pattern": "[pattern() for _, pattern in _INTENTS]",
     "adapters.offline.symbols: f'(?<!\\\\w){re.escape(name)}(?!\\\\w)'": "[re.compile(r'(?<!\\w)aa(?!\\w)')]",
     "engine.facts.neutralise: f'<(?=\\\\s*+(?:/\\\\s*+)?+(?:{names})\\\\b)'": "[_reserved_tag()]",
     "engine.facts.page: f'</?{name}\\\\s{{0,20}}>'": "[_tag('overall_goal')]",
     "engine.ide_context.secrets: f'{_RUN}(?P<secret>{pattern}){_END}'": "[rule.pattern for rule in _RULES]",
+    "evaluation.summarisers.reading: f\"^content {opening['index']}\\\\b[^\\\\n]*>>>$\"": (
+        "[re.compile('^content 1\\\\b[^\\\\n]*>>>$', re.MULTILINE)]"
+    ),
     "sessions.context.file_names: ''.join((f'[^{sign}]*+{sign}' for sign in map(re.escape, wanted)))": (
         "[re.compile('[^a]*+a[^b]*+b[^a]*+a')]"
     ),

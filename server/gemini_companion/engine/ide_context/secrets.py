@@ -136,6 +136,9 @@ _BARE = re.compile(
 _LINE_START = re.compile(r"(?:\A|[\r\n])[ \t-]*(?:export )?[\w.-]*\Z")
 
 
+_MASK = "[masked: "
+
+
 def _assigned_secrets(text: str) -> Iterator[Secret]:
     """Values after a key that names a secret. Keys are sought in lower case, four times as fast as ignoring case."""
     lower = text.lower()
@@ -144,6 +147,10 @@ def _assigned_secrets(text: str) -> Iterator[Secret]:
     for key in _KEY.finditer(lower):
         if "public" in lower[max(0, key.start() - 10) : key.start()]:
             continue
+        if lower.rfind(_MASK, max(0, key.start() - 40), key.start()) > lower.rfind(
+            "]", max(0, key.start() - 40), key.start()
+        ):
+            continue  # the name of what was masked
         match = _QUOTED.match(text, key.end())
         literal = match is not None
         if match is None and (match := _BARE.match(text, key.end())):
