@@ -147,9 +147,8 @@ def _assigned_secrets(text: str) -> Iterator[Secret]:
     for key in _KEY.finditer(lower):
         if "public" in lower[max(0, key.start() - 10) : key.start()]:
             continue
-        if lower.rfind(_MASK, max(0, key.start() - 40), key.start()) > lower.rfind(
-            "]", max(0, key.start() - 40), key.start()
-        ):
+        near = lower[max(0, key.start() - 40) : key.start()]
+        if near.rfind(_MASK) > near.rfind("]"):
             continue  # the name of what was masked
         match = _QUOTED.match(text, key.end())
         literal = match is not None
