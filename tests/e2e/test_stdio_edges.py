@@ -97,10 +97,9 @@ async def test_killed_during_a_compression_it_is_told_as_cancelled_and_the_view_
         )
         compressing = spoken.start("gemini/compress")
         await gate.wait_reached()
+        # What was told is kept by now, and has come here ahead of the answer.
+        await spoken.ask("gemini/events/replay", {"sessionId": session_id, "afterSeq": 0})
         started = spoken.of("compressionStarted")[0]
-        await spoken.ask(
-            "gemini/events/replay", {"sessionId": session_id, "afterSeq": 0}
-        )  # what was told is kept by now
         await spoken.kill()
         compressing.cancel()
         await asyncio.gather(compressing, return_exceptions=True)

@@ -33,7 +33,7 @@ _FILE: Final = lazy(
     r"(?<![\w-])(?P<name>[A-Za-z][\w-]{3,40})\.(?:py|c|js|ts|rst|toml|cfg|txt|pl|html|md|pcap|enc|json|cgi)\b"
 )
 _ERROR: Final = lazy(
-    r"(?m)^[^\w\n]{0,40}(?:E\d+ )?(?:[\w.]{0,80}(?:Error|Exception|Warning)|error|fatal)\b: (?P<said>.{12,160})$"
+    r"(?m)^[^\w\n]{0,40}+(?:E\d+ )?(?:[\w.]{0,80}(?:Error|Exception|Warning)|error|fatal)\b: (?P<said>.{12,160})$"
 )
 _NAME_OR_QUOTE: Final = lazy(r"['\"`][^'\"`\n]{0,200}['\"`]|(?<!\S)\S*[_/]\S*")
 _LETTERS: Final = lazy(r"[A-Za-z]{3,}")

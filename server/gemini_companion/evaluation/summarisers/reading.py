@@ -15,10 +15,11 @@ from gemini_companion.sessions.models.port import ModelRequest
 
 _OPEN: Final = re.compile(r"^<<<content (?P<index>\d+)\b[^\n]*?\b(?P<role>user|model)\b[^\n]*$", re.MULTILINE)
 _CLOSE: Final = re.compile(r"^content \d+\b[^\n]*>>>$", re.MULTILINE)
-_EARLIER: Final = re.compile(r"^<<<earlier snapshot [^\n]*\n(?P<text>.*?)\nearlier snapshot [^\n]*>>>$", re.M | re.S)
+_EARLIER: Final = re.compile(r"^<<<earlier snapshot [^\n]*\n", re.MULTILINE)
+_EARLIER_END: Final = re.compile(r"\nearlier snapshot [^\n]*>>>$", re.MULTILINE)
 _CALL: Final = re.compile(r"\A\[call (?P<name>\S*) (?P<args>\{.*\})\]\Z", re.DOTALL)
 _RESULT: Final = re.compile(r"\A\[result (?P<name>[^\]\n]*)\]\n?")
-_SNAPSHOT: Final = re.compile(r"<state_snapshot>(?P<text>.*?)</state_snapshot>", re.DOTALL)
+_BEGIN, _END = "<state_snapshot>", "</state_snapshot>"
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -44,28 +45,41 @@ def read_request(request: ModelRequest) -> Reading:
     asked = _text(request.contents[-1])
     first = _text(request.contents[0])
     if _OPEN.search(first):
-        earlier = _EARLIER.search(first)
         contents = tuple(_quoted(first))
         tail = first[max((match.end() for match in _CLOSE.finditer(first)), default=0) :]
         is_first = len(request.contents) == 1
-        return Reading(contents, earlier["text"] if earlier else "", tail if is_first else asked, is_first)
+        return Reading(contents, _earlier_in(first), tail if is_first else asked, is_first)
     history = list(request.contents[:-1])
-    is_first = not (history and history[-1].role == "model" and _SNAPSHOT.search(_text(history[-1])))
+    is_first = not (history and history[-1].role == "model" and _snapshot_in(_text(history[-1])) is not None)
     if not is_first:
         history.pop()  # the draft that this asks to better
     earlier = ""
     kept: list[Content] = []
     for content in history:
-        found = _SNAPSHOT.search(_text(content)) if content.role == "user" else None
+        found = _snapshot_in(_text(content)) if content.role == "user" else None
         if found is None:
             kept.append(content)
         else:
-            earlier = found["text"]
+            earlier = found
     return Reading(tuple(kept), earlier, asked, is_first)
 
 
 def _text(content: Content) -> str:
     return "\n".join(text for part in content.parts if (text := text_of(part)) is not None)
+
+
+def _snapshot_in(text: str) -> str | None:
+    """What stands between the tags of the first snapshot; `None` if there is none."""
+    start = text.find(_BEGIN)
+    end = -1 if start < 0 else text.find(_END, start)
+    return None if end < 0 else text[start + len(_BEGIN) : end]
+
+
+def _earlier_in(text: str) -> str:
+    """The earlier snapshot that a request quotes, `""` if it quotes none."""
+    opening = _EARLIER.search(text)
+    closing = None if opening is None else _EARLIER_END.search(text, opening.end() - 1)
+    return text[opening.end() : max(opening.end(), closing.start())] if opening and closing else ""
 
 
 def _quoted(text: str) -> Iterator[Content]:
