@@ -41,10 +41,12 @@ class WorkerConnection:
 
     def __init__(self, worker: Worker) -> None:
         socket = worker.socket
+        # A connection that is kept would be closed by the server some seconds later, perhaps under the next request.
+        once = httpx2.Limits(max_keepalive_connections=0)
         self._version = worker.model.title
         self._client = httpx2.AsyncClient(
             base_url="http://local" if socket else worker.address,
-            transport=httpx2.AsyncHTTPTransport(uds=socket, trust_env=False, verify=False),
+            transport=httpx2.AsyncHTTPTransport(uds=socket, trust_env=False, verify=False, limits=once),
             trust_env=False,
             timeout=None,
             headers={"authorization": f"Bearer {worker.key}"},
