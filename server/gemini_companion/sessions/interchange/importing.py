@@ -25,7 +25,6 @@ from gemini_companion.engine.history.log import (
     ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
-    UnpinEntry,
 )
 from gemini_companion.engine.history.part import has_response
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
@@ -165,7 +164,7 @@ def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[
     """The entries of a file as they are taken in: a rule that holds there is proposed here, and to this session alone.
 
     It was not said here. A pin stays one: it belongs to what the file shows, and the person who imports that vouches
-    for it. All get ids of their own, so that no file speaks of a rule of the project's.
+    for it. The others get ids of their own, so that no file speaks of a rule of the project's.
     """
     ids: defaultdict[str, str] = defaultdict(new_id)
     pins: set[str] = set()
@@ -174,9 +173,8 @@ def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[
         match entry:
             case PinEntry():
                 pins.add(entry.pin_id)
-                taken.append(msgspec.structs.replace(entry, pin_id=ids[entry.pin_id]))
-            case UnpinEntry():
-                taken.append(msgspec.structs.replace(entry, pin_id=ids[entry.pin_id]))
+                ids[entry.pin_id] = entry.pin_id
+                taken.append(entry)
             case ConstraintEntry():
                 one = entry.constraint
                 is_pin = one.source == "pin" and one.constraint_id in pins
