@@ -14,7 +14,10 @@ const TABLES = {
   ANSWER_STATES: ["line", "lineIfEmpty", "lineIfLong", "announcement"],
   ANSWERING: ["announcement"],
   PROMPT_OUTCOMES: [],
-  TOOL_STATES: [],
+  TOOL_STATES: ["note", "announcement"],
+  TOOLS: ["title"],
+  MODES: ["label", "description", "announcement"],
+  TASK_STATES: [],
   NOTICE_LEVELS: [],
   COMPRESSION_ACTIONS: [],
   COMPRESSION_PHASES: [],
@@ -29,7 +32,7 @@ const TABLES = {
 };
 /** Where a variable is translated: what it holds comes from a table above, or from a caller that is looked at itself. */
 const PASSED_ON =
-  /^(?:text|message|label|title|note|argument|description|one|other|partLabels\[name\]|command\.(?:argument|description)|(?:look|\w+Look\([^)]*\)|[A-Z_]+\[[\w.]+\])\.\w+)$/;
+  /^(?:text|message|label|title|note|announcement|argument|description|one|other|partLabels\[name\]|TASK_STATES\[task\.status\]|command\.(?:argument|description)|(?:look|\w+Look\([^)]*\)|[A-Z_]+\[[\w.]+\])\.\w+)$/;
 
 /**
  * What a source translates: the first argument of `t(…)`, `l10n.t(…)`, `chat.t(…)`, both texts of `plural(…)`, and the tables.

@@ -7,7 +7,7 @@ export interface InitializationOptions {
   readonly trusted?: boolean | null;
   /** Event types that are not sent to this client; `compressionStatus` stands for its notification, `*` for all of them. */
   readonly optOutEvents?: readonly string[];
-  /** Requests that it answers: `confirmTool`, `openDiff`. */
+  /** Requests that it answers: `confirmTool`, `openDiff`, `askUser`, `diagnostics`. */
   readonly supports?: readonly string[];
   readonly clientName?: string | null;
 }
@@ -84,6 +84,14 @@ export interface ChatParams {
   readonly sessionId?: string | null;
   readonly model?: string | null;
   readonly replaces?: string | null;
+  /** If a turn of the session is under way, the prompt goes along with its next round; it answers for both. */
+  readonly steer?: boolean;
+  readonly workDoneToken?: number | string | null;
+}
+
+/** Go on with the newest turn of a session where it stands. */
+export interface ResumeParams {
+  readonly sessionId?: string | null;
   readonly workDoneToken?: number | string | null;
 }
 
@@ -167,14 +175,16 @@ export interface UnpinParams {
 }
 
 /**
- * What to recall: what answers `query`, or a turn or an entry by its id.
+ * What to recall: what answers `query`; or a turn, an entry, or the output of a tool's call by its id.
  *
- * In all sessions of the project unless one is named. `limit` is for a query; a turn is given whole.
+ * In all sessions of the project unless one is named, as it must be with a call's. `limit` is for a query, `offset` for a call's output: the character to begin with. A turn is given whole.
  */
 export interface RecallParams {
   readonly query?: string | null;
   readonly turnId?: string | null;
   readonly entryId?: string | null;
+  readonly toolCallId?: string | null;
+  readonly offset?: number;
   readonly sessionId?: string | null;
   readonly limit?: number;
 }
@@ -186,6 +196,47 @@ export interface SetConstraintParams {
   readonly scope?: "project" | "session" | null;
   readonly text?: string | null;
   readonly sessionId?: string | null;
+}
+
+/** What the session's tools may do unasked, from now on. */
+export interface ModeParams {
+  readonly sessionId?: string | null;
+  readonly mode: "acceptEdits" | "ask" | "plan";
+}
+
+/** Take a rule of consent back. */
+export interface RevokeRuleParams {
+  readonly sessionId?: string | null;
+  readonly ruleId: string;
+}
+
+/** End a command, in the background or not; the turn goes on with what it put out. */
+export interface StopCommandParams {
+  readonly sessionId?: string | null;
+  readonly toolCallId: string;
+}
+
+/** Put files back. Without anything: the newest change. What is named is combined. */
+export interface RevertParams {
+  readonly sessionId?: string | null;
+  /** What this turn changed. */
+  readonly turnId?: string | null;
+  /** What was changed in this file. */
+  readonly path?: string | null;
+  /** What this turn and all later ones changed. */
+  readonly since?: string | null;
+  /** Only these places of the file's diff in that turn, from 0; with `turnId` and `path`. */
+  readonly hunks?: readonly number[] | null;
+  /** A revert, to be taken back. */
+  readonly changeId?: string | null;
+  /** Say what would happen, and change nothing. */
+  readonly dryRun?: boolean;
+}
+
+/** The changes are wanted: they are not counted any more. Without a path: all of them. */
+export interface KeepParams {
+  readonly sessionId?: string | null;
+  readonly path?: string | null;
 }
 
 /** No fields: the params of a method that needs none. */
@@ -247,7 +298,52 @@ export interface PinSelectionParams {
 /** The person's answer. */
 export interface ConfirmToolResult {
   readonly outcome: "always" | "once" | "reject" | "session";
+  /** The arguments as the person changed them; they pass every check again. */
   readonly editedArgs?: Readonly<Record<string, unknown>> | null;
+  /** The text of the file as the person corrected it in the diff; the model is told. */
+  readonly editedContent?: string | null;
+  /** Why not, for the model. */
+  readonly reason?: string | null;
+  /** The rule to keep, if the person changed it. */
+  readonly rule?: ToolRule | null;
+}
+
+/** A rule of consent. What a rule leaves out matches everything. */
+export interface ToolRule {
+  /** A tool's name, or `*`. */
+  readonly tool: string;
+  readonly decision: "allow" | "ask" | "deny";
+  /** A pattern as in ignore files, relative to a workspace folder, for tools that touch files. */
+  readonly path?: string | null;
+  /** The first words of a command, each compared as a whole, for `run_shell_command`. */
+  readonly command?: readonly string[] | null;
+}
+
+/** The answer: an option's text, or the person's own; absent if they would not say. */
+export interface AskUserResult {
+  readonly answer?: string | null;
+}
+
+/** The problems of each file that was asked about. */
+export interface DiagnosticsResult {
+  readonly files: readonly EditorFileDiagnostics[];
+}
+
+/** The problems of one file; `isCurrent` if they are about its text as it is now. */
+export interface EditorFileDiagnostics {
+  readonly path: string;
+  readonly diagnostics: readonly EditorDiagnostic[];
+  readonly isCurrent?: boolean;
+}
+
+/** A problem that the editor reports. */
+export interface EditorDiagnostic {
+  /** From 1. */
+  readonly line: number;
+  readonly severity: "error" | "hint" | "information" | "warning";
+  readonly message: string;
+  readonly source?: string;
+  readonly code?: string;
 }
 
 /** What became of it; `content` if the person edited it. */
@@ -316,28 +412,156 @@ export interface MessageDiscarded {
   readonly reason: string;
 }
 
-/** A tool runs. */
+/** The model called a tool. `waiting` until it may run; then, once more, `running`. */
 export interface ToolCallStarted {
   readonly type: "toolCallStarted";
   readonly toolCallId: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** What it does, for people: `Read src/a.py`. English. */
+  readonly title?: string;
+  readonly state?: "running" | "waiting";
 }
 
-/** Output of a running tool. */
+/** More output of a running tool. */
 export interface ToolCallProgress {
   readonly type: "toolCallProgress";
   readonly toolCallId: string;
   readonly output: string;
 }
 
-/** A tool ended. */
+/** A call has its result, whatever it is. */
 export interface ToolCallCompleted {
   readonly type: "toolCallCompleted";
   readonly toolCallId: string;
-  readonly outcome: string;
+  readonly outcome: "declined" | "failed" | "interrupted" | "ok" | "timedOut";
   readonly summary: string;
   readonly durationMs: number;
+  /** Why it could run or not: the rule, the mode, or the person's answer. */
+  readonly consent?: string;
+}
+
+/** A call waits for a person. The client whose prompt it is gets `gemini/confirmTool` too. */
+export interface ToolQuestionAsked {
+  readonly type: "toolQuestionAsked";
+  readonly question: ToolQuestion;
+}
+
+/** What a person is asked before a tool acts. All texts are for people. */
+export interface ToolQuestion {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Verb and object: `Run npm test`. */
+  readonly title: string;
+  readonly risk: "command" | "edit" | "network" | "note" | "question" | "read";
+  /** The file that would be changed. */
+  readonly path?: string;
+  /** Unified, of that file. */
+  readonly diff?: string;
+  /** The file's text as it would be, for a diff editor. */
+  readonly newContent?: string;
+  /** The whole line. */
+  readonly command?: string;
+  /** Of the line, those that need the yes among them. */
+  readonly parts?: readonly QuestionPart[];
+  readonly cwd?: string;
+  /** What holds the command back, or that nothing does. */
+  readonly sandbox?: string;
+  readonly mode?: "acceptEdits" | "ask" | "plan";
+  /** Why it asks. */
+  readonly reason?: string;
+  readonly warnings?: readonly string[];
+  /** What cannot be taken back; empty if everything can. */
+  readonly irreversible?: string;
+  /** What "for this session" and "always" would allow; absent where they are not offered. */
+  readonly rule?: ToolRule;
+  /** The same in words. */
+  readonly ruleText?: string;
+  readonly askedAt?: number;
+}
+
+/** A piece of a command line, and what the rules say of it. */
+export interface QuestionPart {
+  readonly text: string;
+  readonly decision: "allow" | "ask" | "deny";
+  readonly reason?: string;
+}
+
+/** The question is settled: answered by somebody, out of time, or its turn is over. */
+export interface ToolQuestionAnswered {
+  readonly type: "toolQuestionAnswered";
+  readonly toolCallId: string;
+  readonly outcome: "always" | "gone" | "once" | "reject" | "session" | "timeout";
+}
+
+/** A prompt that was sent to the running turn; it goes along with the next round. */
+export interface PromptSteered {
+  readonly type: "promptSteered";
+  readonly prompt: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The turn used all its rounds; the person is asked whether it goes on. */
+export interface MaxToolRoundsReached {
+  readonly type: "maxToolRoundsReached";
+  readonly limit: number;
+}
+
+/** What tools may do unasked has changed. */
+export interface ModeChanged {
+  readonly type: "modeChanged";
+  readonly mode: "acceptEdits" | "ask" | "plan";
+}
+
+/** The model's task list, whole. */
+export interface TodosChanged {
+  readonly type: "todosChanged";
+  readonly todos: readonly Todo[];
+}
+
+/** One task of the model's list. */
+export interface Todo {
+  readonly description: string;
+  readonly status: "cancelled" | "completed" | "in_progress" | "pending";
+}
+
+/** Files were changed, or put back. The numbers are those of the whole session. */
+export interface ChangesChanged {
+  readonly type: "changesChanged";
+  readonly files: number;
+  /** Lines. */
+  readonly added: number;
+  /** Lines. */
+  readonly removed: number;
+  /** Absolute paths of the files that this is about. */
+  readonly paths?: readonly string[];
+}
+
+/** Background commands began or ended: all that are known, oldest first. */
+export interface CommandsChanged {
+  readonly type: "commandsChanged";
+  readonly commands: readonly BackgroundCommand[];
+}
+
+/** A command that runs on after its call, or that did. */
+export interface BackgroundCommand {
+  readonly toolCallId: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly startedAt: number;
+  readonly state: "exited" | "running" | "stopped";
+  readonly exitCode?: number;
+  /** Its last lines. */
+  readonly output?: string;
+}
+
+/** Old outputs are shown to the model shortened from here on. */
+export interface OutputsMasked {
+  readonly type: "outputsMasked";
+  readonly outputs: number;
+  readonly tokensSaved: number;
 }
 
 /** The answer is whole and stored. */
@@ -713,17 +937,61 @@ export interface CompressionStatusReport {
   readonly thresholdReason?: string;
   /** Whether compressing now would pay for itself; absent while there is nothing to compress. */
   readonly verdict?: Verdict;
+  /** Tokens at which automatic compression starts: by its threshold, or by the cap; absent while it is off. */
+  readonly compressionAt?: number;
 }
 
-/** A tool asks before it acts. */
+/** A tool asks before it acts. The fields are those of the event `toolQuestionAsked`. */
 export interface ConfirmToolParams {
   readonly sessionId: string;
+  readonly turnId: string;
   readonly toolCallId: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: string;
+  readonly risk: "command" | "edit" | "network" | "note" | "question" | "read";
+  /** The file that would be changed. */
+  readonly path?: string;
+  /** Unified, of that file. */
   readonly diff?: string;
+  /** The file's text as it would be, for a diff editor. */
+  readonly newContent?: string;
+  /** The whole line. */
+  readonly command?: string;
+  /** Of the line, those that need the yes among them. */
+  readonly parts?: readonly QuestionPart[];
+  readonly cwd?: string;
+  /** What holds the command back, or that nothing does. */
+  readonly sandbox?: string;
+  readonly mode?: "acceptEdits" | "ask" | "plan";
+  /** Why it asks. */
+  readonly reason?: string;
+  readonly warnings?: readonly string[];
+  /** What cannot be taken back; empty if everything can. */
+  readonly irreversible?: string;
+  /** What "for this session" and "always" would allow; absent where they are not offered. */
+  readonly rule?: ToolRule;
+  /** The same in words. */
+  readonly ruleText?: string;
+  readonly askedAt?: number;
+}
+
+/** The model asks the person something. */
+export interface AskUserParams {
+  readonly sessionId: string;
+  readonly toolCallId: string;
+  readonly question: string;
+  readonly options?: readonly string[];
+  /** An answer in the person's own words is welcome. */
+  readonly allowsText?: boolean;
+}
+
+/** Which problems does the editor report? */
+export interface DiagnosticsParams {
+  readonly paths: readonly string[];
+  /** How long to wait for those of the newest text, at most. */
+  readonly waitMs?: number;
 }
 
 /** A proposed content of a file, to be looked at. */
@@ -749,6 +1017,8 @@ export interface SessionInfo {
   readonly heldBy?: number;
   /** After an import: what could not be read and was left out, as sentences. */
   readonly warnings?: readonly string[];
+  /** What its tools may do unasked. */
+  readonly mode?: "acceptEdits" | "ask" | "plan";
 }
 
 /** A page of sessions, newest first. */
@@ -796,6 +1066,8 @@ export interface HistoryItem {
   readonly withheld?: readonly Withheld[];
   /** Of the kind `ide`, in a transcript. */
   readonly receipt?: ContextReceipt;
+  /** Of tool results: what became of each call, in their order. */
+  readonly calls?: readonly CallRecord[];
   /** Of a reply in a transcript, as the next three. */
   readonly model?: string;
   readonly finishReason?: string;
@@ -819,6 +1091,21 @@ export interface ContextReceipt {
   readonly moreOpenFiles?: number;
 }
 
+/** What became of one call, for people. */
+export interface CallRecord {
+  readonly callId: string;
+  readonly name: string;
+  readonly outcome: "declined" | "failed" | "interrupted" | "ok" | "timedOut";
+  /** A few words: `42 lines`, `exit code 1`. */
+  readonly summary?: string;
+  /** From the start of the tool to its end, without the time that a question waited. */
+  readonly durationMs?: number;
+  /** The arguments that it ran with, if a person changed them. */
+  readonly editedArgs?: Readonly<Record<string, unknown>>;
+  /** Why it could run or not, in a few words: the rule, the mode, or the person's answer. */
+  readonly consent?: string;
+}
+
 /** The end of a turn. */
 export interface ChatResult {
   readonly sessionId: string;
@@ -830,7 +1117,7 @@ export interface ChatResult {
   /** The compression that ran within the turn, if one did. */
   readonly compression?: CompressionResult;
   /** Nothing was sent, or the turn was ended early. */
-  readonly stopped?: "blocked" | "contextWindowWillOverflow" | "loopDetected" | "maxTurns";
+  readonly stopped?: "blocked" | "contextWindowWillOverflow" | "loopDetected" | "maxToolRounds" | "maxTurns";
   /** The prompt, if nothing was sent. */
   readonly prompt?: readonly Readonly<Record<string, unknown>>[];
 }
@@ -905,6 +1192,8 @@ export interface ContextReport {
   readonly threshold: number;
   /** `None` while automatic compression is off. */
   readonly tokensUntilCompression: number | null;
+  /** Tokens at which automatic compression starts: by its threshold, or by the cap; absent while it is off. */
+  readonly compressionAt?: number;
 }
 
 /** Estimated or counted tokens of a request, part by part. `messages` includes the prompt. */
@@ -915,6 +1204,8 @@ export interface RequestParts {
   readonly memory: number;
   readonly ideContext: number;
   readonly snapshot: number;
+  /** Rules and pins that stand in a content of their own; those in a prompt are part of `messages`. */
+  readonly constraints: number;
   readonly messages: number;
   readonly toolOutputs: number;
 }
@@ -1025,6 +1316,8 @@ export interface RecallHit {
   readonly before?: readonly string[];
   /** The same of the two entries after it. */
   readonly after?: readonly string[];
+  /** Of a call's output all that there are; `text` has some of them, from the asked offset on. */
+  readonly characters?: number;
   /** A compression hides it from the model in its session. */
   readonly isHidden?: boolean;
 }
@@ -1032,6 +1325,101 @@ export interface RecallHit {
 /** The constraints of a session, pins among them, oldest first; released ones too. */
 export interface ConstraintList {
   readonly constraints: readonly Constraint[];
+}
+
+/** The session's mode. */
+export interface ModeResult {
+  readonly sessionId: string;
+  readonly mode: "acceptEdits" | "ask" | "plan";
+}
+
+/** The tools of a session, and what its turn leaves open. */
+export interface ToolList {
+  readonly mode: "acceptEdits" | "ask" | "plan";
+  readonly tools: readonly ToolInfo[];
+  readonly todos?: readonly Todo[];
+  /** Those that wait for an answer, oldest first. */
+  readonly questions?: readonly ToolQuestion[];
+  /** What holds commands back here, or that nothing does. */
+  readonly sandbox?: string;
+}
+
+/** A tool that the model has. */
+export interface ToolInfo {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly risk: "command" | "edit" | "network" | "note" | "question" | "read";
+  /** What would be decided of a plain call now. */
+  readonly decision: "allow" | "ask" | "deny";
+}
+
+/** The rules of consent in force, those that are asked first at the front. */
+export interface RuleList {
+  readonly rules: readonly StoredRule[];
+}
+
+/** A rule of consent, and where it comes from. */
+export interface StoredRule {
+  readonly rule: ToolRule;
+  readonly source: "default" | "editor" | "session" | "user" | "workspace";
+  /** By which a session's or the user's rule is taken back; absent for others. */
+  readonly ruleId?: string;
+  /** The same in words. */
+  readonly text?: string;
+}
+
+/** The session's commands that run, and background ones that ended. */
+export interface CommandList {
+  readonly commands: readonly BackgroundCommand[];
+}
+
+/** Whether there was something to stop. */
+export interface StopResult {
+  readonly stopped: boolean;
+}
+
+/** The files that turns changed, newest turn first. */
+export interface ChangeList {
+  readonly changes: readonly Change[];
+  /** What is not among them, such as what commands did outside the workspace. */
+  readonly note?: string;
+}
+
+/** What a turn did to a file, from its first to its last change in that turn. */
+export interface Change {
+  readonly turnId: string;
+  readonly path: string;
+  readonly kind: "changed" | "created" | "deleted" | "renamed";
+  /** Lines. */
+  readonly added: number;
+  /** Lines. */
+  readonly removed: number;
+  /** Unified; empty for what is no text. */
+  readonly diff: string;
+  readonly fromPath?: string;
+  /** `kept`: the person said so; it is not counted any more, and can still be taken back. */
+  readonly state?: "kept" | "made" | "reverted";
+  readonly canRevert?: boolean;
+  /** Why it cannot be taken back. */
+  readonly reason?: string;
+  readonly byCommand?: boolean;
+  /** Number of places in `diff`, which `gemini/changes/revert` can name from 0. */
+  readonly hunks?: number;
+}
+
+/** What was put back. */
+export interface RevertResult {
+  readonly reverted: readonly string[];
+  readonly conflicts: readonly Conflict[];
+  /** The revert itself, which can be taken back in turn. */
+  readonly changeId?: string;
+}
+
+/** A file that was left as it is, and why. */
+export interface Conflict {
+  readonly path: string;
+  readonly reason: string;
 }
 
 /** The models, which one is in use, and why. */
@@ -1088,6 +1476,15 @@ export type CompanionEvent =
   | ToolCallStarted
   | ToolCallProgress
   | ToolCallCompleted
+  | ToolQuestionAsked
+  | ToolQuestionAnswered
+  | PromptSteered
+  | MaxToolRoundsReached
+  | ModeChanged
+  | TodosChanged
+  | ChangesChanged
+  | CommandsChanged
+  | OutputsMasked
   | TurnCompleted
   | TurnFailed
   | TurnCancelled
@@ -1136,6 +1533,8 @@ export interface Requests {
   readonly "gemini/session/history": { readonly params: HistoryParams; readonly result: HistoryPage };
   /** Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order. */
   readonly "gemini/chat": { readonly params: ChatParams; readonly result: ChatResult };
+  /** Go on with a turn that was interrupted, or that used all its rounds, where it stands. */
+  readonly "gemini/chat/resume": { readonly params: ResumeParams; readonly result: ChatResult };
   /** Stop a job, whoever started it. */
   readonly "gemini/cancel": { readonly params: CancelParams; readonly result: CancelResult };
   /** Compress the history, or preview what that would give. */
@@ -1174,6 +1573,24 @@ export interface Requests {
   readonly "gemini/constraints": { readonly params: SessionParams; readonly result: ConstraintList };
   /** Take a rule in, propose, release or reword it, or make a new one. */
   readonly "gemini/constraints/set": { readonly params: SetConstraintParams; readonly result: Constraint };
+  /** What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too). */
+  readonly "gemini/session/mode": { readonly params: ModeParams; readonly result: ModeResult };
+  /** The tools of a session, its tasks, and the questions that wait. */
+  readonly "gemini/tools": { readonly params: SessionParams; readonly result: ToolList };
+  /** The rules of consent in force, and where they come from. */
+  readonly "gemini/rules": { readonly params: SessionParams; readonly result: RuleList };
+  /** Take a rule of the session's or of the user's back. */
+  readonly "gemini/rules/revoke": { readonly params: RevokeRuleParams; readonly result: RuleList };
+  /** The commands that run, and background ones that ended. */
+  readonly "gemini/commands": { readonly params: SessionParams; readonly result: CommandList };
+  /** End a command and all that it started. */
+  readonly "gemini/commands/stop": { readonly params: StopCommandParams; readonly result: StopResult };
+  /** The files that turns changed, newest turn first, with diffs. */
+  readonly "gemini/changes": { readonly params: SessionParams; readonly result: ChangeList };
+  /** Put files back as they were, three-way where the person edited meanwhile. A revert can be reverted. */
+  readonly "gemini/changes/revert": { readonly params: RevertParams; readonly result: RevertResult };
+  /** The changes are wanted: they are not counted any more. */
+  readonly "gemini/changes/keep": { readonly params: KeepParams; readonly result: ChangeList };
   /** The models, which one answers, and why. */
   readonly "gemini/models": { readonly params: Empty; readonly result: ModelReport };
   /** Sums over a session. */
@@ -1186,6 +1603,10 @@ export interface Requests {
 export interface ServerRequests {
   /** May this tool run? */
   readonly "gemini/confirmTool": { readonly params: ConfirmToolParams; readonly result: ConfirmToolResult };
+  /** The model asks the person. */
+  readonly "gemini/askUser": { readonly params: AskUserParams; readonly result: AskUserResult };
+  /** What does the editor report for these files? */
+  readonly "gemini/diagnostics": { readonly params: DiagnosticsParams; readonly result: DiagnosticsResult };
   /** Show a proposed change. */
   readonly "gemini/openDiff": { readonly params: OpenDiffParams; readonly result: OpenDiffResult };
 }
@@ -1234,6 +1655,7 @@ export const RequestMethod = {
   sessionImport: "gemini/session/import",
   sessionHistory: "gemini/session/history",
   chat: "gemini/chat",
+  chatResume: "gemini/chat/resume",
   cancel: "gemini/cancel",
   compress: "gemini/compress",
   compressionStatus: "gemini/compressionStatus",
@@ -1253,6 +1675,15 @@ export const RequestMethod = {
   recall: "gemini/recall",
   constraints: "gemini/constraints",
   constraintsSet: "gemini/constraints/set",
+  sessionMode: "gemini/session/mode",
+  tools: "gemini/tools",
+  rules: "gemini/rules",
+  rulesRevoke: "gemini/rules/revoke",
+  commands: "gemini/commands",
+  commandsStop: "gemini/commands/stop",
+  changes: "gemini/changes",
+  changesRevert: "gemini/changes/revert",
+  changesKeep: "gemini/changes/keep",
   models: "gemini/models",
   stats: "gemini/stats",
   eventsReplay: "gemini/events/replay",
@@ -1269,6 +1700,8 @@ export const ServerNotificationMethod = {
 
 export const ServerRequestMethod = {
   confirmTool: "gemini/confirmTool",
+  askUser: "gemini/askUser",
+  diagnostics: "gemini/diagnostics",
   openDiff: "gemini/openDiff",
 } as const satisfies Readonly<Record<string, keyof ServerRequests>>;
 

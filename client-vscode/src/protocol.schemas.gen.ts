@@ -54,6 +54,8 @@ export const toolCallStarted = v.object({
   toolCallId: v.string(),
   name: v.string(),
   args: v.record(v.string(), v.unknown()),
+  title: v.exactOptional(v.string()),
+  state: v.exactOptional(v.picklist(["running", "waiting"])),
 });
 
 export const toolCallProgress = v.object({
@@ -65,9 +67,112 @@ export const toolCallProgress = v.object({
 export const toolCallCompleted = v.object({
   type: v.literal("toolCallCompleted"),
   toolCallId: v.string(),
-  outcome: v.string(),
+  outcome: v.picklist(["declined", "failed", "interrupted", "ok", "timedOut"]),
   summary: v.string(),
   durationMs: integer,
+  consent: v.exactOptional(v.string()),
+});
+
+export const questionPart = v.object({
+  text: v.string(),
+  decision: v.picklist(["allow", "ask", "deny"]),
+  reason: v.exactOptional(v.string()),
+});
+
+export const toolRule = v.object({
+  tool: v.string(),
+  decision: v.picklist(["allow", "ask", "deny"]),
+  path: v.exactOptional(v.nullable(v.string())),
+  command: v.exactOptional(v.nullable(v.array(v.string()))),
+});
+
+export const toolQuestion = v.object({
+  sessionId: v.string(),
+  turnId: v.string(),
+  toolCallId: v.string(),
+  name: v.string(),
+  args: v.record(v.string(), v.unknown()),
+  title: v.string(),
+  risk: v.picklist(["command", "edit", "network", "note", "question", "read"]),
+  path: v.exactOptional(v.string()),
+  diff: v.exactOptional(v.string()),
+  newContent: v.exactOptional(v.string()),
+  command: v.exactOptional(v.string()),
+  parts: v.exactOptional(v.array(questionPart)),
+  cwd: v.exactOptional(v.string()),
+  sandbox: v.exactOptional(v.string()),
+  mode: v.exactOptional(v.picklist(["acceptEdits", "ask", "plan"])),
+  reason: v.exactOptional(v.string()),
+  warnings: v.exactOptional(v.array(v.string())),
+  irreversible: v.exactOptional(v.string()),
+  rule: v.exactOptional(toolRule),
+  ruleText: v.exactOptional(v.string()),
+  askedAt: v.exactOptional(integer),
+});
+
+export const toolQuestionAsked = v.object({
+  type: v.literal("toolQuestionAsked"),
+  question: toolQuestion,
+});
+
+export const toolQuestionAnswered = v.object({
+  type: v.literal("toolQuestionAnswered"),
+  toolCallId: v.string(),
+  outcome: v.picklist(["always", "gone", "once", "reject", "session", "timeout"]),
+});
+
+export const promptSteered = v.object({
+  type: v.literal("promptSteered"),
+  prompt: v.array(v.record(v.string(), v.unknown())),
+});
+
+export const maxToolRoundsReached = v.object({
+  type: v.literal("maxToolRoundsReached"),
+  limit: integer,
+});
+
+export const modeChanged = v.object({
+  type: v.literal("modeChanged"),
+  mode: v.picklist(["acceptEdits", "ask", "plan"]),
+});
+
+export const todo = v.object({
+  description: v.string(),
+  status: v.picklist(["cancelled", "completed", "in_progress", "pending"]),
+});
+
+export const todosChanged = v.object({
+  type: v.literal("todosChanged"),
+  todos: v.array(todo),
+});
+
+export const changesChanged = v.object({
+  type: v.literal("changesChanged"),
+  files: integer,
+  added: integer,
+  removed: integer,
+  paths: v.exactOptional(v.array(v.string())),
+});
+
+export const backgroundCommand = v.object({
+  toolCallId: v.string(),
+  command: v.string(),
+  cwd: v.string(),
+  startedAt: integer,
+  state: v.picklist(["exited", "running", "stopped"]),
+  exitCode: v.exactOptional(integer),
+  output: v.exactOptional(v.string()),
+});
+
+export const commandsChanged = v.object({
+  type: v.literal("commandsChanged"),
+  commands: v.array(backgroundCommand),
+});
+
+export const outputsMasked = v.object({
+  type: v.literal("outputsMasked"),
+  outputs: integer,
+  tokensSaved: integer,
 });
 
 export const usage = v.object({
@@ -319,7 +424,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
@@ -343,16 +448,44 @@ export const compressionStatusReport = v.object({
   isDue: v.boolean(),
   thresholdReason: v.exactOptional(v.string()),
   verdict: v.exactOptional(verdict),
+  compressionAt: v.exactOptional(integer),
 });
 
 export const confirmToolParams = v.object({
   sessionId: v.string(),
+  turnId: v.string(),
   toolCallId: v.string(),
   name: v.string(),
   args: v.record(v.string(), v.unknown()),
   title: v.string(),
-  risk: v.string(),
+  risk: v.picklist(["command", "edit", "network", "note", "question", "read"]),
+  path: v.exactOptional(v.string()),
   diff: v.exactOptional(v.string()),
+  newContent: v.exactOptional(v.string()),
+  command: v.exactOptional(v.string()),
+  parts: v.exactOptional(v.array(questionPart)),
+  cwd: v.exactOptional(v.string()),
+  sandbox: v.exactOptional(v.string()),
+  mode: v.exactOptional(v.picklist(["acceptEdits", "ask", "plan"])),
+  reason: v.exactOptional(v.string()),
+  warnings: v.exactOptional(v.array(v.string())),
+  irreversible: v.exactOptional(v.string()),
+  rule: v.exactOptional(toolRule),
+  ruleText: v.exactOptional(v.string()),
+  askedAt: v.exactOptional(integer),
+});
+
+export const askUserParams = v.object({
+  sessionId: v.string(),
+  toolCallId: v.string(),
+  question: v.string(),
+  options: v.exactOptional(v.array(v.string())),
+  allowsText: v.exactOptional(v.boolean()),
+});
+
+export const diagnosticsParams = v.object({
+  paths: v.array(v.string()),
+  waitMs: v.exactOptional(integer),
 });
 
 export const openDiffParams = v.object({
@@ -372,6 +505,7 @@ export const sessionInfo = v.object({
   parent: v.exactOptional(v.string()),
   heldBy: v.exactOptional(integer),
   warnings: v.exactOptional(v.array(v.string())),
+  mode: v.exactOptional(v.picklist(["acceptEdits", "ask", "plan"])),
 });
 
 export const sessionList = v.object({
@@ -394,6 +528,16 @@ export const contextReceipt = v.object({
   moreOpenFiles: v.exactOptional(integer),
 });
 
+export const callRecord = v.object({
+  callId: v.string(),
+  name: v.string(),
+  outcome: v.picklist(["declined", "failed", "interrupted", "ok", "timedOut"]),
+  summary: v.exactOptional(v.string()),
+  durationMs: v.exactOptional(integer),
+  editedArgs: v.exactOptional(v.record(v.string(), v.unknown())),
+  consent: v.exactOptional(v.string()),
+});
+
 export const historyItem = v.object({
   role: v.picklist(["model", "user"]),
   parts: v.array(v.record(v.string(), v.unknown())),
@@ -409,6 +553,7 @@ export const historyItem = v.object({
   attachments: v.exactOptional(v.array(attachment)),
   withheld: v.exactOptional(v.array(withheld)),
   receipt: v.exactOptional(contextReceipt),
+  calls: v.exactOptional(v.array(callRecord)),
   model: v.exactOptional(v.string()),
   finishReason: v.exactOptional(v.string()),
   usage: v.exactOptional(usage),
@@ -430,7 +575,7 @@ export const chatResult = v.object({
   model: v.string(),
   usage: usage,
   compression: v.exactOptional(compressionResult),
-  stopped: v.exactOptional(v.picklist(["blocked", "contextWindowWillOverflow", "loopDetected", "maxTurns"])),
+  stopped: v.exactOptional(v.picklist(["blocked", "contextWindowWillOverflow", "loopDetected", "maxToolRounds", "maxTurns"])),
   prompt: v.exactOptional(v.array(v.record(v.string(), v.unknown()))),
 });
 
@@ -483,6 +628,7 @@ export const requestParts = v.object({
   memory: integer,
   ideContext: integer,
   snapshot: integer,
+  constraints: integer,
   messages: integer,
   toolOutputs: integer,
 });
@@ -497,6 +643,7 @@ export const contextReport = v.object({
   free: integer,
   threshold: v.number(),
   tokensUntilCompression: v.nullable(integer),
+  compressionAt: v.exactOptional(integer),
 });
 
 export const contextFile = v.object({
@@ -568,6 +715,7 @@ export const recallHit = v.object({
   score: v.exactOptional(v.number()),
   before: v.exactOptional(v.array(v.string())),
   after: v.exactOptional(v.array(v.string())),
+  characters: v.exactOptional(integer),
   isHidden: v.exactOptional(v.boolean()),
 });
 
@@ -578,6 +726,77 @@ export const recallResult = v.object({
 
 export const constraintList = v.object({
   constraints: v.array(constraint),
+});
+
+export const modeResult = v.object({
+  sessionId: v.string(),
+  mode: v.picklist(["acceptEdits", "ask", "plan"]),
+});
+
+export const toolInfo = v.object({
+  name: v.string(),
+  title: v.string(),
+  description: v.string(),
+  risk: v.picklist(["command", "edit", "network", "note", "question", "read"]),
+  decision: v.picklist(["allow", "ask", "deny"]),
+});
+
+export const toolList = v.object({
+  mode: v.picklist(["acceptEdits", "ask", "plan"]),
+  tools: v.array(toolInfo),
+  todos: v.exactOptional(v.array(todo)),
+  questions: v.exactOptional(v.array(toolQuestion)),
+  sandbox: v.exactOptional(v.string()),
+});
+
+export const storedRule = v.object({
+  rule: toolRule,
+  source: v.picklist(["default", "editor", "session", "user", "workspace"]),
+  ruleId: v.exactOptional(v.string()),
+  text: v.exactOptional(v.string()),
+});
+
+export const ruleList = v.object({
+  rules: v.array(storedRule),
+});
+
+export const commandList = v.object({
+  commands: v.array(backgroundCommand),
+});
+
+export const stopResult = v.object({
+  stopped: v.boolean(),
+});
+
+export const change = v.object({
+  turnId: v.string(),
+  path: v.string(),
+  kind: v.picklist(["changed", "created", "deleted", "renamed"]),
+  added: integer,
+  removed: integer,
+  diff: v.string(),
+  fromPath: v.exactOptional(v.string()),
+  state: v.exactOptional(v.picklist(["kept", "made", "reverted"])),
+  canRevert: v.exactOptional(v.boolean()),
+  reason: v.exactOptional(v.string()),
+  byCommand: v.exactOptional(v.boolean()),
+  hunks: v.exactOptional(integer),
+});
+
+export const changeList = v.object({
+  changes: v.array(change),
+  note: v.exactOptional(v.string()),
+});
+
+export const conflict = v.object({
+  path: v.string(),
+  reason: v.string(),
+});
+
+export const revertResult = v.object({
+  reverted: v.array(v.string()),
+  conflicts: v.array(conflict),
+  changeId: v.exactOptional(v.string()),
 });
 
 export const modelInfo = v.object({
@@ -626,6 +845,7 @@ export const results = {
   "gemini/session/import": sessionInfo,
   "gemini/session/history": historyPage,
   "gemini/chat": chatResult,
+  "gemini/chat/resume": chatResult,
   "gemini/cancel": cancelResult,
   "gemini/compress": compressionResult,
   "gemini/compressionStatus": compressionStatusReport,
@@ -645,6 +865,15 @@ export const results = {
   "gemini/recall": recallResult,
   "gemini/constraints": constraintList,
   "gemini/constraints/set": constraint,
+  "gemini/session/mode": modeResult,
+  "gemini/tools": toolList,
+  "gemini/rules": ruleList,
+  "gemini/rules/revoke": ruleList,
+  "gemini/commands": commandList,
+  "gemini/commands/stop": stopResult,
+  "gemini/changes": changeList,
+  "gemini/changes/revert": revertResult,
+  "gemini/changes/keep": changeList,
   "gemini/models": modelReport,
   "gemini/stats": stats,
   "gemini/events/replay": eventPage,
@@ -659,5 +888,7 @@ export const notifications = {
 /** By method. */
 export const serverRequests = {
   "gemini/confirmTool": confirmToolParams,
+  "gemini/askUser": askUserParams,
+  "gemini/diagnostics": diagnosticsParams,
   "gemini/openDiff": openDiffParams,
 } as const satisfies { readonly [M in keyof ServerRequests]: v.GenericSchema<unknown, ServerRequests[M]["params"]> };

@@ -17,6 +17,7 @@ from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
 
 if TYPE_CHECKING:
+    from gemini_companion.adapters.processes.judging import DiskJudge
     from gemini_companion.adapters.storage.store import SqliteStore
     from gemini_companion.protocol.connection import Connection
     from gemini_companion.protocol.host import Host
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.ports import SessionStore
     from gemini_companion.sessions.services import Services
+    from gemini_companion.sessions.tools.background import Commands
+    from gemini_companion.sessions.tools.tooling import Tooling
     from gemini_companion.settings.effective import Settings
     from gemini_companion.settings.service import SettingsService
+    from gemini_companion.tools.ports import Ports
+    from gemini_companion.tools.registry import ToolRegistry
 
 
 def data_directory(env: Mapping[str, str]) -> Path:
@@ -68,6 +73,70 @@ def build_models(env: Mapping[str, str], settings: Callable[[], Settings]) -> Mo
     return ModelRegistry([local.register(env, local_options), gemini.register(env), offline.register(env)])
 
 
+def build_tools(commands: Commands) -> ToolRegistry:
+    """What models that call tools can call, a line each; those that run commands keep them in `commands`."""
+    from gemini_companion.tools.notes.ask_user import AskUser
+    from gemini_companion.tools.notes.exit_plan_mode import ExitPlanMode
+    from gemini_companion.tools.notes.write_todos import WriteTodos
+    from gemini_companion.tools.recall import Recall
+    from gemini_companion.tools.registry import ToolRegistry
+    from gemini_companion.tools.shell.tools import shell_tools
+    from gemini_companion.tools.web.tools import web_tools
+    from gemini_companion.tools.workspace import workspace_tools
+
+    notes = (AskUser(), WriteTodos(), ExitPlanMode(), Recall())
+    return ToolRegistry([*workspace_tools(), *shell_tools(commands), *web_tools(), *notes])
+
+
+def build_ports(env: Mapping[str, str]) -> Ports:
+    """What tools reach the world through; the editor is replaced by the one of the client whose prompt it is."""
+    from gemini_companion.adapters.files.disk import DiskFiles
+    from gemini_companion.adapters.processes.runner import Runner
+    from gemini_companion.adapters.search.ripgrep import RipgrepSearch
+    from gemini_companion.adapters.workspace.disk import DiskWorkspace
+    from gemini_companion.tools.ports import NoEditor, Ports
+
+    workspace = DiskWorkspace()
+    own = (str(data_directory(env)), str(home_directory(env) / ".gemini"))
+    return Ports(
+        files=DiskFiles(workspace, own=own),
+        search=RipgrepSearch(workspace),
+        commands=Runner(env, folder=str(data_directory(env) / "commands"), private=own),
+        editor=NoEditor(),
+    )
+
+
+def build_judge(env: Mapping[str, str]) -> DiskJudge:
+    """What judges shell lines."""
+    from gemini_companion.adapters.processes.environment import program_finder
+    from gemini_companion.adapters.processes.judging import DiskJudge
+
+    own = (str(data_directory(env)),)
+    return DiskJudge(home=str(home_directory(env)), find_program=program_finder(env), private=own)
+
+
+def build_tooling(env: Mapping[str, str], commands: Commands, settings: SettingsService) -> Tooling:
+    """What calls need beside the tools: consent, the record of changes, what outputs leave behind."""
+    import msgspec
+
+    from gemini_companion.adapters.files.stamps import StampScan
+    from gemini_companion.sessions.tools.changes import FileChanges
+    from gemini_companion.sessions.tools.consent_service import ConsentService
+    from gemini_companion.sessions.tools.editor import ClientEditor, can_ask
+    from gemini_companion.sessions.tools.outputs import CutOutputs
+    from gemini_companion.sessions.tools.tooling import Tooling
+
+    return Tooling(
+        consent=ConsentService(judge=build_judge(env), own=settings),
+        changes=FileChanges(StampScan()),
+        outputs=CutOutputs(),
+        commands=commands,
+        editor_of=ClientEditor,
+        can_ask=can_ask,
+        options=lambda: msgspec.structs.asdict(settings.current.tools),
+    )
+
+
 def build_services(
     env: Mapping[str, str],
     *,
@@ -77,14 +146,16 @@ def build_services(
     system_prompt: Callable[[], str | None] = lambda: None,
     trusted: Callable[[], bool] = lambda: False,
     with_environment: bool = True,
+    commands: Commands | None = None,
 ) -> Services:
-    """What every session shares."""
+    """What every session shares. `commands` keeps what tools run, where there is an application that can stop it."""
     import platform
 
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
     from gemini_companion.sessions.services import Services
+    from gemini_companion.sessions.tools.background import Commands
 
     return Services(
         store=store,
@@ -101,6 +172,8 @@ def build_services(
         trusted=trusted,
         describe_fault=describe,
         with_environment=with_environment,
+        tools=build_tools(commands or Commands()),
+        ports=build_ports(env),
     )
 
 
@@ -145,6 +218,7 @@ class Daemon:
             from gemini_companion.adapters.storage.store import open_store, project_key
             from gemini_companion.adapters.watching import FileWatch
             from gemini_companion.sessions.application import Application
+            from gemini_companion.sessions.tools.background import Commands
             from gemini_companion.settings.service import SettingsService
 
             self._settings = settings = SettingsService(
@@ -161,14 +235,16 @@ class Daemon:
                 clock=SystemClock(),
                 notify=self._warn_from_thread(),
             )
+            commands = Commands()
             services = build_services(
                 self._env,
                 store=self._store,
                 settings=lambda: settings.current,
                 system_prompt=settings.system_prompt,
                 trusted=settings.is_trusted,
+                commands=commands,
             )
-            self._app = Application(services)
+            self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
 
     def _on_ready(self, connection: Connection) -> None:
@@ -204,10 +280,12 @@ class Daemon:
         """The folders of a client or its trust have changed."""
         if self._app is not None:
             self._settings.set_workspace(self._app.folders(), trusted=self._app.trusted())
+            self._app.tooling.consent.reconsider()
 
     def _on_settings(self, keys: tuple[str, ...]) -> None:
         if self._app is not None:
             self._app.notify_settings(keys)
+            self._app.tooling.consent.reconsider()
 
     def _on_problem(self, fault: CompanionError) -> None:
         self._show(fault.message_with_hint, is_error=not isinstance(fault, InvalidSettings))

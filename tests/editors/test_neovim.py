@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.editors.running import configuration, make_workspace, read_record, started
+from tests.editors.running import PARSER, configuration, make_workspace, read_record, started
+from tests.support.agent_story import ENDLESS, Step, Worker
 from tests.support.emulator import Emulator, asks_for_snapshot, faults, slow, snapshot_of
 
 pytestmark = pytest.mark.e2e
@@ -247,10 +248,54 @@ def test_a_refused_key_is_one_clear_message_and_the_chat_goes_on(online: Saw) ->
     assert "You said:" in online["after_fault"]
 
 
+# ---- tools
+
+STORY = {
+    "Split at commas.": (
+        Step("look", (("read_file", {"file_path": "parser.py"}), ("grep_search", {"pattern": "split"}))),
+        Step("edit", (("replace", {"file_path": "parser.py", "old_string": "split()", "new_string": "split(',')"}),)),
+        Step("run", (("run_shell_command", {"command": "python3 -B parser.py"}),)),
+        Step("done", says="It splits at commas."),
+    ),
+    "Wait for ever.": ENDLESS,
+}
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Saw:
+    """A run in which the model uses tools."""
+    with Emulator(responder=Worker(STORY)) as emulator:
+        environment = {"GEMINI_API_KEY": "emulator-key", "GOOGLE_GEMINI_BASE_URL": emulator.base_url}
+        saw = asyncio.run(run_neovim(tmp_path_factory.mktemp("agent"), "agent", environment))
+    assert not emulator.malformed
+    assert not emulator.defects
+    saw.emulator = emulator
+    return saw
+
+
+def test_neovim_asks_before_a_change_and_a_command_and_shows_what_was_done(agent: Saw) -> None:
+    edit, run, endless = agent["asked"]
+    assert edit.startswith("Edit parser.py?")
+    assert "+    return text.split(',')" in edit
+    assert run.startswith("Run python3 -B parser.py?")
+    assert endless.startswith("Run echo begun; sleep 600?")
+    assert "- Edit parser.py: +1 −1" in agent["worked"]
+    assert "- Run python3 -B parser.py: exit code 0" in agent["worked"]
+    assert agent["worked"].rstrip().endswith("It splits at commas.")
+
+
+def test_a_change_shows_in_the_buffer_and_is_taken_back_after_a_stop(agent: Saw) -> None:
+    assert agent["buffer"] == PARSER.rstrip("\n").replace("split()", "split(',')")
+    assert len(agent.of("turnCancelled")) == 1
+    assert agent["reverted"]["message"].startswith("Put back: ")
+    assert agent["buffer_after"] == PARSER.rstrip("\n")
+    assert agent["mode"]["message"] == "Mode: plan"
+
+
 # ---- both
 
 
-@pytest.mark.parametrize("run", ["offline", "online"])
+@pytest.mark.parametrize("run", ["offline", "online", "agent"])
 def test_neovim_has_nothing_to_complain_of(run: str, request: pytest.FixtureRequest) -> None:
     saw: Saw = request.getfixturevalue(run)
     assert not re.search(r"E\d+:|stack traceback|Error", saw["messages"])

@@ -103,3 +103,14 @@ def test_an_answer_is_cancelled_half_way_and_the_chat_goes_on(online: tuple[dict
     assert "a time." not in saw["cancelled"]
     assert saw["cancelled"].rstrip().endswith("*(No answer.)*")
     assert "You said:" in saw["after_cancel"]
+
+
+def test_vim_is_asked_before_a_change_reads_it_in_and_takes_it_back(
+    command: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    saw = play(tmp_path_factory.mktemp("agent"), command, SCRIPTS / "agent.vim")
+    assert "The person said no" in saw["declined"]
+    assert saw["mode"] == "Mode: acceptEdits"
+    assert "- Edit parser.py: +" in saw["changed"]
+    assert "sum_of = 0" in saw["buffer"]
+    assert saw["reverted"].startswith("Put back: ")

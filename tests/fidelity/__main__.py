@@ -1,4 +1,6 @@
-"""Prints what is kept after 1, 5 and 10 compressions of the corpus, by summariser, with the gate and without."""
+"""Prints what is kept of the corpus, by summariser, with the gate and without: after 1, 5 and 10 compressions, one with
+every tenth of a conversation, and after one of the whole conversation (`once`).
+"""
 
 from __future__ import annotations
 
@@ -35,6 +37,8 @@ def main() -> None:
             for number in (1, 5, 10):
                 by_seed = [[passes[number - 1] for passes in run] for run in runs]
                 sys.stdout.write(f"{summariser:11} {'on' if has_gate else 'off':5} {number:4}  {_row(by_seed)}\n")
+            whole = [[GrowingChat(chat, summariser, has_gate, seed, 1).run()[0] for chat in chats] for seed in seeds]
+            sys.stdout.write(f"{summariser:11} {'on' if has_gate else 'off':5} once  {_row(whole)}\n")
 
 
 def _history(path: Path) -> Any:

@@ -138,6 +138,9 @@ class GrowingChat:
             self.refused += 1
             return
         entry = strategy.conclude(plan, snapshot).with_appendix(gated.appendix)
+        gone = sum(item.measure.tokens for item in items if plan.hides[0] <= item.seq <= plan.hides[1])
+        if sum(_LEDGER.measure(content).tokens for content in entry.replacement) >= gone:
+            return  # no gain: the product installs none either
         result = msgspec.structs.replace(_RESULT, snapshot=snapshot)
         applied = entry.entry(id=f"e{number}", time=number, compression_id=f"c{number}", result=result)
         history.apply(msgspec.structs.replace(applied, seq=history.version + 1))

@@ -14,7 +14,8 @@ import traceback
 from random import Random
 
 from tests.support.logs import Book
-from tests.support.random_books import random_program, write
+from tests.support.random_books import write
+from tests.support.random_programs import random_program
 from tests.support.strategy_rules import check, check_all
 
 

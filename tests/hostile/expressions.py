@@ -33,6 +33,7 @@ class Expression:
 BUILT: Final[Mapping[str, str]] = {
     "engine.facts.patterns: source": "[]",  # `lazy` itself; its calls are found one by one
     "adapters.local.request: '|'.join(map(re.escape, tokens))": "[re.compile('<s>|<start_of_turn>|<[|]im_end[|]>')]",
+    "adapters.search.plain: pattern": "[]",  # the model's, in a process of its own that is ended
     "adapters.offline.question: pattern": "[pattern() for _, pattern in _INTENTS]",
     "adapters.offline.symbols: f'(?<!\\\\w){re.escape(name)}(?!\\\\w)'": "[re.compile(r'(?<!\\w)aa(?!\\w)')]",
     "engine.facts.neutralise: f'<(?=\\\\s*+(?:/\\\\s*+)?+(?:{names})\\\\b)'": "[_reserved_tag()]",

@@ -15,14 +15,15 @@ from tests.hostile.timing import cpu_seconds
 
 MEBIBYTE: Final = 1 << 20
 SIZES: Final = (1 << 10, 1 << 13, 1 << 16)
-LIMIT: Final = 0.5
-"""Seconds for a mebibyte. A linear pattern takes 5 to 200 ms, a quadratic one minutes to hours."""
+LIMIT: Final = 2.0
+"""Seconds for a mebibyte. A linear pattern takes 5 to 700 ms on a slow machine, a quadratic one minutes to hours."""
 WORST: Final = 2
 """How many of a pattern's attacks are tried with the whole mebibyte."""
 
 SHORT: Final[Mapping[str, int]] = {
     "adapters.offline.question": 8_002,  # the head and the tail of a prompt
     "adapters.gemini.faults._OVERFLOW": 4_096,
+    "engine.compression.citations._CITED": 8_000,  # the end of a line
     "engine.constraints.": 600,  # a sentence
     "engine.constraints.detect": PIECE,
     "engine.facts.": PIECE,
@@ -97,4 +98,5 @@ def test_the_expressions_that_are_found_are_all_there_are():
     """Those of a few modules, to see that the search finds each kind: assigned, called at once, lazy, made at run time."""
     names = {expression.name for expression in EXPRESSIONS}
     assert len(names) > 150
-    assert {"protocol.frames._LENGTH", "engine.facts.paths._DOT", "engine.compression.truncate:128"} <= names
+    assert {"protocol.frames._LENGTH", "engine.facts.paths._DOT"} <= names
+    assert any(name.startswith("engine.compression.truncate:") for name in names)

@@ -31,6 +31,8 @@ BENCHES: Final[Mapping[str, str]] = {
     "memory": "memory",
     "tokenError": "token_error",
     "recall": "recall",
+    "rounds": "rounds",
+    "outputs": "outputs",
 }
 """Names, and the modules that measure."""
 

@@ -11,9 +11,11 @@ from tests.performance.__main__ import main
 
 @pytest.mark.process
 def test_the_cheap_benchmarks_give_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--quick", "--only", "tokenError", "--only", "cancelling", "--only", "recall"]) == 0
+    assert (
+        main(["--quick", "--only", "tokenError", "--only", "cancelling", "--only", "recall", "--only", "outputs"]) == 0
+    )
     printed = capsys.readouterr().out
-    for expected in ("Japanese", "a compression", "a question", "targets met"):
+    for expected in ("Japanese", "a compression", "a question", "the largest request", "targets met"):
         assert expected in printed
 
 

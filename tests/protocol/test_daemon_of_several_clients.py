@@ -26,9 +26,10 @@ def daemon(tmp_path: Path) -> Daemon:
     return Daemon({"HOME": home, "COMPANION_DATA_DIR": data, "GEMINI_SYSTEM_MD": "prompt.md"})
 
 
-async def connected(daemon: Daemon, folder: Path, *, trusted: bool) -> InMemoryClient:
+async def connected(daemon: Daemon, folder: Path, *, trusted: bool | None) -> InMemoryClient:
     client = InMemoryClient(daemon.create_server())
-    await client.initialize(workspaceFolders=[{"uri": folder.as_uri()}], initializationOptions={"trusted": trusted})
+    options = {} if trusted is None else {"trusted": trusted}
+    await client.initialize(workspaceFolders=[{"uri": folder.as_uri()}], initializationOptions=options)
     return client
 
 
@@ -60,3 +61,19 @@ async def test_the_most_careful_client_counts_until_it_leaves(daemon: Daemon, fo
         await bold.request("gemini/session/new")  # trusted again: the system prompt is used
     assert shown(bold, "not trusted") == [1, 1]
     await bold.server.dispatcher.close()
+
+
+async def test_a_client_that_reports_nothing_gains_no_trust_from_one_in_another_folder(daemon: Daemon, folder: Path):
+    bold = await connected(daemon, folder, trusted=True)
+    other = folder.parent / "other"
+    other.mkdir()
+    silent = await connected(daemon, other, trusted=None)
+    await silent.request("gemini/session/new")
+    assert shown(silent, "not trusted") or shown(bold, "not trusted")
+    await silent.server.dispatcher.close()
+    before = len(shown(bold, "not trusted"))
+    beside = await connected(daemon, folder, trusted=None)  # in the folder that is trusted
+    await bold.request("gemini/session/new")
+    assert len(shown(bold, "not trusted")) == before
+    for client in (bold, beside):
+        await client.server.dispatcher.close()

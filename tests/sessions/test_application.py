@@ -14,6 +14,7 @@ from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, Se
 from gemini_companion.engine.history.log import Entry, PromptEntry, RatingEntry, ReplyEntry, TurnEndEntry
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import MessageDelta, TurnCompleted
+from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.results import ChatResult
 from gemini_companion.sessions.transcript.inspection import compression_list, context_report, stats
 from gemini_companion.sessions.transcript.pages import history_page
@@ -214,6 +215,24 @@ async def test_the_parts_of_the_ledger_add_up_to_the_meter(opened: Opener) -> No
     assert report.by_part.total == report.token_count == session.status(studio.client).token_count
     assert report.token_count + report.free == report.token_limit
     assert report.by_part.snapshot > 0
+    assert report.by_part.constraints == 0
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+async def test_rules_and_pins_are_a_part_of_their_own_in_the_ledger(opened: Opener, is_compressed: bool) -> None:
+    studio = opened()
+    for number in range(4):
+        await studio.chat(f"{number} " + "word " * 200)
+    session = await studio.session()
+    if is_compressed:
+        await studio.compress()
+    before = context_report(session).by_part
+    await pin(session, text="Always keep the ledger in order. " * 20)
+    report = context_report(session)
+    assert report.by_part.constraints > 60
+    assert report.by_part.snapshot == pytest.approx(before.snapshot, rel=0.02, abs=2)
+    assert report.by_part.messages == pytest.approx(before.messages, rel=0.02, abs=2)
+    assert report.by_part.total == report.token_count
 
 
 async def test_sums_and_ratings_are_kept(opened: Opener) -> None:

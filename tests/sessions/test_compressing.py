@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import UNSET
 
 from gemini_companion.engine.compression.instructions import VERIFY_REQUEST
 from gemini_companion.engine.compression.types import snapshot_text
@@ -18,7 +19,7 @@ from gemini_companion.sessions.events import (
     CompressionStarted,
 )
 from gemini_companion.sessions.pins import pin
-from gemini_companion.sessions.transcript.inspection import compression_list
+from gemini_companion.sessions.transcript.inspection import compression_list, context_report
 from tests.support.conversations import agent_run, dialogue
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
@@ -135,6 +136,19 @@ async def test_an_automatic_run_starts_where_the_count_equals_the_threshold_and_
     result = await studio.chat("equal")
     assert result.compression is not None
     assert result.compression.trigger == "auto"
+
+
+async def test_the_status_and_the_parts_say_at_which_count_compression_starts(studio: Studio) -> None:
+    session = await studio.load(dialogue())
+    limit = session.limit(session.choice())
+    told = [context_report(session).compression_at, session.status(None).compression_at]
+    assert told == [round(session.status(None).threshold * limit)] * 2
+    studio.set(compression_token_cap=100)
+    report = session.status(None)
+    assert (report.compression_at, report.is_due, report.token_count > 100) == (100, True, True)
+    assert context_report(session).compression_at == 100
+    studio.set(compression_token_cap=None, compression_mode="off")
+    assert session.status(None).compression_at is UNSET
 
 
 async def test_a_threshold_of_one_turns_automatic_compression_off(studio: Studio) -> None:

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.compression.appendix import APPENDIX_INTRODUCTION
+from gemini_companion.engine.compression.gate import Evidence
 from gemini_companion.engine.compression.types import snapshot_text
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import AttemptEntry
+from gemini_companion.sessions.compression.gating import UNCHECKED
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.constraints.setting import set_constraint
 from gemini_companion.sessions.events import CompressionFailed
 from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.transcript.inspection import compression_list
@@ -207,3 +210,47 @@ async def test_the_log_tells_numbers_and_no_text(studio: Studio, caplog: pytest.
     assert len(told) == 1
     assert "1 put back" in told[0]
     assert "lint" not in told[0]
+
+
+@pytest.mark.parametrize("edited", [None, SNAPSHOT.replace("Mend the parser.", "Mend the parser now.")])
+async def test_a_rule_that_was_released_after_a_preview_does_not_come_back_with_it(
+    studio: Studio, edited: str | None
+) -> None:
+    session = await studio.load(ruled(RULE, "See src/a.py."))
+    rule = await set_constraint(session, state="proposed", text=RULE)
+    preview = await studio.compress(preview=True)
+    assert RULE in (preview.appendix or "")
+    await set_constraint(session, constraint_id=rule.constraint_id, state="released")
+    applied = await apply_preview(session, client="c", compression_id=preview.compression_id or "", snapshot=edited)
+    assert applied.status == "COMPRESSED"
+    assert applied.snapshot == (edited or preview.snapshot)
+    assert "src/a.py" in (applied.appendix or "")
+    assert not any(RULE in text for content in session.history.contents() for text in texts(content))
+
+
+async def test_a_preview_is_applied_as_it_was_seen_while_no_rule_changed(studio: Studio) -> None:
+    session = await studio.load(ruled(RULE))
+    preview = await studio.compress(preview=True)
+    await studio.chat("later")
+    applied = await apply_preview(session, client="c", compression_id=preview.compression_id or "")
+    assert (applied.appendix, applied.retention) == (preview.appendix, preview.retention)
+
+
+@pytest.mark.parametrize("is_preview", [True, False])
+async def test_what_could_not_be_checked_is_told(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_preview: bool
+) -> None:
+    def broken(*args: Any, **more: Any) -> None:
+        raise RuntimeError("a defect")
+
+    session = await studio.load(ruled(RULE))
+    monkeypatch.setattr(Evidence, "check", broken)
+    result = await studio.compress(preview=is_preview)
+    assert result.message.endswith(UNCHECKED)
+    if is_preview:
+        result = await apply_preview(
+            session, client="c", compression_id=result.compression_id or "", snapshot=f"{SNAPSHOT} "
+        )
+    assert result.status == "COMPRESSED"
+    assert result.message.count(UNCHECKED) == 1
+    assert "was not checked" in caplog.text

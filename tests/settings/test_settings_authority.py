@@ -28,6 +28,11 @@ EXAMPLES: dict[str, Any] = {
     "context.fileName": "X.md",
     "context.importFormat": "flat",
     "context.discoveryMaxDirs": 3,
+    "tools.core": ["read_file"],
+    "tools.allowed": ["write_file"],
+    "tools.exclude": ["glob"],
+    "tools.confirmationRequired": ["read_file"],
+    "tools.shell.inactivityTimeout": 12,
     "tools.truncateToolOutputThreshold": 11,
     "mcpServers": {"s": {"command": "x"}},
     "hooks": {"E": ["x"]},
@@ -47,6 +52,14 @@ EXAMPLES: dict[str, Any] = {
     "companion.compression.adaptive": False,
     "companion.compression.constraints": "off",
     "companion.compression.compare": "reserve",
+    "companion.tools.enabled": False,
+    "companion.tools.mode": "acceptEdits",
+    "companion.tools.rules": [{"tool": "*", "decision": "allow"}],
+    "companion.tools.sandbox": "off",
+    "companion.tools.network": True,
+    "companion.tools.commandSeconds": 13,
+    "companion.tools.questionSeconds": 14,
+    "companion.tools.maxRounds": 7,
     "companion.recall.embeddings": True,
     "companion.sessions.retentionDays": 1,
     "companion.prompt.identity": False,
@@ -98,8 +111,9 @@ def test_a_key_counts_from_the_layers_of_its_class_and_from_no_other(
     assert (found != default) == is_admitted(key, layer, trusted=trusted)
 
 
-def test_an_untrusted_workspace_decides_nothing_but_how_imports_are_put_together():
-    assert [key for key in AUTHORITY if is_admitted(key, "workspace", trusted=False)] == ["context.importFormat"]
+def test_an_untrusted_workspace_decides_only_how_imports_are_put_together_and_which_tools_are_left_out():
+    found = [key for key in AUTHORITY if is_admitted(key, "workspace", trusted=False)]
+    assert found == ["context.importFormat", "tools.exclude"]
 
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():

@@ -55,7 +55,7 @@ FULL: dict[str, Any] = {
     "companion": {"ide": {"maxOpenFiles": 3}, "trustedFolders": ["/"], "sessions": {"retentionDays": 1}},
     "hooks": {"PreCompress": [1]},
     "mcpServers": {"s": {}},
-    "tools": {},
+    "tools": {"allowed": ["write_file"]},
     "telemetry": {"enabled": True},
     "other": 1,
 }
@@ -108,7 +108,8 @@ def test_a_trusted_workspace_sets_everything_but_whom_to_trust():
 
 def test_in_an_untrusted_workspace_the_editor_starts_and_sends_nothing():
     admitted = admit(FULL, "editor", trusted=False)
-    assert admitted.keys() == {"model", "context", "companion", "other"}
+    assert admitted.keys() == {"model", "context", "companion", "tools", "other"}
+    assert admitted["tools"] == {}
     assert "trustedFolders" not in admitted["companion"]
 
 

@@ -96,8 +96,13 @@ class Editor:
         """SIGKILL to the server."""
         process = self.client._server
         assert process is not None
+        futures = self.client.protocol._request_futures
+        asked = [key for key, future in futures.items() if isinstance(future, asyncio.Task)]
+        answers = [futures.pop(key) for key in asked]  # pygls cannot end what the server asked when that exits
         process.kill()
         await process.wait()
+        for answering in answers:
+            answering.cancel()
         self.is_killed = True
 
     async def wait_for(self, kind: str, count: int = 1) -> dict[str, Any]:

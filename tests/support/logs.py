@@ -13,6 +13,7 @@ from gemini_companion.engine.compression.types import LogState, Plan, Trim, View
 from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.history.constraint import Constraint, ConstraintState, digest_of
 from gemini_companion.engine.history.content import Content, Part, user_text
+from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item, Measure
 from gemini_companion.engine.history.log import (
     CompressionEntry,
@@ -20,6 +21,7 @@ from gemini_companion.engine.history.log import (
     ConstraintEntry,
     Entry,
     IdeContextEntry,
+    MaskEntry,
     PinEntry,
     PreviewEntry,
     PromptEntry,
@@ -31,6 +33,7 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
     UnpinEntry,
 )
+from gemini_companion.engine.history.tool_entries import Repeat, SteerEntry
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import TokenLedger
@@ -119,6 +122,17 @@ class Book:
         """The curated view with open calls filled, IDE entries aside."""
         return [item.content for item in self.history.curated(close=True) if item.kind != "ide"]
 
+    @property
+    def results_shown(self) -> list[tuple[int, int]]:
+        """The results in the view: numbers of their entries and parts."""
+        items = [item for item in self.history.items if item.kind == "toolResult"]
+        return [
+            (item.seq, number)
+            for item in items
+            for number, part in enumerate(item.original.parts)
+            if "functionResponse" in part
+        ]
+
     def add(self, kind: type[E], /, **fields: Any) -> E:
         seq = self.history.version + 1
         entry = kind(id=f"e{seq}", seq=seq, time=seq, **fields)
@@ -141,6 +155,9 @@ class Book:
 
     def results(self, *parts: Part | str) -> ToolResultEntry:
         return self.add(ToolResultEntry, turn_id=self.turn, content=user(*_parts(parts)))
+
+    def steer(self, text: str) -> SteerEntry:
+        return self.add(SteerEntry, turn_id=self.turn, content=user({"text": text}))
 
     def ide(self, text: str = "[editor]", *, epoch: int | None = None) -> IdeContextEntry:
         if not self.turn:
@@ -231,6 +248,21 @@ class Book:
         compression_id, result = f"c{self.history.version + 1}", outcome_of("CONTENT_TRUNCATED")
         change = ViewChange(cuts=trim.cuts)
         return self.install(change.entry(id="draft", time=0, compression_id=compression_id, result=result))
+
+    def mask(self, *places: tuple[int, int]) -> MaskEntry:
+        """Mask these parts, numbers of entries and of parts."""
+        cuts = tuple(
+            Cut(seq=seq, part=part, output=f"[masked {seq}-{part}]", path="", tokens_saved=1) for seq, part in places
+        )
+        return self.add(MaskEntry, cuts=cuts)
+
+    def repeat(self, of: tuple[int, int], *places: tuple[int, int]) -> MaskEntry:
+        """Say that these parts repeat another."""
+        repeats = tuple(
+            Repeat(seq=seq, part=part, of_seq=of[0], of_part=of[1], output=f"[as {of[0]}-{of[1]}]", tokens_saved=1)
+            for seq, part in places
+        )
+        return self.add(MaskEntry, cuts=(), repeats=repeats)
 
     def undo(self, compression_id: str | None = None) -> UndoEntry:
         undone = plan_undo(self.history, compression_id)

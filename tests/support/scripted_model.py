@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from typing import Literal
+from typing import Any, Literal
 
 from gemini_companion.engine.errors import ModelFault
 from gemini_companion.engine.facts.fact import SummaryTask
+from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.tokens.counters import count_content
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
@@ -43,6 +44,7 @@ class ScriptedModel:
             runs_here=is_local,
             reads_documents=is_local,
             summarises_from_facts=is_local,
+            calls_tools=not is_local,
         )
         self.locals: list[LocalContext | None] = []
         self.tasks: list[SummaryTask] = []
@@ -150,3 +152,15 @@ def chunks(texts: Iterable[str], finish_reason: str | None = "STOP") -> list[Mod
     """Text chunks, the last with a finish reason."""
     parts = [ModelChunk(parts=({"text": text},)) for text in texts]
     return [*parts, ModelChunk(finish_reason=finish_reason)]
+
+
+def calls(*made: tuple[str, dict[str, Any]], ids: bool = True, text: str = "") -> list[ModelChunk]:
+    """An answer that calls tools: names with arguments; with ids of the model's own, or without."""
+    parts: list[Part] = [{"text": text}] if text else []
+    for number, (name, args) in enumerate(made):
+        call: dict[str, Any] = {"name": name, "args": args}
+        parts.append({"functionCall": {"id": f"wire-{number}", **call} if ids else call})
+    if made:
+        first = next(index for index, part in enumerate(parts) if "functionCall" in part)
+        parts[first] = {**parts[first], "thoughtSignature": "c2lnbmVk"}
+    return [ModelChunk(parts=tuple(parts), finish_reason="STOP")]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,13 @@ from gemini_companion.sessions.ports import Listed, Listing, Named, Names, Sessi
 from gemini_companion.sessions.results import ChatResult, CompressionStatusReport
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.load import SettingsLoader
+from gemini_companion.tools.registry import ToolRegistry
+from gemini_companion.tools.tool import Tool
 from tests.support.patience import PATIENCE
+from tests.support.sample_tools import SilentEditor, no_ports
 from tests.support.scripted_model import ScriptedModel
 
 
@@ -137,6 +142,8 @@ class Studio:
         store: SessionStore | None = None,
         offline: ScriptedModel | None = None,
         workspace: WorkspaceFiles | None = None,
+        tools: Iterable[Tool[Any]] = (),
+        tooling: Tooling | None = None,
         **settings: Any,
     ) -> None:
         self.model = model or ScriptedModel()
@@ -147,6 +154,8 @@ class Studio:
         self.settings: Settings = msgspec.structs.replace(base, model_name="gemini-2.5-pro", **settings)
         self.store: SessionStore = store or MemoryStore(str(tmp_path / "files"))
         self.trusted = True
+        self.editor = SilentEditor()
+        """What tools see of the editor and the person."""
         numbers = itertools.count(1)
         self.services = Services(
             store=self.store,
@@ -159,8 +168,10 @@ class Studio:
             today=lambda: "Saturday",
             platform="Linux",
             trusted=lambda: self.trusted,
+            tools=ToolRegistry(tools),
+            ports=no_ports(self.editor),
         )
-        self.app = Application(self.services)
+        self.app = Application(self.services, tooling)
         self.client, self.heard = self.connect()
 
     def connect(self, name: str = "editor") -> tuple[Client, RecordingSink]:

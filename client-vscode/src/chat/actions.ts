@@ -1,35 +1,24 @@
 /** What the page asks for, done. Decisions are the daemon's and the chat's; this only passes on. */
-import { commands, env, window, workspace } from "vscode";
+import { commands, env } from "vscode";
 import type { Compressions } from "../compression/compressions.js";
-import type { TextViews } from "../compression/documents.js";
 import type { ContextReporterPort } from "../context/port.js";
 import { openPlace } from "../daemon/settingsFile.js";
 import type { Action, FromPage } from "../panel/contract.js";
 import { OFFLINE_MODEL } from "../panel/models.js";
 import type { Chat } from "./chat.js";
-import { chatAsMarkdown } from "./pure/asMarkdown.js";
-import { number } from "./pure/numbers.js";
+import type { EditorPort } from "./editorPort.js";
 import type { Places } from "./places.js";
-
-/** What the editor does for the chat. */
-export interface EditorActions {
-  /** Insert at the cursor of the active editor. */
-  insertCode(text: string): Promise<void>;
-  /** Show the change that a code block proposes in the diff editor, and write it if it is accepted. */
-  applyCode(text: string, language: string): Promise<void>;
-  /** Open a link of an answer, if it may be opened. */
-  openHref(href: string): Promise<void>;
-  /** `@` mentions for dropped URIs: paths inside the workspace; others are left out. */
-  mentionsOf(uris: readonly string[]): string[];
-}
+import type { SessionActions } from "./sessionActions.js";
+import type { ToolActions } from "./toolActions.js";
 
 export interface ActionNeeds {
   readonly chat: Chat;
   readonly compressions: Compressions;
   readonly reporter: ContextReporterPort;
-  readonly views: TextViews;
-  readonly editor: EditorActions;
+  readonly editor: EditorPort;
   readonly places: Places;
+  readonly tools: ToolActions;
+  readonly sessions: SessionActions;
   /** Somebody writes a prompt: what goes along with it is looked at again. */
   readonly typed: () => void;
   /** Put text into the composer. */
@@ -58,7 +47,8 @@ export class Actions {
         this.needs.typed();
         return;
       case "send":
-        await chat.prompts.submit(message.text, message.now ?? false);
+        if (message.steer === true) await chat.prompts.steer(message.text);
+        else await chat.prompts.submit(message.text, message.now ?? false);
         return;
       case "stop":
         await chat.prompts.stop();
@@ -106,7 +96,7 @@ export class Actions {
         await this.needs.places.show(message);
         return;
       case "chat":
-        await this.#chat(message);
+        await this.needs.sessions.handle(message);
         return;
       case "openSession":
         await chat.open(message.sessionId);
@@ -116,6 +106,15 @@ export class Actions {
         if (mentions.length > 0) this.needs.insert(`${mentions.join(" ")} `);
         return;
       }
+      case "tool":
+      case "answerTool":
+      case "answerUser":
+      case "changes":
+        await this.needs.tools.handle(message);
+        return;
+      case "mode":
+        await chat.work.setMode(await chat.session(), message.mode);
+        return;
       case "defect":
         this.needs.log(`panel: ${message.message}`);
         return;
@@ -179,6 +178,9 @@ export class Actions {
       case "openWalkthrough":
         await commands.executeCommand("geminiCompanion.openWalkthrough");
         return;
+      case "resumeTurn":
+        await chat.prompts.goOn();
+        return;
       case "remindLater":
         chat.remindLater();
         return;
@@ -187,21 +189,6 @@ export class Actions {
         else this.needs.knowOffline();
         return;
     }
-  }
-
-  /** The open chat, or what of it is named, as a document. */
-  async openAsMarkdown(): Promise<void> {
-    const { chat, views } = this.needs;
-    const title = chat.info?.title ?? "";
-    const name =
-      title
-        .replace(/[^\p{L}\p{N} ._-]/gu, "")
-        .trim()
-        .slice(0, 60) || chat.t("Chat");
-    await views.show(
-      `${chat.info?.sessionId ?? "new"}/${name}.md`,
-      chatAsMarkdown(title, chat.conversation.rows, chat.t, number),
-    );
   }
 
   async #queue(message: Message<"queue">): Promise<void> {
@@ -224,6 +211,9 @@ export class Actions {
         await env.clipboard.writeText(
           chat.conversation.answer(message.turnId)?.text ?? chat.conversation.prompt(message.turnId)?.text ?? "",
         );
+        return;
+      case "goBack":
+        await this.needs.tools.goBack(message.turnId);
         return;
       case "pin":
         await chat.daemon.request("gemini/pin", { sessionId: await chat.session(), turnId: message.turnId });
@@ -260,77 +250,6 @@ export class Actions {
       case "rate":
         return compressions.rate(compressionId, message.rating);
     }
-  }
-
-  async #chat(message: Message<"chat">): Promise<void> {
-    const { chat } = this.needs;
-    const sessionId = message.sessionId ?? chat.info?.sessionId;
-    switch (message.do) {
-      case "new":
-        await chat.startNew();
-        return;
-      case "openAsMarkdown":
-        await this.openAsMarkdown();
-        return;
-      case "export":
-        if (sessionId !== undefined) await this.#export(sessionId);
-        return;
-      case "rename":
-        if (sessionId !== undefined) await this.#rename(sessionId);
-        return;
-      case "delete":
-        if (sessionId !== undefined) await this.#delete(sessionId);
-        return;
-    }
-  }
-
-  async #export(sessionId: string): Promise<void> {
-    const { chat } = this.needs;
-    const forms = [
-      { label: "Gemini Companion", description: chat.t("loses nothing"), format: "companion" as const },
-      { label: "Gemini CLI", description: chat.t("what Gemini CLI loads"), format: "gemini-cli" as const },
-    ];
-    const form = await window.showQuickPick(forms, { title: chat.t("Export Chat") });
-    if (!form) return;
-    const { content } = await chat.daemon.request("gemini/session/export", { sessionId, format: form.format });
-    const folder = workspace.workspaceFolders?.[0]?.uri;
-    const target = await window.showSaveDialog({
-      filters: { JSON: ["json"] },
-      ...(folder ? { defaultUri: folder.with({ path: `${folder.path}/chat.json` }) } : {}),
-    });
-    if (target) await workspace.fs.writeFile(target, Buffer.from(content, "utf8"));
-  }
-
-  async #rename(sessionId: string): Promise<void> {
-    const { chat } = this.needs;
-    const value = chat.titleOf(sessionId);
-    const title = await window.showInputBox({
-      title: chat.t("Rename Chat"),
-      value,
-      validateInput: (text) => (text.trim() ? undefined : chat.t("A title needs at least one character.")),
-    });
-    if (title === undefined) return;
-    const info = await chat.daemon.request("gemini/session/rename", { sessionId, title: title.trim() });
-    if (sessionId === chat.info?.sessionId) chat.renamed(info);
-  }
-
-  async #delete(sessionId: string): Promise<void> {
-    const { chat } = this.needs;
-    // The first button has the focus: it is the one that does no harm.
-    const keep = { title: chat.t("Keep the Chat"), isCloseAffordance: true };
-    const yes = { title: chat.t("Delete") };
-    const chosen = await window.showWarningMessage(
-      chat.t("Delete “{0}” for good?", chat.titleOf(sessionId) || chat.t("Untitled chat")),
-      {
-        modal: true,
-        detail: chat.t("Everything that was ever said in it goes, compressed parts too. This cannot be undone."),
-      },
-      keep,
-      yes,
-    );
-    if (chosen !== yes) return;
-    await chat.daemon.request("gemini/session/delete", { sessionId });
-    await chat.forget(sessionId);
   }
 
   async #openSettingsFile(place: string | undefined): Promise<void> {

@@ -6,9 +6,12 @@ import { ChatState, type ChatStateNeeds, type Memory } from "./chatState.js";
 import type { Conversation } from "./pure/conversation.js";
 import type { PromptQueue } from "./pure/queue.js";
 import { Prompts } from "./prompts.js";
+import { Questions } from "./questions.js";
 import { openSession, readTranscript } from "./session.js";
 
 const LAST_SESSION = "lastSession";
+/** Events that come in numbers, and change nothing but a row. */
+const PIECES: ReadonlySet<string> = new Set(["messageDelta", "thoughtDelta", "toolCallProgress"]);
 
 export interface ChatNeeds extends ChatStateNeeds {
   readonly reporter: ContextReporterPort;
@@ -16,6 +19,7 @@ export interface ChatNeeds extends ChatStateNeeds {
 
 export class Chat extends ChatState {
   readonly prompts: Prompts;
+  readonly questions: Questions;
   /** Resolves when the draft of the last session is read: before it, a page would show an empty composer. */
   readonly loaded: Promise<void>;
 
@@ -38,6 +42,10 @@ export class Chat extends ChatState {
     this.#memory = needs.memory;
     this.#reporter = reporter;
     this.prompts = new Prompts(this, this, reporter);
+    this.questions = new Questions(
+      (sessionId) => (sessionId === this.info?.sessionId ? this.conversation : this.#left.get(sessionId)),
+      () => this.touch(),
+    );
     this.loaded = this.#loadDraft(this.#lastSession);
     this.#subscriptions.push(
       daemon.onDidConnect(() => void this.#connected()),
@@ -101,6 +109,7 @@ export class Chat extends ChatState {
 
   #lost(): void {
     this.#left.clear();
+    this.questions.lost();
     this.prompts.lost();
   }
 
@@ -146,12 +155,14 @@ export class Chat extends ChatState {
       this.prefill(this.saved.draft);
     }
     this.models = await this.daemon.request("gemini/models", {});
+    const asked = await this.work.open(info);
     if (info) {
       const { items, compressions, constraints } = await readTranscript(this.daemon, info.sessionId);
       this.conversation.load(items, compressions, constraints, new Set(this.saved.discarded));
       this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: info.sessionId });
       if (this.saved.compressing !== "") this.conversation.recall(this.saved.compressing, this.status);
       this.conversation.standing(this.status);
+      this.questions.show(info.sessionId, asked);
       this.#keepRunning();
     }
     this.reset();
@@ -256,6 +267,7 @@ export class Chat extends ChatState {
       };
     }
     this.conversation.apply(params);
+    this.work.apply(params.event);
     if (params.event.type.startsWith("compression")) this.#keepRunning();
     switch (params.event.type) {
       case "titleChanged":
@@ -282,7 +294,7 @@ export class Chat extends ChatState {
       }
       default:
     }
-    if (params.event.type !== "messageDelta" && params.event.type !== "thoughtDelta") this.touch();
+    if (!PIECES.has(params.event.type)) this.touch();
   }
 
   /** Which compression runs is kept: a window that is closed meanwhile says what became of it when it is back. */
@@ -306,6 +318,7 @@ export class Chat extends ChatState {
   async #begun(): Promise<string> {
     if (this.info) return this.info.sessionId;
     this.info = await this.daemon.request("gemini/session/new", {});
+    this.work.begun(this.info);
     await this.#memory.update(LAST_SESSION, this.info.sessionId);
     await this.draftStore.begun(this.info.sessionId);
     this.status = await this.daemon.request("gemini/compressionStatus", { sessionId: this.info.sessionId });
@@ -324,6 +337,7 @@ export class Chat extends ChatState {
   }
 
   override dispose(): void {
+    this.questions.dispose();
     for (const subscription of this.#subscriptions) subscription.dispose();
     super.dispose();
   }

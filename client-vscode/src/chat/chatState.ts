@@ -1,7 +1,7 @@
 /** The open chat, as it is: its rows, session, numbers, draft and what went wrong. It emits every change; `Chat` and `Prompts` make them. */
 import { EventEmitter, type Disposable, type Event } from "vscode";
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
-import type { AnswerRow, ErrorView, PanelState, ScrollAnchor } from "../panel/contract.js";
+import type { AnswerRow, ErrorView, PanelState, ScrollAnchor, ToolRow } from "../panel/contract.js";
 import type { CompressionStatusReport, ModelReport, SessionInfo } from "../protocol.gen.js";
 import type { DraftFiles } from "./draftFiles.js";
 import { DraftStore } from "./draftStore.js";
@@ -10,6 +10,7 @@ import { errorView } from "./pure/faults.js";
 import { retryableTurn } from "./pure/retrying.js";
 import type { SavedDraft } from "./pure/savedDraft.js";
 import type { Translate } from "./pure/words.js";
+import { Work } from "./work.js";
 
 /** VS Code's memory of a workspace. */
 export interface Memory {
@@ -43,6 +44,11 @@ export interface TextDelta {
   readonly text: string;
 }
 
+export interface ToolOutput {
+  readonly row: AnswerRow;
+  readonly tool: ToolRow;
+}
+
 const ASKED_MODEL = "askedModel";
 /** A reminder that was put off comes again when the chat has grown by this factor. */
 const AGAIN = 1.1;
@@ -58,10 +64,13 @@ export class ChatState implements Disposable {
   readonly daemon: DaemonPort;
   /** What survives beside the log. */
   readonly draftStore: DraftStore;
+  /** What tools did and may do. */
+  readonly work: Work;
 
   readonly #changed = new EventEmitter<void>();
   readonly #rowsChanged = new EventEmitter<RowChange>();
   readonly #deltas = new EventEmitter<TextDelta>();
+  readonly #outputs = new EventEmitter<ToolOutput>();
   readonly #ended = new EventEmitter<AnswerEnd>();
   readonly #prefilled = new EventEmitter<string>();
   readonly #memory: Memory;
@@ -76,6 +85,7 @@ export class ChatState implements Disposable {
     this.draftStore = new DraftStore(needs.drafts);
     this.#memory = needs.memory;
     this.#place = needs.place;
+    this.work = new Work(needs.daemon, { t: needs.t, place: needs.place }, () => this.touch());
     this.conversation = this.blankConversation();
     const asked = needs.memory.get(ASKED_MODEL);
     this.#askedModel = typeof asked === "string" && asked ? asked : undefined;
@@ -90,6 +100,9 @@ export class ChatState implements Disposable {
   }
   get onDelta(): Event<TextDelta> {
     return this.#deltas.event;
+  }
+  get onOutput(): Event<ToolOutput> {
+    return this.#outputs.event;
   }
   get onAnswerEnd(): Event<AnswerEnd> {
     return this.#ended.event;
@@ -137,6 +150,12 @@ export class ChatState implements Disposable {
     }
     const divider = this.conversation.runningCompression;
     return divider ? { kind: "compression", id: divider.compressionId } : { kind: "idle" };
+  }
+
+  /** Whether a turn runs that a prompt can be sent into. */
+  get canSteer(): boolean {
+    const { job } = this;
+    return job.kind === "turn" && job.stoppingSince === undefined && !job.id.startsWith("local-") && !this.isReadOnly;
   }
 
   /** The turn whose prompt can be sent again now. */
@@ -229,6 +248,7 @@ export class ChatState implements Disposable {
       {
         rows: (from, count) => isShown() && this.#rowsChanged.fire({ from, count }),
         delta: (row, field, at, text) => isShown() && this.#deltas.fire({ row, field, at, text }),
+        output: (row, tool) => isShown() && this.#outputs.fire({ row, tool }),
         reset: () => isShown() && this.#rowsChanged.fire("reset"),
       },
       this.t,
@@ -240,7 +260,7 @@ export class ChatState implements Disposable {
 
   dispose(): void {
     this.draftStore.dispose();
-    for (const emitter of [this.#changed, this.#rowsChanged, this.#deltas, this.#ended, this.#prefilled])
+    for (const emitter of [this.#changed, this.#rowsChanged, this.#deltas, this.#outputs, this.#ended, this.#prefilled])
       emitter.dispose();
   }
 }

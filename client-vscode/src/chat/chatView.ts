@@ -54,6 +54,7 @@ export class ChatView implements WebviewViewProvider, Disposable {
         change === "reset" ? this.#link?.reset() : this.#link?.rows(change.from, change.count),
       ),
       chat.onDelta(({ row, field, at, text }) => this.#link?.delta(row, field, at, text)),
+      chat.onOutput(({ row, tool }) => this.#link?.output(row, tool)),
       chat.onPrefill((text) => this.#link?.post({ type: "command", command: { do: "setDraft", text } })),
     );
   }

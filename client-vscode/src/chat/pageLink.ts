@@ -1,5 +1,5 @@
 /** One page's end of the wire: numbers its messages, folds bursts, posts nothing to a hidden view and all of it when it shows again. */
-import type { AnswerRow, PanelState, Row, ScrollAnchor, ToPage, Unnumbered } from "../panel/contract.js";
+import type { AnswerRow, PanelState, Row, ScrollAnchor, ToolRow, ToPage, Unnumbered } from "../panel/contract.js";
 
 /** Rows in a sync, and at most in one page of them. */
 export const ROWS_PER_PAGE = 200;
@@ -30,6 +30,8 @@ export class PageLink {
   #rowsDue: { from: number; to: number } | undefined;
   #resetDue = false;
   #texts = new Map<string, PendingText>();
+  /** The newest of each tool, by the id of its call. */
+  #outputs = new Map<string, { readonly row: AnswerRow; readonly tool: ToolRow }>();
 
   constructor(
     private readonly send: (message: ToPage) => void,
@@ -76,6 +78,11 @@ export class PageLink {
     this.#schedule();
   }
 
+  output(row: AnswerRow, tool: ToolRow): void {
+    this.#outputs.set(tool.id, { row, tool });
+    this.#schedule();
+  }
+
   /** An answer, a command: not folded, but never ahead of what was posted before. */
   post(message: Unnumbered): void {
     if (!this.#isReady) return;
@@ -119,6 +126,10 @@ export class PageLink {
       if (!sent.has(rowId)) this.#post({ type: "delta", rowId, version, field, at, text }); // else the row has it already
     }
     this.#texts.clear();
+    for (const { row, tool } of this.#outputs.values())
+      if (!sent.has(row.id))
+        this.#post({ type: "output", rowId: row.id, version: row.version, callId: tool.id, output: tool.output });
+    this.#outputs.clear();
     if (this.#stateDue) {
       this.#stateDue = false;
       this.#post({ type: "state", state: this.source.state() });
@@ -131,6 +142,7 @@ export class PageLink {
     this.#stateDue = this.#resetDue = false;
     this.#rowsDue = undefined;
     this.#texts.clear();
+    this.#outputs.clear();
     const total = this.source.rows.length;
     const from = Math.max(0, total - ROWS_PER_PAGE);
     this.#post({

@@ -73,6 +73,32 @@ export class Prompts {
     await this.#dispatch(prompt.text, { isLogged, ...(replaces === undefined ? {} : { replaces }) });
   }
 
+  /** Send a prompt into the turn that runs; without one it is sent, or queued, as any other. */
+  async steer(text: string): Promise<void> {
+    const sessionId = this.chat.info?.sessionId;
+    if (text.trim() === "") return;
+    if (!this.chat.canSteer || sessionId === undefined) return this.submit(text);
+    const conversation = this.chat.conversation;
+    try {
+      await this.reporter.flush();
+      await this.chat.daemon.request("gemini/chat", { prompt: text, sessionId, steer: true });
+    } catch (error) {
+      // The turn was stopped, and this with it; or it came too late for that turn, and its own, which has rows, ended badly.
+      if (isCancelled(error) || conversation.rows.findLast((row) => row.kind === "prompt")?.text === text) return;
+      this.#handBack(conversation, text);
+      throw error;
+    }
+  }
+
+  /** Go on with the newest turn where it stands. Rejects with `DaemonFault`. */
+  async goOn(): Promise<void> {
+    const sessionId = this.chat.info?.sessionId;
+    if (sessionId === undefined || this.chat.job.kind !== "idle") return;
+    await this.chat.daemon.request("gemini/chat/resume", { sessionId });
+    await this.session.refresh();
+    this.drain();
+  }
+
   sendQueued(id: string): Promise<void> {
     const prompt = this.queue.remove(id);
     this.#queueChanged();

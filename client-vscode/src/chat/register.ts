@@ -18,12 +18,16 @@ import { Signal } from "../daemon/signal.js";
 import type { PanelSettings, PanelState } from "../panel/contract.js";
 import { SnapshotSources } from "../compression/sources.js";
 import { StatusMeter } from "../status/meter.js";
-import { Actions, type EditorActions } from "./actions.js";
+import { Actions } from "./actions.js";
+import type { EditorPort } from "./editorPort.js";
 import { Chat } from "./chat.js";
 import { ChatView, VIEW_ID } from "./chatView.js";
 import { DraftFiles } from "./draftFiles.js";
 import { Outlook } from "./outlook.js";
 import { Places } from "./places.js";
+import { SessionActions } from "./sessionActions.js";
+import { registerTools } from "./registerTools.js";
+import { ToolActions } from "./toolActions.js";
 import { hiddenRuns } from "./pure/history.js";
 import { panelState } from "./pure/panelState.js";
 import type { Translate } from "./pure/words.js";
@@ -31,7 +35,7 @@ import type { Translate } from "./pure/words.js";
 export interface ChatParts {
   readonly daemon: DaemonPort;
   readonly reporter: ContextReporterPort;
-  readonly editor: EditorActions;
+  readonly editor: EditorPort;
   readonly log: (message: string) => void;
 }
 
@@ -86,12 +90,15 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     (wanted) => view.command(wanted),
     (text) => void window.showInformationMessage(text),
   );
+  const tools = new ToolActions(chat, editor, (text) => chat.prefill(text));
+  const sessions = new SessionActions(chat, views);
   const actions = new Actions({
     chat,
     places,
+    tools,
+    sessions,
     compressions,
     reporter,
-    views,
     editor,
     typed: () => typed.fire(),
     insert: (text) => void view.command({ do: "insert", text }),
@@ -115,6 +122,13 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
         constraints: chat.conversation.constraints,
         reminds: chat.isReminderDue,
         queue: chat.queue.prompts,
+        work: {
+          mode: chat.work.mode,
+          tasks: chat.work.tasks,
+          changes: chat.work.changes,
+          questions: chat.questions.waiting(chat.info?.sessionId).length,
+          canSteer: chat.canSteer,
+        },
         queueHeld: chat.job.kind === "idle" ? chat.queue.held : undefined,
         retryTurn: chat.retryTurn,
         hidden: hiddenRuns(chat.conversation.rows),
@@ -133,7 +147,9 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     sources,
     outlook,
     typed,
+    tools,
     view,
+    ...registerTools(chat, view),
     new StatusMeter(chat),
     window.registerWebviewViewProvider(VIEW_ID, view, { webviewOptions: { retainContextWhenHidden: true } }),
     chat.onAnswerEnd(({ state: end }) => {
@@ -177,7 +193,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     await chat.startNew();
     await view.command({ do: "focusComposer" });
   });
-  command("openAsMarkdown", () => actions.openAsMarkdown());
+  command("openAsMarkdown", () => sessions.openAsMarkdown());
   command("showContext", () => view.command({ do: "openMeter" }));
   command("focusChat", () => focusChat());
   command("find", () => view.command({ do: "find" }));

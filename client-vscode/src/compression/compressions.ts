@@ -47,8 +47,13 @@ export class Compressions {
   async undo(compressionId?: string): Promise<void> {
     const { chat } = this.needs;
     await this.#attempt(async () => {
+      const sessionId = await this.#session();
+      if (sessionId === undefined) {
+        this.#missing();
+        return;
+      }
       const result = await chat.daemon.request("gemini/compression/undo", {
-        ...this.#session(),
+        sessionId,
         ...(compressionId === undefined ? {} : { compressionId }),
       });
       await chat.refresh();
@@ -60,11 +65,16 @@ export class Compressions {
   async apply(compressionId: string): Promise<void> {
     const { chat, files } = this.needs;
     await this.#attempt(async () => {
+      const sessionId = await this.#session();
+      const original = (await this.#find(sessionId, compressionId))?.snapshot;
+      if (sessionId === undefined) {
+        this.#missing();
+        return;
+      }
       const edited = files.current(compressionId);
-      const original = (await this.#find(compressionId))?.snapshot;
       const snapshot = edited !== undefined && edited !== original ? edited : undefined;
       const result = await chat.daemon.request("gemini/compression/apply", {
-        ...this.#session(),
+        sessionId,
         compressionId,
         ...(snapshot === undefined ? {} : { snapshot }),
       });
@@ -81,7 +91,7 @@ export class Compressions {
 
   async edit(compressionId: string): Promise<void> {
     await this.#attempt(async () => {
-      const info = await this.#find(compressionId);
+      const info = await this.#find(await this.#session(), compressionId);
       if (info?.snapshot === undefined) {
         this.#missing();
         return;
@@ -95,14 +105,15 @@ export class Compressions {
   async view(compressionId?: string): Promise<void> {
     const { views, files } = this.needs;
     await this.#attempt(async () => {
-      const info = await this.#find(compressionId);
+      const sessionId = await this.#session();
+      const info = await this.#find(sessionId, compressionId);
       if (info?.snapshot === undefined) {
         this.#missing();
         return;
       }
       const edited = files.current(info.compressionId);
       const path = this.#snapshotPath(info.compressionId);
-      await this.#learnSources(path, info, edited);
+      await this.#learnSources(path, sessionId, info, edited);
       await views.show(path, `${edited ?? info.snapshot}\n`);
     });
   }
@@ -111,8 +122,8 @@ export class Compressions {
   async compare(compressionId: string): Promise<void> {
     const { chat, views, files } = this.needs;
     await this.#attempt(async () => {
-      const info = await this.#find(compressionId);
-      const sessionId = chat.info?.sessionId;
+      const sessionId = await this.#session();
+      const info = await this.#find(sessionId, compressionId);
       if (info?.snapshot === undefined || sessionId === undefined) {
         this.#missing();
         return;
@@ -127,7 +138,7 @@ export class Compressions {
       const left = views.put(`${compressionId}/${chat.t("Before")}.md`, before);
       const edited = files.current(compressionId);
       const after = `${compressionId}/${chat.t("After")}.md`;
-      await this.#learnSources(after, info, edited);
+      await this.#learnSources(after, sessionId, info, edited);
       const right = views.put(after, `${edited ?? info.snapshot}\n`);
       await views.compare(left, right, chat.t("Compression: what is hidden ↔ what stands in its place"));
     });
@@ -136,22 +147,24 @@ export class Compressions {
   async cancel(compressionId: string): Promise<void> {
     const { chat } = this.needs;
     await this.#attempt(async () => {
-      await chat.daemon.request("gemini/cancel", { ...this.#session(), compressionId });
+      const sessionId = await this.#session();
+      if (sessionId !== undefined) await chat.daemon.request("gemini/cancel", { sessionId, compressionId });
     });
   }
 
   async rate(compressionId: string | undefined, rating?: number): Promise<void> {
     const { chat } = this.needs;
     await this.#attempt(async () => {
-      const info = await this.#find(compressionId);
-      if (!info) {
+      const sessionId = await this.#session();
+      const info = await this.#find(sessionId, compressionId);
+      if (sessionId === undefined || !info) {
         this.#missing();
         return;
       }
       const stars = rating ?? (await askRating(chat.t));
       if (stars === undefined) return;
       await chat.daemon.request("gemini/compression/rate", {
-        ...this.#session(),
+        sessionId,
         compressionId: info.compressionId,
         rating: stars,
       });
@@ -179,9 +192,13 @@ export class Compressions {
   }
 
   /** A text that was edited has other lines than the one that the daemon knows the sources of. */
-  async #learnSources(path: string, { compressionId, snapshot }: CompressionInfo, edited?: string): Promise<void> {
-    const { chat, sources } = this.needs;
-    const sessionId = chat.info?.sessionId;
+  async #learnSources(
+    path: string,
+    sessionId: string | undefined,
+    { compressionId, snapshot }: CompressionInfo,
+    edited?: string,
+  ): Promise<void> {
+    const { sources } = this.needs;
     sources.forget(path);
     if (sessionId === undefined || (edited !== undefined && edited !== snapshot)) return;
     await sources.learn(path, sessionId, compressionId).catch(() => undefined); // it is read all the same, its lines lead nowhere
@@ -232,8 +249,9 @@ export class Compressions {
   }
 
   /** A compression by its id, or the newest that has a snapshot: in force before a preview. */
-  async #find(compressionId: string | undefined): Promise<CompressionInfo | undefined> {
-    const { compressions } = await this.needs.chat.daemon.request("gemini/compression/list", this.#session());
+  async #find(sessionId: string | undefined, compressionId?: string): Promise<CompressionInfo | undefined> {
+    if (sessionId === undefined) return undefined;
+    const { compressions } = await this.needs.chat.daemon.request("gemini/compression/list", { sessionId });
     if (compressionId !== undefined) return compressions.find((info) => info.compressionId === compressionId);
     return (
       compressions.find((info) => info.state === "inForce") ?? compressions.find((info) => info.state === "preview")
@@ -250,9 +268,10 @@ export class Compressions {
     );
   }
 
-  #session(): { readonly sessionId?: string } {
-    const sessionId = this.needs.chat.info?.sessionId;
-    return sessionId === undefined ? {} : { sessionId };
+  /** The open chat's session. A chat that is not begun has none; without an id the daemon would take the chat before it. */
+  async #session(): Promise<string | undefined> {
+    await this.needs.chat.ready();
+    return this.needs.chat.info?.sessionId;
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {

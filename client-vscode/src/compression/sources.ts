@@ -91,7 +91,8 @@ export class SnapshotSources implements DocumentLinkProvider, Disposable {
       return;
     }
     const document = window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri)?.document;
-    const words = document?.lineAt(source.line).text ?? "";
+    const hasLine = document !== undefined && source.line < document.lineCount; // it may be shorter by now
+    const words = hasLine ? document.lineAt(source.line).text : "";
     const place = await this.#choose(source);
     if (place !== undefined) await this.needs.show({ ...place, sessionId: sourced.sessionId, words });
   }

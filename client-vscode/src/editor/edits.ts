@@ -2,6 +2,7 @@
 import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import {
+  commands,
   env,
   l10n,
   Position,
@@ -10,17 +11,22 @@ import {
   window,
   workspace,
   WorkspaceEdit,
+  type CancellationToken,
   type TextDocument,
   type TextEditor,
 } from "vscode";
-import type { EditorActions } from "../chat/actions.js";
+import type { EditorPort, OpenReview } from "../chat/editorPort.js";
+import { SHOWN_SCHEME, type ProposalFiles } from "./proposalFiles.js";
 import { decideHref, isWithin, type Opening, type Root } from "./pure/hrefs.js";
 import { mentionOf } from "./pure/mentions.js";
 import { proposeContent, rebased, smallestEdit } from "./pure/proposals.js";
 import type { Reviews } from "./reviews.js";
 
-export class Edits implements EditorActions {
-  constructor(private readonly reviews: Reviews) {}
+export class Edits implements EditorPort {
+  constructor(
+    private readonly reviews: Reviews,
+    private readonly files: ProposalFiles,
+  ) {}
 
   async insertCode(text: string): Promise<void> {
     const editor = targetEditor();
@@ -68,6 +74,27 @@ export class Edits implements EditorActions {
     else void window.showWarningMessage(refusal(opening));
   }
 
+  async reviewText(path: string, content: string, token: CancellationToken): Promise<OpenReview> {
+    const title = l10n.t("{0} (proposed by Gemini)", basename(path));
+    return this.reviews.open({ file: Uri.file(path), content, title }, token);
+  }
+
+  async showChange(path: string, before: string, title: string): Promise<void> {
+    const file = Uri.file(path);
+    const name = basename(path);
+    const exists = (await readText(file)) !== undefined;
+    const right = exists ? file : this.files.add(SHOWN_SCHEME, name, "");
+    await commands.executeCommand("vscode.diff", this.files.add(SHOWN_SCHEME, name, before), right, title);
+  }
+
+  async showText(name: string, text: string): Promise<void> {
+    await window.showTextDocument(this.files.add(SHOWN_SCHEME, name, text), { preview: true });
+  }
+
+  async textOf(path: string): Promise<string> {
+    return (await readText(Uri.file(path))) ?? "";
+  }
+
   mentionsOf(uris: readonly string[]): string[] {
     return uris.slice(0, 100).flatMap((text) => {
       const file = localFile(text);
@@ -86,6 +113,15 @@ function targetEditor(): TextEditor | undefined {
   if (editor === undefined)
     void window.showInformationMessage(l10n.t("Open the file that this is for, and put the cursor where it belongs."));
   return editor;
+}
+
+/** The text of a file as the editor has it; nothing if there is none, or no text. */
+async function readText(uri: Uri): Promise<string | undefined> {
+  try {
+    return (await workspace.openTextDocument(uri)).getText();
+  } catch {
+    return undefined;
+  }
 }
 
 async function write(uri: Uri, base: string, accepted: string, name: string): Promise<void> {

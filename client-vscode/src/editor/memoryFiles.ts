@@ -65,9 +65,11 @@ export class MemoryFiles implements FileSystemProvider, Disposable {
   }
 
   writeFile(uri: Uri, content: Uint8Array): void {
-    const entry = this.#entry(uri); // nobody makes files here but `put`
+    // Auto-save may come when the file is gone, since it was answered: a message about that would only be in the way.
+    const entry = this.#entries.get(uri.path) ?? { bytes: content, created: Date.now(), changed: 0 };
     entry.bytes = content;
     entry.changed = Date.now();
+    this.#entries.set(uri.path, entry);
     this.#changed.fire([{ type: FileChangeType.Changed, uri }]);
   }
 
@@ -75,8 +77,8 @@ export class MemoryFiles implements FileSystemProvider, Disposable {
     return [];
   }
 
-  createDirectory(uri: Uri): void {
-    throw FileSystemError.NoPermissions(uri);
+  createDirectory(): void {
+    // Folders mean nothing here; VS Code makes them on its way to a file that is gone.
   }
 
   delete(uri: Uri): void {

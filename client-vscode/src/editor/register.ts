@@ -1,5 +1,5 @@
 import type { ExtensionContext } from "vscode";
-import type { EditorActions } from "../chat/actions.js";
+import type { EditorPort } from "../chat/editorPort.js";
 import type { DaemonPort } from "../daemon/port.js";
 import { registerAsking, type Ask } from "./asking.js";
 import { Edits } from "./edits.js";
@@ -8,9 +8,9 @@ import { answerRequests } from "./requests.js";
 import { Reviews } from "./reviews.js";
 
 /** @param ask called only after the activation is over */
-export function registerEditor(context: ExtensionContext, daemon: DaemonPort, ask: Ask): EditorActions {
+export function registerEditor(context: ExtensionContext, daemon: DaemonPort, ask: Ask): EditorPort {
   const files = new ProposalFiles();
   const reviews = new Reviews(files);
-  context.subscriptions.push(files, reviews, ...answerRequests(daemon, reviews, files), ...registerAsking(ask));
-  return new Edits(reviews);
+  context.subscriptions.push(files, reviews, ...answerRequests(daemon, reviews), ...registerAsking(ask));
+  return new Edits(reviews, files);
 }

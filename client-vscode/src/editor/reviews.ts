@@ -11,6 +11,7 @@ import {
   type Disposable,
   type Tab,
 } from "vscode";
+import type { OpenReview, ReviewEnd } from "../chat/editorPort.js";
 import { PROPOSAL_SCHEME, SHOWN_SCHEME, type ProposalFiles } from "./proposalFiles.js";
 
 export interface Change {
@@ -20,11 +21,9 @@ export interface Change {
   readonly title: string;
 }
 
-export type Reviewed = { readonly outcome: "accepted"; readonly content: string } | { readonly outcome: "rejected" };
-
 interface Pending {
   readonly shown: readonly Uri[];
-  readonly settle: (reviewed: Reviewed) => void;
+  readonly settle: (reviewed: ReviewEnd) => void;
 }
 
 export class Reviews implements Disposable {
@@ -36,67 +35,62 @@ export class Reviews implements Disposable {
     this.#subscriptions = [
       window.tabGroups.onDidChangeTabs(({ closed }) => {
         for (const proposal of closed.map(proposalOf))
-          if (proposal !== undefined && !isShown(proposal)) void this.#finish(proposal, false);
+          if (proposal !== undefined && !isShown(proposal)) void this.#finish(proposal, "closed");
       }),
-      commands.registerCommand("geminiCompanion.acceptDiff", (uri: unknown) => this.#decide(uri, true)),
-      commands.registerCommand("geminiCompanion.rejectDiff", (uri: unknown) => this.#decide(uri, false)),
+      commands.registerCommand("geminiCompanion.acceptDiff", (uri: unknown) => this.#decide(uri, "accepted")),
+      commands.registerCommand("geminiCompanion.rejectDiff", (uri: unknown) => this.#decide(uri, "rejected")),
     ];
   }
 
-  /** Shows a change and waits for the person. Closing the tab rejects it, and so does the token. */
-  async review(change: Change, token?: CancellationToken): Promise<Reviewed> {
+  /** Shows a change and waits for the person. Closing the tab is no answer, and ends it; so does the token. */
+  async review(change: Change, token?: CancellationToken): Promise<ReviewEnd> {
+    return (await this.open(change, token)).end;
+  }
+
+  /** Shows a change; resolves when it is shown. */
+  async open(change: Change, token?: CancellationToken): Promise<OpenReview> {
     const name = basename(change.file.path);
     const left = (await exists(change.file)) ? change.file : this.files.add(SHOWN_SCHEME, name, "");
     const right = this.files.add(PROPOSAL_SCHEME, name, change.content);
-    const show = (): Thenable<unknown> =>
-      commands.executeCommand("vscode.diff", left, right, change.title, { preview: false });
-    return this.#wait(right, [left, right], show, token);
-  }
-
-  /** The same for a text that stands for itself. */
-  async edit(name: string, text: string, token?: CancellationToken): Promise<Reviewed> {
-    const uri = this.files.add(PROPOSAL_SCHEME, name, text);
-    return this.#wait(uri, [uri], () => window.showTextDocument(uri, { preview: false }), token);
+    const settled = new Promise<ReviewEnd>((settle) =>
+      this.#pending.set(right.toString(), { shown: [left, right], settle }),
+    );
+    const subscription = token?.onCancellationRequested(() => void this.#finish(right, "closed"));
+    const end = settled.finally(() => {
+      subscription?.dispose();
+    });
+    try {
+      await commands.executeCommand("vscode.diff", left, right, change.title, { preview: false });
+    } catch (error) {
+      await this.#finish(right, "closed");
+      throw error;
+    }
+    if (token?.isCancellationRequested === true) await this.#finish(right, "closed");
+    // What was typed last is in the document, and is gone with it.
+    let text = change.content;
+    return { end, read: () => (text = this.files.has(right) ? this.files.read(right) : text) };
   }
 
   dispose(): void {
     for (const subscription of this.#subscriptions) subscription.dispose();
-    for (const pending of this.#pending.values()) pending.settle({ outcome: "rejected" });
+    for (const pending of this.#pending.values()) pending.settle({ outcome: "closed" });
     this.#pending.clear();
   }
 
-  async #wait(
-    proposal: Uri,
-    shown: readonly Uri[],
-    show: () => Thenable<unknown>,
-    token?: CancellationToken,
-  ): Promise<Reviewed> {
-    const reviewed = new Promise<Reviewed>((settle) => this.#pending.set(proposal.toString(), { shown, settle }));
-    const subscription = token?.onCancellationRequested(() => void this.#finish(proposal, false));
-    try {
-      await show();
-      if (token?.isCancellationRequested === true) await this.#finish(proposal, false);
-      return await reviewed;
-    } finally {
-      subscription?.dispose();
-      await this.#finish(proposal, false);
-    }
-  }
-
   /** @param target the document of the button; from the palette there is none, and the active tab is meant */
-  async #decide(target: unknown, isAccepted: boolean): Promise<void> {
+  async #decide(target: unknown, outcome: ReviewEnd["outcome"]): Promise<void> {
     const uri =
       target instanceof Uri && target.scheme === PROPOSAL_SCHEME
         ? target
         : proposalOf(window.tabGroups.activeTabGroup.activeTab);
-    if (uri !== undefined) await this.#finish(uri, isAccepted);
+    if (uri !== undefined) await this.#finish(uri, outcome);
   }
 
-  async #finish(proposal: Uri, isAccepted: boolean): Promise<void> {
+  async #finish(proposal: Uri, outcome: ReviewEnd["outcome"]): Promise<void> {
     const pending = this.#pending.get(proposal.toString());
     if (pending === undefined) return;
     this.#pending.delete(proposal.toString());
-    pending.settle(isAccepted ? { outcome: "accepted", content: this.files.read(proposal) } : { outcome: "rejected" });
+    pending.settle(outcome === "accepted" ? { outcome, content: this.files.read(proposal) } : { outcome });
     // Saved, so that closing asks nothing: what was typed is taken or refused with the rest.
     const document = workspace.textDocuments.find((open) => open.uri.toString() === proposal.toString());
     if (document?.isDirty === true) await document.save();

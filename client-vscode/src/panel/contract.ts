@@ -6,18 +6,7 @@
  * moved to another side bar, window reloaded) says `ready` too, so a second one is normal. While the view is hidden the host sends
  * nothing, and a `sync` when it shows again; rows whose `version` the page has already are not painted again.
  */
-export type {
-  Action,
-  ActionId,
-  AnswerRow,
-  DividerRow,
-  ErrorView,
-  NoticeRow,
-  PromptRow,
-  Receipt,
-  Row,
-  ToolRow,
-} from "./rows.js";
+export type { Action, ActionId, AnswerRow, DividerRow, ErrorView, NoticeRow, PromptRow, Receipt, Row } from "./rows.js";
 export type {
   Chip,
   DaemonView,
@@ -29,5 +18,6 @@ export type {
   ScrollAnchor,
 } from "./state.js";
 export type { AnswerState, CompressionAction, DividerState } from "./statuses.js";
+export type { AsksView, ChangedFile, Mode, QuestionView, RuleView, Task, ToolRow, WorkView } from "./tools.js";
 export type { FromPage, PageRequest } from "./fromPage.js";
 export type { Decoded, PageCommand, PageResults, ToPage, Unnumbered } from "./toPage.js";

@@ -5,6 +5,7 @@ import { actionSchema } from "./rows.js";
 import { index, nameIn, text, word, type Of } from "./schema.js";
 import { scrollSchema } from "./state.js";
 import { COMPRESSION_ACTIONS } from "./statuses.js";
+import { MODES } from "./tools.js";
 
 const ruleState = v.picklist(["proposed", "inForce", "released"]);
 
@@ -52,7 +53,8 @@ const fromPageSchema = v.variant("type", [
   post("draft", { text, scroll: scrollSchema }),
   post("focus", { focused: v.boolean() }),
   /** `now` ends what runs and goes ahead of the queue; else a prompt that comes while something runs is queued. */
-  post("send", { text, now: v.exactOptional(v.boolean()) }),
+  /** `steer` sends it into the turn that runs. */
+  post("send", { text, now: v.exactOptional(v.boolean()), steer: v.exactOptional(v.boolean()) }),
   post("stop", {}),
   post("action", { action: v.object({ ...actionSchema.entries, label: word, argument: v.exactOptional(word) }) }),
   post("chip", { uri: word, included: v.boolean() }),
@@ -62,7 +64,22 @@ const fromPageSchema = v.variant("type", [
   post("copy", { text }),
   /** A link of an answer, or a file of a receipt. The host decides what may be opened. */
   post("open", { href: word }),
-  post("turn", { do: v.picklist(["retry", "fork", "pin", "unpin", "copy"]), turnId: word }),
+  post("turn", { do: v.picklist(["retry", "fork", "pin", "unpin", "copy", "goBack"]), turnId: word }),
+  /** `output` asks for what a call put out, which its row does not have yet. */
+  post("tool", { do: v.picklist(["stop", "openDiff", "output"]), callId: word }),
+  /** The answer to the question of a call. `edited` is the command line or the arguments as JSON, `words` are what a rule would allow. */
+  post("answerTool", {
+    callId: word,
+    outcome: v.picklist(["once", "session", "always", "reject"]),
+    reason: v.exactOptional(text),
+    edited: v.exactOptional(text),
+    rule: v.exactOptional(text),
+  }),
+  /** The answer to what the model asks; none if the person would not say. */
+  post("answerUser", { callId: word, answer: v.exactOptional(text) }),
+  post("mode", { mode: nameIn(MODES) }),
+  /** About files that tools changed; without a path all of them. */
+  post("changes", { do: v.picklist(["keep", "undo", "diff"]), path: v.exactOptional(word) }),
   post("compression", {
     do: nameIn(COMPRESSION_ACTIONS),
     compressionId: word,

@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { compressionResult, constraint, selectionCut, textExtent, usage } from "../protocol.schemas.gen.js";
 import { nameIn, type Of } from "./schema.js";
-import { ANSWER_STATES, DIVIDER_STATES, NOTICE_LEVELS, PROMPT_OUTCOMES, TOOL_STATES } from "./statuses.js";
+import { ANSWER_STATES, DIVIDER_STATES, NOTICE_LEVELS, PROMPT_OUTCOMES } from "./statuses.js";
+import { steerSchema, toolSchema } from "./tools.js";
 
 export const actionSchema = v.object({
   id: v.picklist([
@@ -24,6 +25,7 @@ export const actionSchema = v.object({
     "openWalkthrough",
     "continueAnyway",
     "remindLater",
+    "resumeTurn",
   ]),
   label: v.string(),
   /** What the action is about: a turn's id, a file with a line, a URL of ours. */
@@ -96,18 +98,6 @@ const promptSchema = v.object({
 /** A prompt of the user. */
 export type PromptRow = Of<typeof promptSchema>;
 
-const toolSchema = v.object({
-  id: v.string(),
-  name: v.string(),
-  title: v.string(),
-  state: nameIn(TOOL_STATES),
-  args: v.string(),
-  output: v.string(),
-  durationMs: v.exactOptional(v.number()),
-});
-
-export type ToolRow = Of<typeof toolSchema>;
-
 const answerSchema = v.object({
   ...base,
   kind: v.literal("answer"),
@@ -119,7 +109,10 @@ const answerSchema = v.object({
   thoughts: v.string(),
   /** How long it thought, ms, once it has begun to answer. */
   thoughtMs: v.exactOptional(v.number()),
+  /** In the order in which they were called. */
   tools: v.array(toolSchema),
+  /** What the person said while it was made. */
+  steers: v.exactOptional(v.array(steerSchema)),
   pinId,
   usage: v.exactOptional(usage),
   durationMs: v.exactOptional(v.number()),

@@ -4,6 +4,7 @@ import { modelInfo } from "../protocol.schemas.gen.js";
 import { errorSchema } from "./rows.js";
 import { nameIn, type Of } from "./schema.js";
 import { NOTICE_LEVELS } from "./statuses.js";
+import { workSchema } from "./tools.js";
 
 const daemonSchema = v.variant("kind", [
   v.object({ kind: v.literal("starting"), detail: v.string() }),
@@ -105,6 +106,7 @@ export const stateSchema = v.object({
   /** How many rules there are, pins among those in force. */
   rules: v.object({ inForce: v.number(), proposed: v.number() }),
   queue: v.array(queuedPromptSchema),
+  work: workSchema,
   models: v.object({ current: v.string(), asked: v.exactOptional(v.string()), list: v.array(modelInfo) }),
   hidden: v.array(hiddenRunSchema),
   /** Above the composer: what is wrong now and what mends it. */

@@ -40,19 +40,17 @@ const LIVE = { isLive: true, isRunning: true, isAnswering: false, spins: false, 
 const ENDED = { isLive: false, isRunning: false, isAnswering: false, spins: false, urgency: "calm" } as const;
 const ANSWERING = { ...LIVE, isAnswering: true, announcement: "Gemini is answering" } as const;
 
-/** `sending` until the first event; `waiting` when a tool asks for a yes. */
+/** `sending` until the first event; `waiting` when a tool asks. */
 export const ANSWER_STATES = {
   queued: { ...LIVE, isRunning: false, line: "Queued", announcement: "Prompt queued" },
   sending: { ...ANSWERING, spins: true, line: "Sending…" },
   // The fold of the thoughts says so once there are some.
   thinking: { ...ANSWERING, spins: true, line: "Thinking…", lineUnless: "thoughts" },
   streaming: { ...ANSWERING, line: "" },
-  waiting: {
-    ...LIVE,
-    line: "A tool waits for your yes",
-    announcement: "Gemini asks for your permission to use a tool",
-    urgency: "urgent",
-  },
+  // A tool runs, or ran just now; its row says what it does.
+  working: { ...ANSWERING, spins: true, line: "Working…" },
+  // The row of the tool says what is asked, and who listens is told that.
+  waiting: { ...LIVE, line: "Waits for your answer", announcement: "" },
   stopping: {
     ...LIVE,
     spins: true,
@@ -102,14 +100,27 @@ export const PROMPT_OUTCOMES = {
 
 export type PromptOutcome = keyof typeof PROMPT_OUTCOMES;
 
-/** The note behind a tool's name; a tool that is done shows how long it took. */
+export interface ToolLook {
+  /** Behind its name; empty where its result speaks for itself. */
+  readonly note: string;
+  /** Nothing more comes of it. */
+  readonly isEnded: boolean;
+  /** For a screen reader, once; `{0}` is what it does. Empty if nothing is announced. */
+  readonly announcement: string;
+}
+
+/** Where the call of a tool is; one that is done shows what came of it and how long it took. */
 export const TOOL_STATES = {
-  running: { note: "running" },
-  waiting: { note: "waiting for your yes" },
-  done: { note: "" },
-  failed: { note: "failed" },
-  rejected: { note: "rejected" },
-} as const;
+  waiting: { note: "waiting", isEnded: false, announcement: "" },
+  running: { note: "running", isEnded: false, announcement: "" },
+  ok: { note: "", isEnded: true, announcement: "Done: {0}" },
+  failed: { note: "failed", isEnded: true, announcement: "Failed: {0}" },
+  declined: { note: "not done", isEnded: true, announcement: "Not done: {0}" },
+  timedOut: { note: "took too long", isEnded: true, announcement: "Took too long: {0}" },
+  interrupted: { note: "interrupted", isEnded: true, announcement: "Interrupted: {0}" },
+} as const satisfies Readonly<Record<string, ToolLook>>;
+
+export type ToolState = keyof typeof TOOL_STATES;
 
 export const NOTICE_LEVELS = {
   info: { title: "Note" },

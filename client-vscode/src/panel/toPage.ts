@@ -27,6 +27,9 @@ const commandSchema = v.variant("do", [
   /** With a query, everything ever said is searched for it. */
   v.object({ do: v.literal("openSessions"), query: v.exactOptional(v.string()) }),
   v.object({ do: v.literal("openRules") }),
+  v.object({ do: v.literal("openMode") }),
+  /** The focus goes to what waits for an answer, oldest first; `row` is the index of its row. */
+  v.object({ do: v.literal("toQuestion"), row: v.number(), callId: v.string() }),
   /** A place in the text of a row, by the row's index; the whole row if `length` is 0. */
   v.object({ do: v.literal("showPlace"), row: v.number(), rowId: v.string(), start: v.number(), length: v.number() }),
 ]);
@@ -61,6 +64,8 @@ const toPageSchema = v.variant("type", [
     at: v.number(),
     text: v.string(),
   }),
+  /** The output of a running tool, as much of it as is shown. */
+  post("output", { rowId: v.string(), version: v.number(), callId: v.string(), output: v.string() }),
   /** The answer to a `call`. */
   post("result", { call: v.number(), ok: v.literal(true), value: v.unknown() }),
   post("result", { call: v.number(), ok: v.literal(false), error: errorSchema }),

@@ -1,5 +1,6 @@
 /** What `panel.mjs` drives: the whole panel, with a host that does nothing by itself. */
-import type { FromPage, PanelState, Row, ToPage, Unnumbered } from "../../src/panel/contract.js";
+import type { FromPage, PanelState, Row, ToolRow, ToPage, Unnumbered } from "../../src/panel/contract.js";
+import { CHANGED, TASKS, commandAsked, commandRow, editAsked, lookedAt, personAsked } from "../panel/toolRows.js";
 import { answerRow, conversation, panelState } from "./rows.js";
 
 const sent: FromPage[] = [];
@@ -68,6 +69,22 @@ function stream(text: string): void {
   post({ type: "delta", rowId: row.id, version: (version += 1), field: "text", at, text });
 }
 
+/** The newest answer has these calls of tools. */
+function callTools(...tools: readonly ToolRow[]): void {
+  const at = rows.length - 1;
+  const row = rows[at];
+  if (row?.kind !== "answer") throw new Error("No answer to call tools.");
+  const changed = { ...row, tools, state: "waiting", version: (version += 1) } as const;
+  rows[at] = changed;
+  post({ type: "rows", total: rows.length, from: at, rows: [changed] });
+}
+
+/** A running tool of the newest answer puts more out. */
+function putOut(callId: string, output: string): void {
+  const row = rows.at(-1);
+  if (row !== undefined) post({ type: "output", rowId: row.id, version: (version += 1), callId, output });
+}
+
 const feed = (): Element => document.querySelector("[role=feed]") ?? document.body;
 
 /** In the window as soon as the page takes messages. */
@@ -78,6 +95,9 @@ const tests = {
   add,
   stream,
   conversation,
+  callTools,
+  putOut,
+  tools: { CHANGED, TASKS, commandAsked, commandRow, editAsked, lookedAt, personAsked },
   command: (command: Extract<ToPage, { readonly type: "command" }>["command"]) => post({ type: "command", command }),
   fromEnd: () => feed().scrollHeight - feed().clientHeight - feed().scrollTop,
 };

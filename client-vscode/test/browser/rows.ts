@@ -75,6 +75,13 @@ export function panelState(change: Partial<PanelState> = {}): PanelState {
     chips: [],
     rules: { inForce: 0, proposed: 0 },
     queue: [],
+    work: {
+      mode: "ask",
+      tasks: [],
+      changes: { files: [], added: 0, removed: 0, note: "" },
+      questions: 0,
+      canSteer: false,
+    },
     models: { current: "gemini-3-pro", list: [] },
     hidden: [],
     canUndo: false,

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Outcome } from "../host/checks.js";
-import { TOOL_ANSWERS } from "../host/toolQuestion.js";
 import { launch } from "./support/browser.js";
 import { patiently } from "./support/patience.js";
 import { artifacts, client, tools } from "./support/places.js";
@@ -46,12 +45,11 @@ test("inside the extension host", { timeout: 180_000 }, async () => {
       ["extensionDevelopmentPath", remote(client)],
       ["extensionTestsPath", remote(module)],
     ]);
-    const window = await Workbench.open(
+    await Workbench.open(
       browser,
       server,
       `?folder=${encodeURIComponent(server.workspace)}&payload=${encodeURIComponent(payload)}`,
     );
-    await answerToolQuestions(window);
     await patiently("the checks are done", () => existsSync(outcomes) || undefined, 120_000);
     const found = JSON.parse(readFileSync(outcomes, "utf8")) as Outcome[]; // our own module's
     expect(found.filter(({ error }) => error !== undefined).map(({ name, error }) => `${name}: ${error}`)).toEqual([]);
@@ -68,11 +66,3 @@ test("inside the extension host", { timeout: 180_000 }, async () => {
     await server.stop();
   }
 });
-
-async function answerToolQuestions(window: Workbench): Promise<void> {
-  for (const { question, choose } of TOOL_ANSWERS) {
-    await window.quickInput.getByText(question).waitFor({ timeout: 60_000 });
-    if (choose === undefined) await window.page.keyboard.press("Escape");
-    else await window.pick(choose);
-  }
-}

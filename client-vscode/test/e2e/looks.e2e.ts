@@ -26,6 +26,10 @@ const LOOKED_INTO: readonly FixtureName[] = [
   "ruleProposed",
   "rulesOpen",
   "recalled",
+  "toolAsksCommand",
+  "toolWaiting",
+  "toolAsksPerson",
+  "toolsDone",
 ];
 const READ_OUT: readonly FixtureName[] = [
   ...LOOKED_INTO,
@@ -39,6 +43,9 @@ const READ_OUT: readonly FixtureName[] = [
   "lowRetention",
   "compressionDue",
   "placeShown",
+  "ownModel",
+  "notCompressed",
+  "reminderOpen",
 ];
 const ALL = Object.keys(fixtures) as FixtureName[]; // Object.keys forgets the names' type
 

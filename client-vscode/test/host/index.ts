@@ -7,10 +7,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
 import { patiently } from "../e2e/support/patience.js";
-import type { IdeContextParams, InitializationOptions, OpenDiffResult } from "../../src/protocol.gen.js";
+import type {
+  DiagnosticsResult,
+  IdeContextParams,
+  InitializationOptions,
+  OpenDiffResult,
+} from "../../src/protocol.gen.js";
 import { Checks } from "./checks.js";
 import { ScriptedDaemon } from "./scriptedDaemon.js";
-import { TOOL_ANSWERS } from "./toolQuestion.js";
 
 const EXTENSION = "gemini-companion.gemini-companion";
 
@@ -45,7 +49,7 @@ function aboutTheConnection(checks: Checks, daemon: ScriptedDaemon): void {
     };
     const { trusted, supports, clientName } = params.initializationOptions;
     assert.equal(trusted, true);
-    assert.deepEqual(supports?.toSorted(), ["confirmTool", "openDiff"]);
+    assert.deepEqual(supports?.toSorted(), ["askUser", "confirmTool", "diagnostics", "openDiff"]);
     assert.ok(clientName);
     assert.deepEqual(
       params.workspaceFolders.map(({ uri }) => uri),
@@ -173,21 +177,68 @@ function aboutDiffs(checks: Checks, daemon: ScriptedDaemon): void {
 }
 
 function aboutTools(checks: Checks, daemon: ScriptedDaemon): void {
-  for (const { question, outcome } of TOOL_ANSWERS) {
-    checks.check(`asked whether to ${question}: ${outcome}`, async () => {
-      const answer = await daemon.ask("gemini/confirmTool", {
-        ...{
-          sessionId: "s",
-          toolCallId: "c",
-          name: "run_command",
-          title: question,
-          risk: "runs a program",
-          args: { command: "make test" },
-        },
+  checks.check("a question of a tool that the daemon takes back is no yes", async () => {
+    const source = new vscode.CancellationTokenSource();
+    const question = {
+      sessionId: "s",
+      turnId: "t",
+      toolCallId: "c",
+      name: "run_shell_command",
+      title: "Run make test",
+      risk: "command",
+      args: { command: "make test" },
+    };
+    const answer = daemon.ask("gemini/confirmTool", question, source.token);
+    source.cancel();
+    assert.deepEqual(await answer, { outcome: "reject" });
+  });
+  checks.check(
+    "the problems that the editor reports, with those of a file that nobody looks at as old ones",
+    async () => {
+      const editor = await show("src/report.py");
+      const { uri } = editor.document;
+      const collection = vscode.languages.createDiagnosticCollection("checks");
+      const problem = new vscode.Diagnostic(new vscode.Range(1, 0, 1, 4), "is not defined");
+      problem.source = "checks";
+      problem.code = { value: "E1", target: uri };
+      const other = join(folder().fsPath, "src/parser.py");
+      const answer = daemon.ask("gemini/diagnostics", { paths: [uri.fsPath, other], waitMs: 1_000 });
+      collection.set(uri, [problem]);
+      assert.deepEqual(await answer, {
+        files: [
+          {
+            path: uri.fsPath,
+            diagnostics: [{ line: 2, severity: "error", message: "is not defined", source: "checks", code: "E1" }],
+            isCurrent: true,
+          },
+          { path: other, diagnostics: [], isCurrent: false },
+        ],
       });
-      assert.deepEqual(answer, { outcome });
+      await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), "# newer\n"));
+      const { files } = (await daemon.ask("gemini/diagnostics", { paths: [uri.fsPath] })) as DiagnosticsResult; // its type is the contract
+      assert.equal(files[0]?.isCurrent, false, "the text is newer than its problems");
+      collection.dispose();
+      await vscode.commands.executeCommand("undo");
+    },
+  );
+  checks.check("an edit of an open document, and none of an older version of it", async () => {
+    const { document } = await show("src/report.py");
+    const edit = (version: number, text: string): unknown => ({
+      edit: {
+        documentChanges: [
+          {
+            textDocument: { uri: document.uri.toString(), version },
+            edits: [{ range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } }, newText: text }],
+          },
+        ],
+      },
     });
-  }
+    const { version } = document;
+    assert.deepEqual(await daemon.ask("workspace/applyEdit", edit(version, "# by a tool\n")), { applied: true });
+    assert.ok(document.getText().startsWith("# by a tool\n"));
+    assert.deepEqual(await daemon.ask("workspace/applyEdit", edit(version, "# late\n")), { applied: false });
+    await vscode.commands.executeCommand("undo");
+  });
 }
 
 function aboutCrashes(checks: Checks, daemon: ScriptedDaemon): void {

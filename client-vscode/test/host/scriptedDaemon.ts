@@ -1,6 +1,7 @@
 /** A daemon played by the test: the extension starts `pipe.mjs`, and what it says and asks is seen and answered here. */
 import { createServer, type Server, type Socket } from "node:net";
 import {
+  type CancellationToken,
   createMessageConnection,
   type MessageConnection,
   SocketMessageReader,
@@ -60,9 +61,11 @@ export class ScriptedDaemon {
   }
 
   /** Asks the extension, as the daemon does. */
-  async ask(method: string, params: unknown): Promise<unknown> {
+  async ask(method: string, params: unknown, token?: CancellationToken): Promise<unknown> {
     if (this.#connection === undefined) throw new Error("The extension has not started its daemon.");
-    return this.#connection.sendRequest(method, params);
+    return token === undefined
+      ? this.#connection.sendRequest(method, params)
+      : this.#connection.sendRequest(method, params, token);
   }
 
   async tell(method: string, params: unknown): Promise<void> {

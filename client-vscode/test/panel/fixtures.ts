@@ -12,6 +12,7 @@ import type {
   Row,
   ToPage,
 } from "../../src/panel/contract.js";
+import { CHANGED, TASKS, commandAsked, commandRow, editAsked, editRow, lookedAt, personAsked } from "./toolRows.js";
 import { retryableTurn } from "../../src/chat/pure/retrying.js";
 import type { CompressionResult, Constraint } from "../../src/protocol.gen.js";
 
@@ -38,6 +39,13 @@ export const baseState: PanelState = {
   ],
   rules: { inForce: 2, proposed: 0 },
   queue: [],
+  work: {
+    mode: "ask",
+    tasks: [],
+    changes: { files: [], added: 0, removed: 0, note: "" },
+    questions: 0,
+    canSteer: false,
+  },
   models: {
     current: "gemini-3-pro",
     list: [
@@ -101,11 +109,15 @@ const answer: AnswerRow = {
     {
       id: "c1",
       name: "read_file",
-      title: "Read src/tokenizer.py · 220 lines",
-      state: "done",
-      args: '{"path": "src/tokenizer.py"}',
-      output: "220 lines",
+      kind: "read",
+      title: "Read src/tokenizer.py",
+      state: "ok",
+      at: 0,
+      args: '{"file_path": "src/tokenizer.py"}',
+      output: "class Tokenizer:",
+      summary: "220 lines",
       durationMs: 12,
+      href: "src/tokenizer.py",
     },
   ],
   usage: { promptTokens: 9_870, cachedTokens: 4_096, thoughtTokens: 210, outputTokens: 1_204, totalTokens: 11_284 },
@@ -335,19 +347,45 @@ export function makeFixtures(now: number) {
       since: now,
     }),
     streaming: answering({}),
-    toolWaiting: answering({
-      state: "waiting",
-      tools: [
-        {
-          id: "c2",
-          name: "edit_file",
-          title: "Edit tests/test_tokenizer.py",
-          state: "waiting",
-          args: '{"path": "tests/test_tokenizer.py"}',
-          output: "",
-        },
-      ],
-    }),
+    toolWaiting: answering({ state: "waiting", tools: [editAsked] }),
+    toolAsksCommand: answering({ state: "waiting", tools: [...lookedAt, commandAsked] }),
+    toolAsksPerson: answering({ state: "waiting", text: "Two ways are open.", tools: [personAsked] }),
+    toolRunning: answering(
+      {
+        state: "working",
+        tools: [
+          ...lookedAt,
+          {
+            ...commandRow,
+            state: "running",
+            startedAt: now - 12_000,
+            output: "collected 41 items\n\ntests/test_tokenizer.py ........",
+          },
+        ],
+      },
+      { job: turn, work: { ...baseState.work, canSteer: true, tasks: TASKS, mode: "acceptEdits" } },
+    ),
+    toolsDone: answering(
+      {
+        state: "done",
+        text: "I look at it first.\n\nNow the tests run.\n\nAll tests pass.",
+        steers: [{ text: "and do not touch generated/", at: 19 }],
+        tools: [
+          ...lookedAt.map((tool) => ({ ...tool, at: 19 })),
+          { ...editRow, state: "ok", at: 39, summary: "+3 −1", durationMs: 40, consent: "Yes for this chat" },
+          {
+            ...commandRow,
+            state: "failed",
+            at: 39,
+            summary: "exit code 1",
+            durationMs: 4_200,
+            output: "1 failed, 40 passed",
+          },
+          { ...commandRow, id: "c9", title: "Run rm -rf build", state: "declined", at: 39, consent: "A rule says no" },
+        ],
+      },
+      { work: { ...baseState.work, changes: CHANGED, tasks: TASKS } },
+    ),
     stopping: answering({ state: "stopping", since: now }, { job: { ...turn, stoppingSince: now } }),
     stopped: answering({ state: "stopped" }, {}),
     failed: answering(
@@ -480,6 +518,10 @@ export function makeFixtures(now: number) {
         level: "info",
       },
     }),
+    reminderOpen: [
+      ...show({ meter: { used: 412_310, limit: 1_048_576, source: "api", compressionAt: 524_288, mode: "remind" } }),
+      { type: "command", rev: 2, command: { do: "openMeter" } },
+    ],
     ownModel: show({ isLocal: true, localModel: "local:qwen2.5-0.5b-instruct" }),
     recalled: [...show({}), { type: "command", rev: 2, command: { do: "openSessions", query: "flush buffer" } }],
     placeShown: [
@@ -613,13 +655,15 @@ export const answers: PageResults = {
       environment: 1_904,
       memory: 6_310,
       ideContext: 18_220,
-      snapshot: 96_120,
+      snapshot: 95_000,
+      constraints: 1_120,
       messages: 231_556,
       toolOutputs: 51_200,
     },
     free: 636_266,
     threshold: 0.5,
     tokensUntilCompression: 111_978,
+    compressionAt: 524_288,
   },
   stats: {
     sessionId: "s1",

@@ -7,20 +7,20 @@ import { hindrance } from "./standing.js";
 
 /**
  * Sends a prompt, or carries out the command that it is. False if it is not sent: the text then stays where it is. Where something has to
- * be looked up or asked before, the answer comes later.
+ * be looked up or asked before, the answer comes later. `steers`: it goes into the turn that runs.
  */
-export function submit(shell: Shell, text: string): boolean | Promise<boolean> {
+export function submit(shell: Shell, text: string, steers = false): boolean | Promise<boolean> {
   if (text.trim() === "") return false;
   const reading = readSlash(text);
   if (reading.kind === "command") return runSlash(shell, reading.call);
   if (isHindered(shell)) return false;
   const mayGo = confirmed(shell, text);
-  if (mayGo === true) return sendPrompt(shell, text);
+  if (mayGo === true) return sendPrompt(shell, text, steers);
   const [draft, session] = [shell.draft.peek(), sessionOf(shell)];
   return mayGo.then((goes) => {
     // What was written on meanwhile, or belongs to another chat by now, is not what was to be sent.
     if (!goes || shell.draft.peek() !== draft || sessionOf(shell) !== session || isHindered(shell)) return false;
-    return sendPrompt(shell, text);
+    return sendPrompt(shell, text, steers);
   });
 }
 
@@ -35,12 +35,13 @@ function sessionOf(shell: Shell): string | undefined {
   return shell.panel.peek()?.session?.sessionId;
 }
 
-function sendPrompt(shell: Shell, text: string): true {
+function sendPrompt(shell: Shell, text: string, steers: boolean): true {
   if (shell.panel.peek()?.job.kind === "idle") {
     shell.transcript?.promptSent();
     shell.sending.value = shell.total.peek();
   }
-  shell.line.send({ type: "send", text });
+  if (steers) shell.announce(t("Sent to the answer that is being made"));
+  shell.line.send({ type: "send", text, ...(steers ? { steer: true } : {}) });
   return true;
 }
 

@@ -1,6 +1,7 @@
 /** What a screen reader reads out, by comparing rows with what was known of them: starts and ends, never tokens. */
 import type { AnswerRow, DividerRow, ErrorView, PanelSettings, PromptRow, Row } from "../../src/panel/contract.js";
-import { answerLook, dividerLook, type AnnouncedStatus } from "../../src/panel/statuses.js";
+import { answerLook, dividerLook, TOOL_STATES, type AnnouncedStatus } from "../../src/panel/statuses.js";
+import { TOOL_KINDS } from "../../src/panel/tools.js";
 import { RULE_STANDINGS, ruleStanding } from "../../src/panel/rules.js";
 import { t } from "../strings.js";
 import { formatCount } from "./numbers.js";
@@ -11,6 +12,8 @@ export interface Announcement {
 }
 
 type Rule = NonNullable<PromptRow["rules"]>[number];
+
+type Tool = AnswerRow["tools"][number];
 
 export class Announcer {
   /** The last known state of a row: what was announced once is not announced again. */
@@ -36,6 +39,13 @@ export class Announcer {
   read(rows: readonly Row[], settings: Pick<PanelSettings, "announce" | "locale">): readonly Announcement[] {
     const announcements: Announcement[] = [];
     for (const row of rows) {
+      if (row.kind === "answer") {
+        const isKnown = this.#known.has(row.id);
+        for (const tool of row.tools) {
+          const item = this.#toolNews(tool, isKnown);
+          if (item !== undefined && (item.assertive || settings.announce !== "off")) announcements.push(item);
+        }
+      }
       const before = this.#known.get(row.id);
       if (before === this.#remember(row)) continue;
       if (row.kind === "prompt") {
@@ -53,7 +63,21 @@ export class Announcer {
     return announcements;
   }
 
+  /** What became of a call since it was known; those of an older answer that was scrolled to are history. */
+  #toolNews(tool: Tool, isKnown: boolean): Announcement | undefined {
+    const before = this.#known.get(toolId(tool));
+    const now = this.#rememberTool(tool);
+    return (isKnown || now === "question" || now === "asks") && before !== now ? toolAnnouncement(tool) : undefined;
+  }
+
+  #rememberTool(tool: Tool): string {
+    const now = tool.question?.isOurs === true ? "question" : tool.asks === undefined ? tool.state : "asks";
+    this.#known.set(toolId(tool), now);
+    return now;
+  }
+
   #remember(row: Row): string {
+    if (row.kind === "answer") for (const tool of row.tools) this.#rememberTool(tool);
     const state =
       row.kind === "answer"
         ? phaseOf(row)
@@ -136,6 +160,19 @@ export function measure(markdown: string): { readonly words: number; readonly co
     }
   }
   return { words, codeBlocks };
+}
+
+function toolId({ id }: Tool): string {
+  return `tool ${id}`;
+}
+
+/** A question at once; how a call ended when there is time, but not of those that only looked. */
+function toolAnnouncement({ kind, state, title, summary, question, asks }: Tool): Announcement | undefined {
+  if (question?.isOurs === true) return { text: t("Gemini asks: {0}", title), assertive: true };
+  if (asks !== undefined) return { text: t("Gemini asks: {0}", asks.question), assertive: true };
+  const { announcement } = TOOL_STATES[state];
+  if (announcement === "" || (state === "ok" && TOOL_KINDS[kind].isQuiet)) return undefined;
+  return { text: t(announcement, [title, summary].filter(Boolean).join(", ")), assertive: false };
 }
 
 function dividerAnnouncement(row: DividerRow, locale: string): Announcement | undefined {

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { t } from "../strings.js";
 import { Blank } from "./blank.js";
+import { ChangesBar } from "./changesBar.js";
 import { Composer } from "./composer.js";
 import { ConfirmDialog } from "./confirm.js";
 import { carriesFiles, droppedUris } from "./drop.js";
@@ -13,6 +14,7 @@ import { Notices } from "./notices.js";
 import { Queue } from "./queue.js";
 import { useShell } from "./shell.js";
 import { isBlank } from "./standing.js";
+import { Tasks } from "./tasks.js";
 
 /** The whole panel. `onFeed` gets the element of the transcript, once; nothing here touches what is inside it. */
 export function App({ onFeed }: { readonly onFeed: (feed: HTMLElement) => void }) {
@@ -56,6 +58,8 @@ export function App({ onFeed }: { readonly onFeed: (feed: HTMLElement) => void }
         {panel === undefined ? null : (
           <>
             <Notices panel={panel} total={total} />
+            <Tasks panel={panel} />
+            <ChangesBar panel={panel} />
             <Queue panel={panel} />
             <Composer panel={panel} />
             <HelpDialog settings={panel.settings} />

@@ -48,7 +48,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
     setCaret(undefined);
   };
   const asking = useRef(false);
-  const send = () => {
+  const send = (steers = false) => {
     if (asking.current) return;
     const prompt = shell.draft.peek();
     const settle = (sent: boolean) => {
@@ -57,7 +57,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
       history.rest();
       if (shell.draft.peek() === prompt) setText(""); // it may have been written on while something was asked
     };
-    const sent = submit(shell, prompt);
+    const sent = submit(shell, prompt, steers);
     if (typeof sent === "boolean") settle(sent);
     else {
       asking.current = true;
@@ -96,12 +96,16 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
       historyUp: leavesUpwards(value, start, end, recalled),
       historyDown: leavesDownwards(value, start, end, recalled),
       hasQueue: panel.queue.length > 0,
+      canSteer: panel.work.canSteer,
     });
     if (command === undefined || (command === "newestMessage" && shell.total.peek() === 0)) return;
     event.preventDefault();
     switch (command) {
       case "send":
         send();
+        return;
+      case "steer":
+        send(true);
         return;
       case "newLine":
         replaceText(event.currentTarget, { start, end, text: "\n" });
@@ -179,6 +183,7 @@ export function Composer({ panel }: { readonly panel: PanelState }) {
       <ComposerBar
         panel={panel}
         hasText={text.trim() !== ""}
+        steer={() => send(true)}
         addFile={() => (shell.insertion.value = { text: "@", send: false })}
       />
     </form>

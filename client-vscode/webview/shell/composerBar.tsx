@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import type { PanelState } from "../../src/panel/contract.js";
+import type { Mode, PanelState } from "../../src/panel/contract.js";
 import { isOwnModel } from "../../src/panel/models.js";
+import { MODES } from "../../src/panel/tools.js";
 import { t } from "../strings.js";
 import { stop } from "./actions.js";
 import { Icon } from "./icon.js";
@@ -14,10 +15,12 @@ interface ComposerBarProps {
   readonly panel: PanelState;
   readonly hasText: boolean;
   readonly addFile: () => void;
+  /** Send into the turn that runs. */
+  readonly steer: () => void;
 }
 
 /** Below the text: what to add, which model, stop and send. */
-export function ComposerBar({ panel, hasText, addFile }: ComposerBarProps) {
+export function ComposerBar({ panel, hasText, addFile, steer }: ComposerBarProps) {
   const shell = useShell();
   const running = panel.job.kind !== "idle";
   const hindered = hindrance(panel);
@@ -46,7 +49,20 @@ export function ComposerBar({ panel, hasText, addFile }: ComposerBarProps) {
         <Icon name="chevronDown" />
       </button>
       <Menu name="model" label={t("Model")} items={modelItems(shell, panel)} class="popup-footer" />
+      <ModeButton panel={panel} />
       <span class="composer-space" />
+      {panel.work.canSteer ? (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={t("Send into this answer")}
+          title={t("Send into the answer that is being made ({0})", steerKey(panel))}
+          aria-disabled={!hasText || hindered !== undefined}
+          onClick={steer}
+        >
+          <Icon name="steer" />
+        </button>
+      ) : null}
       {running ? <StopButton job={panel.job} /> : null}
       <button
         type="submit"
@@ -59,6 +75,44 @@ export function ComposerBar({ panel, hasText, addFile }: ComposerBarProps) {
       </button>
     </div>
   );
+}
+
+/** What tools may do unasked; it can be changed while an answer is made. */
+function ModeButton({ panel }: { readonly panel: PanelState }) {
+  const shell = useShell();
+  const { mode } = panel.work;
+  const items = (Object.keys(MODES) as Mode[]).map((name) => ({
+    label: t(MODES[name].label),
+    detail: t(MODES[name].description),
+    checked: name === mode,
+    run: () => {
+      shell.line.send({ type: "mode", mode: name });
+      shell.focusComposer();
+    },
+  }));
+  return (
+    <>
+      <button
+        type="button"
+        class="model-button"
+        data-mode={mode}
+        aria-label={t("Mode: {0}", t(MODES[mode].label))}
+        title={t("{0}: {1}", t(MODES[mode].label), t(MODES[mode].description))}
+        disabled={panel.session?.heldBy !== undefined}
+        {...opens(shell, "mode", "menu")}
+      >
+        <Icon name="shield" />
+        <span class="model-name">{t(MODES[mode].label)}</span>
+        <Icon name="chevronDown" />
+      </button>
+      <Menu name="mode" label={t("Mode")} items={items} class="popup-footer" />
+    </>
+  );
+}
+
+function steerKey({ settings: { platform, sendWith } }: PanelState): string {
+  const control = platform === "mac" ? "⌘" : "Ctrl+";
+  return sendWith === "ctrlEnter" ? `${control}Shift+Enter` : `${control}Enter`;
 }
 
 function StopButton({ job }: { readonly job: PanelState["job"] }) {

@@ -43,6 +43,8 @@ function keys(settings: PanelSettings): readonly (readonly [string, string])[] {
   return [
     [enterSends ? "Enter" : `${control}+Enter`, t("Send; while an answer comes in, queue")],
     [enterSends ? "Shift+Enter" : "Enter", t("New line")],
+    [enterSends ? `${control}+Enter` : `${control}+Shift+Enter`, t("Send into the answer that is being made")],
+    ["Ctrl+Alt+Y", t("To what waits for your answer; then Y A N E D")],
     ["Esc", t("Close the list, else stop")],
     ["↑ ↓", t("Earlier prompts, from the first line")],
     ["Alt+↑", t("Edit the last queued prompt")],

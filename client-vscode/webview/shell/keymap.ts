@@ -23,6 +23,8 @@ export interface ComposerSituation {
   readonly listOpen: boolean;
   /** A turn or a compression runs. */
   readonly running: boolean;
+  /** A turn runs that a prompt can be sent into. */
+  readonly canSteer: boolean;
   /** ↑ would leave the text and go to an older prompt. */
   readonly historyUp: boolean;
   /** A prompt of the history is shown and the caret is in its last line. */
@@ -32,6 +34,7 @@ export interface ComposerSituation {
 
 export type ComposerCommand =
   | "send"
+  | "steer"
   | "newLine"
   | "stop"
   | "older"
@@ -53,7 +56,7 @@ export function composerCommand(press: KeyPress, situation: ComposerSituation): 
   }
   switch (press.key) {
     case "Enter":
-      return enterCommand(press, situation.sendWith);
+      return isSteering(press, situation) ? "steer" : enterCommand(press, situation.sendWith);
     case "Escape":
       return plain && situation.running ? "stop" : undefined;
     case "ArrowUp":
@@ -92,6 +95,12 @@ function enterCommand(press: KeyPress, sendWith: "enter" | "ctrlEnter"): "send" 
   if (press.shiftKey) return undefined;
   // A text area does nothing on Ctrl+Enter; people who come from the other setting expect a new line, never a lost key.
   return withControl ? "newLine" : "send";
+}
+
+/** Ctrl+Enter (⌘ on a Mac) goes into the turn that runs; with Shift too where Ctrl+Enter is the key that sends. */
+function isSteering(press: KeyPress, { canSteer, sendWith }: ComposerSituation): boolean {
+  const withControl = (press.ctrlKey || press.metaKey) && !press.altKey;
+  return canSteer && withControl && press.shiftKey === (sendWith === "ctrlEnter");
 }
 
 function onlyAlt(press: KeyPress): boolean {

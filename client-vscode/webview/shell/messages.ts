@@ -1,7 +1,7 @@
 /** Messages of the host, put where they belong: the shell's signals, the transcript, the live regions. */
 import type { PageCommand } from "../../src/panel/contract.js";
 import type { ShellMessage } from "../bridge.js";
-import { setStrings } from "../strings.js";
+import { setStrings, t } from "../strings.js";
 import { openFind } from "./actions.js";
 import type { DraftReporter } from "./draftReporter.js";
 import { Announcer, type Announcement } from "./announcer.js";
@@ -47,6 +47,9 @@ export class Messages {
       case "delta":
         if (shell.transcript?.appendDelta(message) === false) shell.line.resync();
         return;
+      case "output":
+        shell.transcript?.setOutput(message);
+        return;
       case "announce":
         shell.announce(message.text, message.assertive);
         return;
@@ -88,6 +91,14 @@ export class Messages {
         return;
       case "openRules":
         shell.openPopup("rules");
+        return;
+      case "openMode":
+        shell.openPopup("mode");
+        return;
+      case "toQuestion":
+        shell.closePopup();
+        if (shell.transcript?.focusQuestion(command.row, command.callId) !== true)
+          shell.announce(t("Nothing waits for an answer in this chat."));
         return;
       case "showPlace":
         shell.closePopup();

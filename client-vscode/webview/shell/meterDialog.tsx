@@ -4,7 +4,7 @@ import { t } from "../strings.js";
 import { compress } from "./actions.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
-import { compressionStart, contextParts, partLabels, slices } from "./meterParts.js";
+import { contextParts, partLabels, slices } from "./meterParts.js";
 import { formatCount, formatShare } from "./numbers.js";
 import { Popup } from "./popup.js";
 import { useShell } from "./shell.js";
@@ -70,7 +70,7 @@ interface ReportProps {
 
 function Report({ report, mode, locale }: ReportProps) {
   const parts = contextParts(report);
-  const start = compressionStart(report);
+  const start = report.compressionAt;
   const whole = Math.max(report.tokenLimit, report.tokenCount);
   return (
     <>

@@ -16,6 +16,7 @@ export const partLabels: Readonly<Record<PartName, string>> = {
   memory: "Memory files",
   ideContext: "Editor context",
   snapshot: "Snapshot",
+  constraints: "Rules and pins",
   messages: "Messages",
   toolOutputs: "Tool outputs",
   free: "Free",
@@ -28,6 +29,7 @@ const order: readonly PartName[] = [
   "memory",
   "ideContext",
   "snapshot",
+  "constraints",
   "messages",
   "toolOutputs",
   "free",
@@ -56,11 +58,4 @@ export function slices(parts: readonly Part[]): readonly Slice[] {
     before += tokens;
   }
   return all;
-}
-
-/** Tokens at which compression starts by itself; undefined while that is off. */
-export function compressionStart(
-  report: Pick<ContextReport, "tokenCount" | "tokensUntilCompression" | "tokenLimit" | "threshold">,
-): number | undefined {
-  return report.tokensUntilCompression === null ? undefined : Math.round(report.threshold * report.tokenLimit);
 }

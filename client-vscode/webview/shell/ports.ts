@@ -17,6 +17,13 @@ export interface TextDelta {
   readonly text: string;
 }
 
+export interface ToolOutput {
+  readonly rowId: string;
+  readonly version: number;
+  readonly callId: string;
+  readonly output: string;
+}
+
 export type FindMatch = PageResults["find"]["matches"][number];
 
 /** The part of `Transcript` that the shell uses. */
@@ -25,6 +32,10 @@ export interface TranscriptPort {
   setRows(total: number, from: number, rows: readonly Row[]): void;
   /** False if the text does not fit what is there. */
   appendDelta(delta: TextDelta): boolean;
+  /** More output of a tool that runs. */
+  setOutput(output: ToolOutput): void;
+  /** Gives the focus to the question of a call. False if it is not there. */
+  focusQuestion(row: number, callId: string): boolean;
   setState(state: PanelState): void;
   anchor(): ScrollAnchor;
   highlightMatches(matches: readonly FindMatch[]): void;

@@ -3,12 +3,13 @@ import { batch, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Action, ErrorView, PanelState, QueuedPrompt } from "../../src/panel/contract.js";
+import { MODES } from "../../src/panel/tools.js";
 import { CallError } from "../bridge.js";
 import { t } from "../strings.js";
 import type { HostLine, TranscriptPort } from "./ports.js";
 import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
 
-export type PopupName = "sessions" | "more" | "meter" | "model" | "rules" | "statistics" | "help";
+export type PopupName = "sessions" | "more" | "meter" | "model" | "mode" | "rules" | "statistics" | "help";
 
 export interface Confirmation {
   readonly question: string;
@@ -70,6 +71,7 @@ export class Shell {
       this.#reconcileQueue(next.queue);
       if (isPast(before, next)) this.#fallSilent();
       this.#tellFaults(before, next);
+      if (isModeNews(before, next)) this.announce(t(MODES[next.work.mode].announcement));
     });
   }
 
@@ -185,6 +187,12 @@ function startsNothing(before: PanelState | undefined, next: PanelState): boolea
   if (before === undefined) return false;
   const isAnother = before.session !== undefined && before.session.sessionId !== next.session?.sessionId;
   return isAnother || next.queue.length > before.queue.length;
+}
+
+/** The mode of the chat that is shown is another one than before. */
+function isModeNews(before: PanelState | undefined, next: PanelState): boolean {
+  if (before === undefined || before.session?.sessionId !== next.session?.sessionId) return false;
+  return before.work.mode !== next.work.mode;
 }
 
 function hasFault({ banner, daemon }: PanelState): boolean {

@@ -13,7 +13,7 @@ export function rangeOfMatch(
   article: HTMLElement,
   text: string,
   match: Match,
-  markdown: MarkdownView | undefined,
+  markdown: Pick<MarkdownView, "blockAt"> | undefined,
 ): Range | undefined {
   const words = text.slice(match.start, match.start + match.length);
   const block = markdown?.blockAt(match.start);

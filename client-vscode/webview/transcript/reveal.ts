@@ -118,6 +118,21 @@ export class Reveal {
     this.#pinnedItem = -1;
   }
 
+  /** Gives the focus to the question of a call in a row. False if there is none. */
+  question(row: number, callId: string): boolean {
+    const index = this.#bringIn(row);
+    const article = index === -1 ? undefined : this.#parts.viewport().mounted(index);
+    const questions = [...(article?.querySelectorAll<HTMLElement>("[data-question]") ?? [])];
+    const question = questions.find(({ dataset }) => dataset["question"] === callId) ?? questions[0];
+    if (article === undefined || question === undefined) return false;
+    const [from, box] = [article.getBoundingClientRect().top, question.getBoundingClientRect()];
+    this.#parts.viewport().stopFollowing();
+    this.#parts.viewport().reveal(index, { top: box.top - from, bottom: box.bottom - from });
+    question.focus({ preventScroll: true });
+    this.#pinnedItem = -1;
+    return true;
+  }
+
   /** A placeholder that had the focus gives it to the row that came for it. */
   keepFocus(index: number): void {
     const { viewport, roving } = this.#parts;

@@ -1,7 +1,7 @@
 /**
  * The focus inside the list: one message is a stop of the Tab key, and the buttons of a message are only while the focus is in it.
  */
-const BUTTONS = "button, summary, a[data-href], input";
+const BUTTONS = "button, summary, a[data-href], input, textarea";
 
 export class Roving {
   readonly #feed: HTMLElement;

@@ -9,6 +9,9 @@ const PATIENCE_MS = 10_000;
 /** Text appended to an answer; `version` is the row's new one, `at` the length that its field has before. */
 export type Delta = Omit<Extract<ToPage, { readonly type: "delta" }>, "rev" | "type">;
 
+/** What a running tool put out, as much of it as is shown. */
+export type Output = Omit<Extract<ToPage, { readonly type: "output" }>, "rev" | "type">;
+
 export class RowStore {
   readonly #rows = new Map<number, Row>();
   readonly #indexes = new Map<string, number>();
@@ -66,6 +69,15 @@ export class RowStore {
     const next: Row = { ...row, version, [field]: row[field] + text };
     this.#rows.set(index, next);
     return next;
+  }
+
+  /** A call put out more; nothing if its row is not here. */
+  setOutput({ rowId, version, callId, output }: Output): void {
+    const index = this.#indexes.get(rowId);
+    const row = index === undefined ? undefined : this.#rows.get(index);
+    if (index === undefined || row?.kind !== "answer") return;
+    const tools = row.tools.map((tool) => (tool.id === callId ? { ...tool, output } : tool));
+    this.#rows.set(index, { ...row, version, tools });
   }
 
   /** The page to ask for so that a row comes; none if it is here, or under way. `now` in ms. */

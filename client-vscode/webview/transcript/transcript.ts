@@ -10,7 +10,7 @@ import { RowList } from "./list.js";
 import { Navigator } from "./navigator.js";
 import { Reveal } from "./reveal.js";
 import { Roving } from "./roving.js";
-import { RowStore, type Delta } from "./rowStore.js";
+import { RowStore, type Delta, type Output } from "./rowStore.js";
 import type { RowContext } from "./rows/rowView.js";
 import { RowViews } from "./rowViews.js";
 import { Selected } from "./selected.js";
@@ -116,6 +116,17 @@ export class Transcript {
     if (this.#store.append(delta) === undefined) return false;
     this.#streams.appended(delta.rowId);
     return true;
+  }
+
+  /** More output of a tool that runs. */
+  setOutput(output: Output): void {
+    this.#store.setOutput(output);
+    this.#streams.appended(output.rowId);
+  }
+
+  /** Gives the focus to the question of a call; false if it is not on the page. */
+  focusQuestion(row: number, callId: string): boolean {
+    return this.#reveal.question(row, callId);
   }
 
   /** Everything around the rows. */

@@ -12,15 +12,17 @@ import msgspec
 
 from gemini_companion.cli.files import check_writable, read_session, read_text, write_whole
 from gemini_companion.cli.progress import PhaseLine
+from gemini_companion.cli.strategy_names import known_strategy
 from gemini_companion.engine.compression.types import FAULTS
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.compression.service import compress, compress_at_safe_point
 from gemini_companion.sessions.compression_state import Wish
-from gemini_companion.sessions.interchange.compressed import snapshot_place
+from gemini_companion.sessions.interchange.compressed import mark_of, snapshot_places
 from gemini_companion.sessions.interchange.importing import log_of, without_foreign_models
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.load import SettingsLoader
@@ -31,12 +33,13 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     from gemini_companion.adapters.storage.memory import MemoryStore
     from gemini_companion.wiring import build_services, data_directory, home_directory
 
+    strategy = known_strategy(options.strategy) if options.strategy is not None else None
     imported = without_foreign_models(read_session(options.file))
     system = read_text(options.system) if options.system else imported.system_instruction
     if options.output:
         check_writable(options.output)  # before a model is paid for a result that could not be written
     loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
-    settings = _settings(loaded.settings, options)
+    settings = _settings(loaded.settings, options, strategy)
     store = MemoryStore(str(data_directory(env) / "files" / f"compress-{time.time_ns()}"))
     services = build_services(env, store=store, settings=lambda: settings, with_environment=False)
     app = Application(services)
@@ -73,8 +76,10 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     return 1 if result.status in FAULTS else 0
 
 
-def _settings(settings: Settings, options: argparse.Namespace) -> Settings:
+def _settings(settings: Settings, options: argparse.Namespace, strategy: StrategyName | None) -> Settings:
     changes: dict[str, Any] = {}
+    if strategy is not None:
+        changes |= {"compression_strategy": strategy, "compression_compare": None}
     if options.token_limit is not None:
         changes["token_limit_override"] = options.token_limit
     if options.threshold is not None:
@@ -99,9 +104,7 @@ def _not_due(tokens: int, mark: int | None) -> CompressionResult:
 
 
 def _document(view: Sequence[Item], system: str | None, with_system: bool) -> bytes:
-    document: dict[str, Any] = {"history": [item.content for item in view]}
-    if (place := snapshot_place(view)) is not None:
-        document["snapshotAt"] = place
+    document: dict[str, Any] = {"history": [item.content for item in view], **mark_of(snapshot_places(view))}
     if with_system and system:
         document["systemInstruction"] = system
     return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"

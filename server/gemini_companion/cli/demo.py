@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gemini_companion.cli.demo_tools import REQUESTS, outcome_of, question_lines
 from gemini_companion.cli.demo_workspace import LOG_OUTPUT, QUESTIONS, RULE, make_workspace
 from gemini_companion.cli.lsp_client import LspClient
 from gemini_companion.cli.terminal import harmless
@@ -38,15 +39,18 @@ async def demo(env: Mapping[str, str], *, workspace: str | None, as_json: bool) 
                 raise InvalidInput(
                     f"{workspace} is no folder.", hint="Name a folder with some source files, or leave --workspace out."
                 )
-        run = _DemoRun(folder, as_json=as_json)
+        run = _DemoRun(folder, as_json=as_json, may_change=workspace is None)
         return await run.execute({**env, "COMPANION_DATA_DIR": str(Path(scratch) / "data")})
 
 
 class _DemoRun:
-    def __init__(self, folder: Path, *, as_json: bool) -> None:
+    def __init__(self, folder: Path, *, as_json: bool, may_change: bool) -> None:
         self._folder = folder
         self._json = as_json
-        self._client = LspClient(self._on_notification)
+        self._may_change = may_change
+        self._client = LspClient(self._on_notification, self._on_request)
+        self._names: dict[str, str] = {}
+        self._open: list[Path] = []
         self._receipts: list[dict[str, Any]] = []
         self._phase = ""
         self._column = 0
@@ -58,7 +62,7 @@ class _DemoRun:
         answer = await self._client.start(
             env,
             workspaceFolders=[{"uri": uri, "name": self._folder.name}],
-            initializationOptions={"trusted": True, "clientName": "demo"},
+            initializationOptions={"trusted": True, "clientName": "demo", "supports": ["confirmTool"]},
         )
         try:
             await self._act(answer, started)
@@ -79,7 +83,7 @@ class _DemoRun:
         self._say(f"A real server runs as a child process and speaks LSP over stdio. Workspace: {self._folder}")
         self._say(f"Model: {models['current']} ({models['reason']}). {models['hint']}")
 
-        files = self._open_files()
+        files = self._open = self._open_files()
         self._chapter("2", "A chat that sees the editor")
         self._say(
             "Open files: "
@@ -141,6 +145,8 @@ class _DemoRun:
         self._say(
             f"The model gets {len(kinds)} contents again, word for word, and the question asked since is still there."
         )
+        if self._may_change:
+            await self._use_tools()
         stats = await ask("gemini/stats")
         self._step("summary", stats=stats, before=before["tokenCount"], after=after["tokenCount"])
         self._chapter("✓", "That was it")
@@ -149,6 +155,17 @@ class _DemoRun:
             " again. `gemini-companion serve` is what your editor starts; `gemini-companion editor` prints its"
             " configuration."
         )
+
+    async def _use_tools(self) -> None:
+        self._chapter("7", "Tools: it looks by itself, and asks before it changes or runs anything")
+        for path in self._open:  # this editor would not reload them
+            self._client.notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+        for request in REQUESTS:
+            await self._chat(request)
+        reverted = await self._client.request("gemini/changes/revert")
+        self._step("reverted", **reverted)
+        names = ", ".join(Path(path).name for path in reverted["reverted"])
+        self._say(f"Taken back, word for word: {names}. What a command did outside of files cannot be.")
 
     # --- what the editor's side does
 
@@ -188,6 +205,16 @@ class _DemoRun:
         """Send a long prompt, as in every real session."""
         await self._chat(LOG_OUTPUT, f"(pastes {LOG_OUTPUT.count(chr(10)):,} lines of a test log and asks what failed)")
 
+    def _on_request(self, method: str, params: Any) -> Any:
+        """Say yes, as the person of the demo."""
+        if method != "gemini/confirmTool":
+            return None
+        self._step("asked", **params)
+        for line in question_lines(params):
+            self._say_as_is(_dim(f"   ? {line}"))
+        self._say_as_is("   → the demo says: yes, once")
+        return {"outcome": "once"}
+
     def _on_notification(self, method: str, params: Any) -> None:
         if method != "gemini/event":
             return
@@ -200,6 +227,11 @@ class _DemoRun:
                 self._receipt(event)
             case "compressionProgress":
                 self._progress(event)
+            case "toolCallStarted":
+                self._names[event["toolCallId"]] = event["name"]
+            case "toolCallCompleted":
+                self._step("called", **{key: value for key, value in event.items() if key != "type"})
+                self._say_as_is(_dim(f"   ✓ {outcome_of(event, self._names[event['toolCallId']])}"))
             case _:
                 pass
 
@@ -214,6 +246,11 @@ class _DemoRun:
         if not self._json:
             self._end_line()
             print(_wrapped(text, self._width))
+
+    def _say_as_is(self, line: str) -> None:
+        if not self._json:
+            self._end_line()
+            print(line)
 
     def _chapter(self, number: str, title: str) -> None:
         if not self._json:

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from gemini_companion.cli.files import read_text, write_whole
+from gemini_companion.cli.strategy_names import known_strategy
 from gemini_companion.cli.terminal import on_one_line
 from gemini_companion.engine.errors import CompanionError, InvalidInput
 from gemini_companion.evaluation.arms import named_arm
@@ -21,7 +22,7 @@ from gemini_companion.evaluation.html_report import html_report
 from gemini_companion.evaluation.plan import Plan, cells_of, parse_passes
 from gemini_companion.evaluation.recall_rows import measure_recall, recall_lines
 from gemini_companion.evaluation.strategy_table import strategy_table, with_table
-from gemini_companion.evaluation.summarisers.registry import parse_summariser
+from gemini_companion.evaluation.summarisers.registry import identity_of, parse_summariser
 from gemini_companion.evaluation.synthetic import synthetic_corpus
 from gemini_companion.evaluation.text_report import aligned, table
 
@@ -33,7 +34,8 @@ def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
     plan = _plan(options)
     corpus = load_corpus(Path(options.corpus)) if options.corpus else synthetic_corpus()
     chosen = sampled(corpus, options.sample)
-    cells = cells_of(plan, chosen, corpus)
+    models = {name: identity_of(parse_summariser(name), env) for name in plan.summarisers}
+    cells = cells_of(plan, chosen, corpus, models)
     folder = Path(options.out) if options.out else None
     kept = ResultFolder(_made(folder) / "cells") if folder is not None else None
     progress = _Progress(len(cells))
@@ -77,12 +79,7 @@ def evaluate(env: Mapping[str, str], options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> Plan:
-    from gemini_companion.engine.compression.strategies.registry import STRATEGIES
-
-    strategies = _listed(options.strategies)
-    unknown = [name for name in strategies if name not in STRATEGIES]
-    if unknown:
-        raise InvalidInput(f"{unknown[0]!r} is no strategy.", hint=f"Known: {', '.join(STRATEGIES)}.")
+    strategies = tuple(map(known_strategy, _listed(options.strategies)))
     if options.resume and not options.out:
         raise InvalidInput("--resume needs --out: the folder of the run that goes on.")
     if options.recall and not options.corpus:

@@ -27,11 +27,17 @@ class DaemonError(CompanionError):
 class LspClient:
     """One connection over the standard streams of a child process.
 
-    `on_notification` is called with method and params, in the order in which notifications arrive.
+    `on_notification` is called with method and params, in the order in which notifications arrive; `on_request`
+    answers what the daemon asks.
     """
 
-    def __init__(self, on_notification: Callable[[str, Any], None]) -> None:
+    def __init__(
+        self,
+        on_notification: Callable[[str, Any], None],
+        on_request: Callable[[str, Any], Any] = lambda method, params: None,
+    ) -> None:
         self._on_notification = on_notification
+        self._on_request = on_request
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._process: asyncio.subprocess.Process | None = None
@@ -105,7 +111,8 @@ class LspClient:
     def _take(self, message: dict[str, Any]) -> None:
         if "method" in message:
             if "id" in message:
-                self._send({"jsonrpc": "2.0", "id": message["id"], "result": None})
+                result = self._on_request(message["method"], message.get("params"))
+                self._send({"jsonrpc": "2.0", "id": message["id"], "result": result})
             else:
                 self._on_notification(message["method"], message.get("params"))
             return

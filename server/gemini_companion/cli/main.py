@@ -89,6 +89,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
             from gemini_companion.cli.recall import recall_
 
             return run_interruptibly(recall_(env, options))
+        case "changes":
+            from gemini_companion.cli.changes import changes
+
+            return run_interruptibly(changes(env, options))
         case "editor":
             from gemini_companion.cli.editor import show_configuration
 
@@ -150,6 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     compress.add_argument("--output", metavar="FILE", help="write the new history there")
     compress.add_argument("--model", metavar="MODEL", help="the conversation's model")
     compress.add_argument("--auto", action="store_true", help="only if the threshold is reached")
+    compress.add_argument("--strategy", metavar="NAME", help="where to cut and what to keep: split, hierarchical, …")
     compress.add_argument("--instructions", metavar="TEXT", default="", help="what the snapshot should heed")
     compress.add_argument("--token-limit", metavar="N", type=_count, help="the model's limit, in tokens")
     compress.add_argument("--threshold", metavar="X", type=_share, help="share of the limit for --auto, 0 to 1")
@@ -186,10 +191,23 @@ def _parser() -> argparse.ArgumentParser:
     quality.add_argument("--json", action="store_true", help="print one JSON object")
     quality.add_argument("--html", metavar="FILE", help="write a page there")
     recall = commands.add_parser("recall", help="find what was said in this project's sessions")
-    recall.add_argument("query", metavar="QUERY", help="some words, or a question")
+    recall.add_argument("query", metavar="QUERY", nargs="?", help="some words, or a question")
     recall.add_argument("--session", metavar="ID", help="in this session only")
+    recall.add_argument("--call", metavar="ID", help="all that this tool call put out, in the session named")
     recall.add_argument("--limit", metavar="N", type=_up_to_fifty, default=10, help="how many to show, 1 to 50")
     recall.add_argument("--json", action="store_true")
+
+    changes = commands.add_parser("changes", help="what the model did to files, and putting them back")
+    changes.add_argument(
+        "action", nargs="?", choices=("list", "revert"), default="list", help="list them with diffs, or put files back"
+    )
+    changes.add_argument("--session", metavar="ID", help="of this session, else of the newest one")
+    changes.add_argument("--turn", metavar="ID", help="put back what this turn changed")
+    changes.add_argument("--since", metavar="TURN", help="put back what this turn and all later ones changed")
+    changes.add_argument("--path", metavar="FILE", help="put this file back")
+    changes.add_argument("--change", metavar="ID", help="take a revert back")
+    changes.add_argument("--dry-run", action="store_true", help="say what would be put back, and change nothing")
+    changes.add_argument("--json", action="store_true")
 
     editor = commands.add_parser("editor", help="print an editor's configuration, or the names of the editors")
     editor.add_argument(

@@ -12,6 +12,9 @@
 ;;   M-x gemini-status           show where compression stands
 ;;   M-x gemini-undo             take the last compression back
 ;;   M-x gemini-cancel           stop the answer or the compression that runs
+;; Before Gemini changes a file or runs a command, eglot asks you in the minibuffer; edits come as edits of the server, which
+;; `eglot-confirm-server-initiated-edits' at nil applies without asking again.
+;;
 ;;   M-x eglot-code-actions      the same questions as code actions (eglot waits 10 seconds for their answers, `gemini' longer)
 
 ;;; Code:

@@ -7,7 +7,11 @@
 --   :GeminiCompress [guidance]  compress the chat
 --   :GeminiStatus               show where compression stands
 --   :GeminiUndo                 take the last compression back
---   :GeminiCancel               stop the answer or the compression that runs
+--   :GeminiCancel               stop the answer, the command or the compression that runs
+--   :GeminiMode plan            only look; or ask (before anything is changed or run), acceptEdits
+--   :GeminiRevert               take the newest change of files back
+--
+-- Before Gemini changes a file or runs a command, Neovim asks you (vim.ui.select); edits of open files can be undone with u.
 
 vim.lsp.config('gemini_companion', {
   cmd = { 'gemini-companion', 'serve' },
@@ -20,6 +24,8 @@ vim.lsp.enable('gemini_companion')
 -- So far code actions work (gra), and their answers come as messages. From here on answers stream into a window of their own.
 local answers = vim.api.nvim_create_buf(false, true)
 vim.bo[answers].filetype = 'markdown'
+
+local titles = {} -- of calls of tools
 
 local function show(text)
   if vim.fn.bufwinid(answers) == -1 then
@@ -35,6 +41,10 @@ vim.lsp.handlers['gemini/event'] = function(_, params)
     show('> ' .. (event.prompt[1].text or '…'):gsub('\n', '\n> ') .. '\n\n')
   elseif event.type == 'messageDelta' then
     show(event.text)
+  elseif event.type == 'toolCallStarted' then
+    titles[event.toolCallId] = event.title or event.name
+  elseif event.type == 'toolCallCompleted' then
+    show(('\n- %s: %s\n\n'):format(titles[event.toolCallId], event.summary or event.outcome))
   elseif event.type == 'messageDiscarded' then
     show('\n\n*(That was cut short. Once more:)*\n\n')
   elseif event.type == 'turnFailed' or event.type == 'turnCancelled' then
@@ -72,6 +82,9 @@ local function request(method, params)
         local outcome = result.stopped and 'Not answered: ' .. result.stopped
         outcome = outcome or result.message or result.compression and result.compression.message
         outcome = outcome or result.cancelled == false and 'Nothing is running.'
+        outcome = outcome or result.mode and 'Mode: ' .. result.mode
+        for _, conflict in ipairs(result.conflicts or {}) do outcome = conflict.path .. ' is left as it is: ' .. conflict.reason end
+        outcome = outcome or result.reverted and 'Put back: ' .. table.concat(result.reverted, ', ')
         if outcome then vim.notify(outcome) end
       end
     end)
@@ -108,3 +121,8 @@ command('GeminiStatus', function() -- put into words by the server
 end, {})
 command('GeminiUndo', function() request('gemini/compression/undo', {}) end, {})
 command('GeminiCancel', function() request('gemini/cancel', {}) end, {})
+command('GeminiMode', function(opts) request('gemini/session/mode', { mode = opts.args }) end, {
+  nargs = 1,
+  complete = function() return { 'ask', 'acceptEdits', 'plan' } end,
+})
+command('GeminiRevert', function() request('gemini/changes/revert', {}) end, {})

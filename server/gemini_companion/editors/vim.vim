@@ -6,7 +6,12 @@
 "   :GeminiCompress [guidance]  compress the chat
 "   :GeminiStatus               show where compression stands
 "   :GeminiUndo                 take the last compression back
-"   :GeminiCancel               stop the answer or the compression that runs
+"   :GeminiCancel               stop the answer, the command or the compression that runs
+"   :GeminiMode plan            only look; or ask (before anything is changed or run), acceptEdits
+"   :GeminiRevert               take the newest change of files back
+"
+" Before Gemini changes a file or runs a command, Vim asks you; what it changed on the disk is read in again.
+"
 "   autocmd User GeminiAnswered ...   do something after every answer
 "
 " The daemon starts with the first command, in the folder where Vim is then.
@@ -19,6 +24,7 @@ let g:gemini_companion_command = get(g:, 'gemini_companion_command', ['gemini-co
 
 let s:job = v:null
 let s:answers = -1
+let s:titles = {} " of calls of tools
 let s:opened = {} " the changedtick that was sent last, by buffer number
 
 " ---- the window with the answers
@@ -58,6 +64,10 @@ function! s:Receive(channel, message) abort
   let method = get(a:message, 'method', '')
   if method ==# 'gemini/event'
     call s:ShowEvent(a:message.params.event)
+  elseif method ==# 'window/showMessageRequest'
+    let titles = map(copy(get(a:message.params, 'actions', [])), {_, action -> action.title})
+    let chosen = confirm(a:message.params.message, join(titles, "\n"), len(titles), 'Question')
+    call ch_sendexpr(s:job, {'id': a:message.id, 'result': chosen > 0 ? {'title': titles[chosen - 1]} : v:null})
   elseif method ==# 'window/showMessage'
     call s:Notify(a:message.params.message, a:message.params.type == 1)
   elseif method ==# '$/progress'
@@ -72,6 +82,11 @@ function! s:ShowEvent(event) abort
     call s:Show('> ' .. substitute(get(a:event.prompt[0], 'text', '...'), "\n", "\n> ", 'g') .. "\n\n")
   elseif a:event.type ==# 'messageDelta'
     call s:Show(a:event.text)
+  elseif a:event.type ==# 'toolCallStarted'
+    let s:titles[a:event.toolCallId] = get(a:event, 'title', a:event.name)
+  elseif a:event.type ==# 'toolCallCompleted'
+    call s:Show("\n- " .. s:titles[a:event.toolCallId] .. ': ' .. get(a:event, 'summary', a:event.outcome) .. "\n\n")
+    call s:ReadAgain()
   elseif a:event.type ==# 'messageDiscarded'
     call s:Show("\n\n*(That was cut short. Once more:)*\n\n")
   elseif a:event.type ==# 'turnFailed' || a:event.type ==# 'turnCancelled'
@@ -114,6 +129,14 @@ function! s:ShowOutcome(result) abort
     call s:Notify('Not answered: ' .. a:result.stopped)
   elseif has_key(a:result, 'message')
     call s:Notify(a:result.message)
+  elseif has_key(a:result, 'mode')
+    call s:Notify('Mode: ' .. a:result.mode)
+  elseif has_key(a:result, 'reverted')
+    for conflict in a:result.conflicts
+      call s:Notify(conflict.path .. ' is left as it is: ' .. conflict.reason)
+    endfor
+    call s:Notify('Put back: ' .. join(a:result.reverted, ', '))
+    call s:ReadAgain()
   elseif type(compression) == v:t_dict
     call s:Notify(compression.message)
   elseif get(a:result, 'cancelled', v:true) is v:false
@@ -183,6 +206,14 @@ function! s:Synchronise() abort
   endfor
 endfunction
 
+function! s:ReadAgain() abort " what has no unsaved edits, and was changed on the disk
+  let kept = &autoread
+  set autoread
+  silent! checktime
+  let &autoread = kept
+  call s:Synchronise()
+endfunction
+
 " ---- the commands
 
 function! s:Ask(prompt, first, last, is_range) abort
@@ -229,6 +260,8 @@ command! -nargs=* GeminiCompress call s:Run('gemini/compress', {'instructions': 
 command! GeminiStatus call s:Run('workspace/executeCommand', {'command': 'gemini.compressionStatus'}, {_ -> 0})
 command! GeminiUndo call s:Run('gemini/compression/undo', {})
 command! GeminiCancel call s:Run('gemini/cancel', {})
+command! -nargs=1 GeminiMode call s:Run('gemini/session/mode', {'mode': <q-args>})
+command! GeminiRevert call s:Run('gemini/changes/revert', {})
 
 augroup gemini_companion
   autocmd!

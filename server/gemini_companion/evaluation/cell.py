@@ -27,7 +27,7 @@ from gemini_companion.evaluation.summarisers.registry import build_model, parse_
 from gemini_companion.evaluation.summarisers.writing import Adversarial
 from gemini_companion.evaluation.virtual_clock import VirtualClock
 
-METHOD: Final = 1
+METHOD: Final = 2
 """Rises with every change of the method, so that older results are not taken for newer ones."""
 
 DEFAULT_STRATEGY: Final = "split"
@@ -47,11 +47,16 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     replicate: int = 0
     passes: int
+    model: str = ""
+    """What the summariser's name stood for when it began, where that may be something else later: see `identity_of`."""
 
     @property
     def key(self) -> str:
         """A hash of parameters and version: the name of its result's file."""
-        data = msgspec.json.encode((METHOD, __version__, self))
+        fields = msgspec.to_builtins(self)
+        if not self.model:
+            del fields["model"]  # as it was before there was one
+        data = msgspec.json.encode((METHOD, __version__, fields))
         return hashlib.blake2b(data, digest_size=12).hexdigest()
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.facts.fact import FactKind, FactSource
-from gemini_companion.engine.facts.retention import FactCache, text_of_content, wanted_facts
+from gemini_companion.engine.facts.retention import FactCache, placed_facts, text_of_content
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.evaluation.grading import fact_stands, plain, plain_contents, rule_stands, stands
@@ -102,11 +102,13 @@ class Measure:
 
     def _fact_shares(self, haystack: str) -> dict[str, Share]:
         """By kind, the facts of the contents that are not in the request as they were said."""
-        hidden = [content for content in self.said if self._plain_of(content) not in haystack]
-        sources = [FactSource(index, content, index) for index, content in enumerate(hidden)]
+        is_hidden = [self._plain_of(content) not in haystack for content in self.said]
+        end = max((place for place, hidden in enumerate(is_hidden, start=1) if hidden), default=0)
+        sources = [FactSource(index, content, index) for index, content in enumerate(self.said[:end])]
         found: dict[str, list[bool]] = {}
-        for fact in wanted_facts(sources, cache=self._cache):
-            found.setdefault(f"facts.{fact.kind}", []).append(stands(_needle(fact.kind, fact.text), haystack))
+        for place, fact in placed_facts(sources, later=self.said[end:], cache=self._cache):
+            if is_hidden[place]:
+                found.setdefault(f"facts.{fact.kind}", []).append(stands(_needle(fact.kind, fact.text), haystack))
         return {name: Share(sum(kept), len(kept)) for name, kept in sorted(found.items())}
 
     def _plain_of(self, content: Content) -> str:

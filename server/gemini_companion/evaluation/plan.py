@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -25,10 +25,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """After which passes the table has a row; the last is how many there are."""
 
 
-def cells_of(plan: Plan, chosen: Sequence[Conversation], corpus: Sequence[Conversation]) -> list[Cell]:
+def cells_of(
+    plan: Plan,
+    chosen: Sequence[Conversation],
+    corpus: Sequence[Conversation],
+    models: Mapping[str, str] | None = None,
+) -> list[Cell]:
     """Every cell, seed by seed, so that an interrupted run has some of everything.
 
-    `corpus` is what conversations go on with; `chosen` are those that are measured.
+    `corpus` is what conversations go on with; `chosen` are those that are measured; `models` says what summarisers
+    stand for whose names alone do not.
     """
     families: dict[str, str] = {}
     for conversation in corpus:
@@ -46,6 +52,7 @@ def cells_of(plan: Plan, chosen: Sequence[Conversation], corpus: Sequence[Conver
             seed=seed,
             replicate=replicate,
             passes=max(plan.passes),
+            model=(models or {}).get(summariser, ""),
         )
         for seed in range(1, plan.seeds + 1)
         for replicate in range(plan.replicates)

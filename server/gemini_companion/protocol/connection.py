@@ -49,6 +49,8 @@ class Connection:
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
+        self.is_leaving = False
+        """The client has said goodbye, or its stream has ended: what is cancelled now, nobody cancelled."""
         self._last_request = 0
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self.name = "client"

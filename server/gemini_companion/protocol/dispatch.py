@@ -174,6 +174,7 @@ class Dispatcher:
             raise protocol_error(NOT_INITIALIZED, "The first request must be initialize.")
         elif method == "shutdown":
             self._is_shut_down = True
+            self.connection.is_leaving = True
             self.calls.start(call_id, method, functools.partial(self.calls.cancel_all, but=call_id))
         elif len(self.calls) >= MAX_IN_FLIGHT:
             fault = Overloaded("Too many requests wait for an answer.", hint="Wait for some of them, then try again.")
@@ -276,6 +277,7 @@ class Dispatcher:
             return
         self.is_closed = True
         self.connection.abandon()
+        self.connection.is_leaving = True
         await self.calls.close()
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):

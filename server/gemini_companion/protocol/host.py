@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from gemini_companion.protocol.asking import ConnectionAsker
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.paths import path_of
@@ -42,6 +43,8 @@ class Host:
             opt_out=frozenset(options.opt_out_events),
             trusted=options.trusted,
         )
+        self.client.asker = ConnectionAsker(connection, options.supports, self.client.editor.uri)
+        self.client.is_leaving = lambda: connection.is_leaving
         self.set_editor_settings = on_editor_settings
         self._on_workspace = on_workspace
 

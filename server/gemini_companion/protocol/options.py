@@ -16,5 +16,5 @@ class InitializationOptions(msgspec.Struct, frozen=True, kw_only=True, rename="c
     them.
     """
     supports: tuple[str, ...] = ()
-    """Requests that it answers: `confirmTool`, `openDiff`."""
+    """Requests that it answers: `confirmTool`, `openDiff`, `askUser`, `diagnostics`."""
     client_name: str | None = None

@@ -19,8 +19,27 @@ from gemini_companion.engine.errors import (
     Unauthenticated,
 )
 from gemini_companion.protocol import lsp
-from gemini_companion.protocol.client_types import ConfirmToolParams, ConfirmToolResult, OpenDiffParams, OpenDiffResult
-from gemini_companion.protocol.handlers import chat, compression, constraints, editor, recall, sessions
+from gemini_companion.protocol.client_types import (
+    AskUserParams,
+    AskUserResult,
+    ConfirmToolParams,
+    ConfirmToolResult,
+    DiagnosticsParams,
+    DiagnosticsResult,
+    OpenDiffParams,
+    OpenDiffResult,
+)
+from gemini_companion.protocol.handlers import (
+    changes,
+    chat,
+    commands,
+    compression,
+    constraints,
+    editor,
+    recall,
+    sessions,
+    tools,
+)
 from gemini_companion.protocol.methods import (
     Method,
     Notification,
@@ -58,6 +77,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="What the model gets, or everything that was ever written. A page's cursor into the model's view holds until its epoch changes."),
     request("gemini/chat", chat.chat, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded),
             doc="Send a prompt. Deltas come as events; the result is the whole answer. Prompts wait for each other in order."),
+    request("gemini/chat/resume", chat.resume, errors=(*_ASKS, InvalidInput, ContextOverflow, Blocked, Overloaded),
+            doc="Go on with a turn that was interrupted, or that used all its rounds, where it stands."),
     request("gemini/cancel", chat.cancel, errors=_READS, doc="Stop a job, whoever started it."),
     request("gemini/compress", compression.compress, errors=(*_ASKS, InvalidInput, StaleVersion),
             doc="Compress the history, or preview what that would give."),
@@ -91,6 +112,17 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="The rules that the person set, pins among them: proposed, in force, released."),
     request("gemini/constraints/set", constraints.set_, errors=(*_WRITES, InvalidInput),
             doc="Take a rule in, propose, release or reword it, or make a new one."),
+    request("gemini/session/mode", tools.mode, errors=_WRITES,
+            doc="What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too)."),
+    request("gemini/tools", tools.list_, errors=_READS, doc="The tools of a session, its tasks, and the questions that wait."),
+    request("gemini/rules", tools.rules, errors=_READS, doc="The rules of consent in force, and where they come from."),
+    request("gemini/rules/revoke", tools.revoke, errors=(*_WRITES, InvalidInput), doc="Take a rule of the session's or of the user's back."),
+    request("gemini/commands", commands.list_, errors=_READS, doc="The commands that run, and background ones that ended."),
+    request("gemini/commands/stop", commands.stop, errors=_WRITES, doc="End a command and all that it started."),
+    request("gemini/changes", changes.list_, errors=_READS, doc="The files that turns changed, newest turn first, with diffs."),
+    request("gemini/changes/revert", changes.revert, errors=(*_WRITES, InvalidInput),
+            doc="Put files back as they were, three-way where the person edited meanwhile. A revert can be reverted."),
+    request("gemini/changes/keep", changes.keep, errors=_WRITES, doc="The changes are wanted: they are not counted any more."),
     request("gemini/models", sessions.models, errors=_READS, doc="The models, which one answers, and why."),
     request("gemini/stats", sessions.stats, errors=_READS, doc="Sums over a session."),
     request("gemini/events/replay", sessions.replay, errors=_READS,
@@ -124,6 +156,10 @@ TO_CLIENT: Final[tuple[ServerNotification[Any] | ServerRequest[Any, Any], ...]] 
     ServerNotification(EVENT, EventParams, doc="What happens in a session that the client is subscribed to."),
     ServerNotification(STATUS_CHANGED, CompressionStatusReport, doc="Where compression stands, on every change of it."),
     ServerRequest("gemini/confirmTool", ConfirmToolParams, ConfirmToolResult, doc="May this tool run?"),
+    ServerRequest("gemini/askUser", AskUserParams, AskUserResult, doc="The model asks the person."),
+    ServerRequest(
+        "gemini/diagnostics", DiagnosticsParams, DiagnosticsResult, doc="What does the editor report for these files?"
+    ),
     ServerRequest("gemini/openDiff", OpenDiffParams, OpenDiffResult, doc="Show a proposed change."),
 )
 

@@ -112,6 +112,15 @@ class ChatParams(_Params, frozen=True, kw_only=True):
     session_id: str | None = None
     model: str | None = None
     replaces: str | None = None
+    steer: bool = False
+    """If a turn of the session is under way, the prompt goes along with its next round; it answers for both."""
+    work_done_token: Token | None = None
+
+
+class ResumeParams(_Params, frozen=True, kw_only=True):
+    """Go on with the newest turn of a session where it stands."""
+
+    session_id: str | None = None
     work_done_token: Token | None = None
 
 
@@ -212,14 +221,17 @@ class ReplayParams(_Params, frozen=True, kw_only=True):
 
 
 class RecallParams(_Params, frozen=True, kw_only=True):
-    """What to recall: what answers `query`, or a turn or an entry by its id.
+    """What to recall: what answers `query`; or a turn, an entry, or the output of a tool's call by its id.
 
-    In all sessions of the project unless one is named. `limit` is for a query; a turn is given whole.
+    In all sessions of the project unless one is named, as it must be with a call's. `limit` is for a query, `offset`
+    for a call's output: the character to begin with. A turn is given whole.
     """
 
     query: str | None = None
     turn_id: str | None = None
     entry_id: str | None = None
+    tool_call_id: str | None = None
+    offset: Annotated[int, Meta(ge=0)] = 0
     session_id: str | None = None
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
 

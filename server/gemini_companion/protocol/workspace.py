@@ -19,6 +19,11 @@ class TextDocument(Protocol):
         """The whole text."""
         ...
 
+    @property
+    def version(self) -> int | None:
+        """The client's number of this text."""
+        ...
+
 
 class Folder(Protocol):
     """A root folder of the workspace."""

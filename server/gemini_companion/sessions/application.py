@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Iterable
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,14 +13,13 @@ from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.sessions.cancelling import cancel_job
 from gemini_companion.sessions.clients import Client, Switch
-from gemini_companion.sessions.compression.service import compress, compress_at_safe_point, compress_by_prompt
+from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
-from gemini_companion.sessions.events import PromptQueued, SettingsChanged, TitleChanged, TrustChanged
+from gemini_companion.sessions.events import SettingsChanged, TitleChanged, TrustChanged
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
-from gemini_companion.sessions.interchange.compressed import snapshot_place
+from gemini_companion.sessions.interchange.compressed import snapshot_places
 from gemini_companion.sessions.interchange.importing import copied, entries_until, import_file
-from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.models.names import requested_model
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.registry import SessionRegistry
@@ -30,19 +28,22 @@ from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.session_info import session_info
 from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression, unescaped
-from gemini_companion.sessions.turn.replacing import check_replaceable
+from gemini_companion.sessions.turn.starting import Start
 from gemini_companion.sessions.turn.titles import Titles
-from gemini_companion.sessions.turn.turn import Turn
+from gemini_companion.settings.trust import reported_trust
 
 
 class Application:
     """Everything that a connection can ask for, whatever the protocol. One per process."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, tooling: Tooling | None = None) -> None:
         self.services = services
+        self.tooling = tooling or Tooling()
         self.clients: dict[str, Client] = {}
         self._sessions = SessionRegistry(services, self.subscribers, self._is_current)
+        self.tooling.commands.use(self._sessions.get)
         self._titles = Titles(services)
 
     # --- clients
@@ -56,9 +57,8 @@ class Application:
         self.clients.pop(client.client_id, None)
 
     def trusted(self) -> bool | None:
-        """Whether the clients trust the workspace: false if one does not, `None` if none has reported it."""
-        reports = [client.trusted for client in self.clients.values() if client.trusted is not None]
-        return all(reports) if reports else None
+        """Whether the clients trust the workspace, as far as they have reported it; see `reported_trust`."""
+        return reported_trust((client.trusted, client.folders) for client in self.clients.values())
 
     def folders(self) -> tuple[str, ...]:
         """The workspace folders of all clients, absolute paths, each once."""
@@ -66,8 +66,7 @@ class Application:
 
     def notify_trust(self, client: Client) -> None:
         """Emit a change of trust to the client's current session."""
-        session = self._sessions.held(client.current or "")
-        if session is not None:
+        if session := self._sessions.held(client.current or ""):
             session.emit(TrustChanged(trusted=self.trusted() or False))
 
     def notify_settings(self, keys: tuple[str, ...]) -> None:
@@ -187,6 +186,8 @@ class Application:
                 session = await self._sessions.load(session_id)
             switch.to(session_id)
         await refresh_environment(session)
+        if self._sessions.held(session_id) is session:
+            Start(session, client, self.tooling).resume_if_asked()
         return session_info(await self.services.store.meta(session_id), session)
 
     async def subscribe(self, client: Client, session_id: str, *, on: bool) -> None:
@@ -229,6 +230,7 @@ class Application:
         session = self._sessions.get(session_id)
         if session is not None:
             await session.stop("delete")
+            await self.tooling.commands.end(session_id)
         await self._sessions.delete(session_id)
         for client in self.clients.values():
             client.forget(session_id)
@@ -240,7 +242,7 @@ class Application:
         view, log = history.curated(), list(history.entries)
         contents = [item.content for item in view]
         return await asyncio.to_thread(
-            encode_session, session.meta, log, contents, format, snapshot_at=snapshot_place(view)
+            encode_session, session.meta, log, contents, format, snapshots_at=snapshot_places(view)
         )
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
@@ -272,13 +274,15 @@ class Application:
         session_id: str | None = None,
         model: str | None = None,
         replaces: str | None = None,
+        steer: bool = False,
     ) -> ChatResult:
         """Answer a prompt, in the order of the session's lane. A slash command for compression runs that instead.
 
         Two slashes before a word stand for one, which begins no command.
 
         `model` is used for this session from the first answer on. `replaces` is the id of the newest turn, which leaves
-        the view once this answer is there. Raises the `CompanionError`s of `Turn.run`, and `Overloaded`.
+        the view once this answer is there. With `steer` it goes along with the turn under way, if there is one. Raises
+        the `CompanionError`s of `Turn.run`, and `Overloaded`.
         """
         check_prompt(prompt)
         session = await self.hold(client, session_id)
@@ -286,24 +290,21 @@ class Application:
         if guidance is not None:
             return await compress_by_prompt(session, client, guidance)
         prompt = unescaped(prompt)
-        if replaces is not None and session.lane.is_idle:  # otherwise the turn checks it when it runs
-            check_replaceable(session, replaces)
-        turn = Turn(
-            session=session,
-            safe_point=partial(compress_at_safe_point, session),
-            turn_id=self.services.new_id("turn"),
-            client=client,
-            prompt=prompt,
-            asked_model=requested_model(model),
-            replaces=replaces,
-        )
-        job = Job("turn", turn.turn_id, turn.run, abandon=turn.abandon, client=client.client_id)
-        busy_with = session.lane.current.kind if session.lane.current else "turn"
-        if position := session.lane.submit(job):
-            session.emit(PromptQueued(position=position, because=busy_with), turn.turn_id)
+        start = Start(session, client, self.tooling)
+        return await self._finish(session, client, start.chat(prompt, model=model, replaces=replaces, steer=steer))
+
+    async def resume(self, client: Client, session_id: str | None = None) -> ChatResult:
+        """Go on with the newest turn where it stands: after its last round, or a failure, or an end of the daemon.
+
+        Raises `InvalidInput` if it cannot go on, and what `chat` raises.
+        """
+        session = await self.hold(client, session_id)
+        return await self._finish(session, client, Start(session, client, self.tooling).resume())
+
+    async def _finish(self, session: Session, client: Client, turn: Awaitable[ChatResult]) -> ChatResult:
         try:
             with client.following(session.session_id):
-                return await job.wait(client.client_id)
+                return await turn
         finally:
             await self._after_turn(session)
 
@@ -329,10 +330,9 @@ class Application:
         return CancelResult(cancelled=stopped)
 
     async def close(self) -> None:
-        """End every job and release every session."""
+        """End every job and command, and release every session."""
         await asyncio.gather(*(session.stop("shutdown") for session in self._sessions))  # they share a transaction
-        for session in self._sessions:
-            session.channel.keep_deltas()
+        await self.tooling.commands.close()
         await self._titles.close()
         await self._sessions.close()
         await self.services.store.close()

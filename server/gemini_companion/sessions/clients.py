@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Protocol
 
+from gemini_companion.sessions.asking import Asker
 from gemini_companion.sessions.editor import Editor
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.results import CompressionStatusReport
@@ -73,6 +74,8 @@ class Client:
         """Event types that it does not want; see `wants`."""
         self.trusted = trusted
         """Whether it trusts the workspace, `None` if it has not reported that."""
+        self.is_leaving: Callable[[], bool] = lambda: False
+        """Whether its window is closing: what is cancelled then, no person cancelled."""
         self.folders: tuple[str, ...] = ()
         """Absolute paths of its workspace folders."""
         self.current: str | None = None
@@ -85,6 +88,8 @@ class Client:
         self._taken = 0
         """The number of the switch that led to the current session."""
         self.editor = Editor(client_id)
+        self.asker: Asker | None = None
+        """Its person and its editor, where they can be asked."""
         self._named: set[str] = set()
         self._followed: Counter[str] = Counter()
 

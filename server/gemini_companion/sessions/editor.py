@@ -127,6 +127,10 @@ class Editor:
         """The open document of this path, or `None`."""
         return self._buffers.get(path)
 
+    def buffers(self) -> list[tuple[str, Buffer]]:
+        """The open documents and their paths."""
+        return list(self._buffers.items())
+
     def text(self, path: str, selection: tuple[TextPosition, TextPosition]) -> str:
         """The text of a range of an open document, empty if it is not open."""
         buffer = self._buffers.get(path)

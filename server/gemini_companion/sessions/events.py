@@ -6,7 +6,7 @@ Each event is a Struct tagged by `type`. Durations are milliseconds, counts are 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -21,7 +21,22 @@ from gemini_companion.engine.history.log import (
     Usage,
     Withheld,
 )
+from gemini_companion.sessions.event import SessionEvent
 from gemini_companion.sessions.results import ErrorData
+from gemini_companion.sessions.tool_events import (
+    ChangesChanged,
+    CommandsChanged,
+    MaxToolRoundsReached,
+    ModeChanged,
+    OutputsMasked,
+    PromptSteered,
+    TodosChanged,
+    ToolCallCompleted,
+    ToolCallProgress,
+    ToolCallStarted,
+    ToolQuestionAnswered,
+    ToolQuestionAsked,
+)
 
 Phase: TypeAlias = Literal["hook", "truncating", "summarising", "verifying", "repairing", "counting", "installing"]
 PHASE_TEXTS: Final[Mapping[Phase, str]] = {
@@ -36,31 +51,27 @@ PHASE_TEXTS: Final[Mapping[Phase, str]] = {
 """What each phase is called for people, in English."""
 
 
-class _Event(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
-    pass
-
-
-class TurnStarted(_Event, tag="turnStarted", frozen=True, kw_only=True):
+class TurnStarted(SessionEvent, tag="turnStarted", frozen=True, kw_only=True):
     """A prompt's turn has begun."""
 
     prompt: tuple[Part, ...]
     model: str
 
 
-class PromptQueued(_Event, tag="promptQueued", frozen=True, kw_only=True):
+class PromptQueued(SessionEvent, tag="promptQueued", frozen=True, kw_only=True):
     """A prompt waits, at `position` from 1, because a turn or a compression runs."""
 
     position: int
     because: Literal["turn", "compression"]
 
 
-class ModelLoading(_Event, tag="modelLoading", frozen=True, kw_only=True):
+class ModelLoading(SessionEvent, tag="modelLoading", frozen=True, kw_only=True):
     """The model runs on this machine and is being loaded into memory; its answer comes after that."""
 
     model: str
 
 
-class MessageDelta(_Event, tag="messageDelta", frozen=True, kw_only=True):
+class MessageDelta(SessionEvent, tag="messageDelta", frozen=True, kw_only=True):
     """A piece of the answer."""
 
     text: str
@@ -68,7 +79,7 @@ class MessageDelta(_Event, tag="messageDelta", frozen=True, kw_only=True):
     """From 1; rises when the answer is requested again within the turn."""
 
 
-class ThoughtDelta(_Event, tag="thoughtDelta", frozen=True, kw_only=True):
+class ThoughtDelta(SessionEvent, tag="thoughtDelta", frozen=True, kw_only=True):
     """A piece of the model's reasoning, as far as the model shows it."""
 
     text: str
@@ -76,7 +87,7 @@ class ThoughtDelta(_Event, tag="thoughtDelta", frozen=True, kw_only=True):
     """As in `messageDelta`."""
 
 
-class MessageDiscarded(_Event, tag="messageDiscarded", frozen=True, kw_only=True):
+class MessageDiscarded(SessionEvent, tag="messageDiscarded", frozen=True, kw_only=True):
     """The deltas of this attempt are void; the next attempt starts over."""
 
     attempt: int
@@ -84,31 +95,7 @@ class MessageDiscarded(_Event, tag="messageDiscarded", frozen=True, kw_only=True
     """A sentence for people."""
 
 
-class ToolCallStarted(_Event, tag="toolCallStarted", frozen=True, kw_only=True):
-    """A tool runs."""
-
-    tool_call_id: str
-    name: str
-    args: dict[str, Any]
-
-
-class ToolCallProgress(_Event, tag="toolCallProgress", frozen=True, kw_only=True):
-    """Output of a running tool."""
-
-    tool_call_id: str
-    output: str
-
-
-class ToolCallCompleted(_Event, tag="toolCallCompleted", frozen=True, kw_only=True):
-    """A tool ended."""
-
-    tool_call_id: str
-    outcome: str
-    summary: str
-    duration_ms: int
-
-
-class TurnCompleted(_Event, tag="turnCompleted", frozen=True, kw_only=True):
+class TurnCompleted(SessionEvent, tag="turnCompleted", frozen=True, kw_only=True):
     """The answer is whole and stored."""
 
     finish_reason: str
@@ -116,20 +103,20 @@ class TurnCompleted(_Event, tag="turnCompleted", frozen=True, kw_only=True):
     duration_ms: int
 
 
-class TurnFailed(_Event, tag="turnFailed", frozen=True, kw_only=True):
+class TurnFailed(SessionEvent, tag="turnFailed", frozen=True, kw_only=True):
     """The turn ended in an error; the view is as before it."""
 
     error: ErrorData
 
 
-class TurnCancelled(_Event, tag="turnCancelled", frozen=True, kw_only=True):
+class TurnCancelled(SessionEvent, tag="turnCancelled", frozen=True, kw_only=True):
     """The turn was cancelled."""
 
     by: str
     """The client's id, or a reason: `interrupted`, `delete`, `shutdown`."""
 
 
-class ModelChanged(_Event, tag="modelChanged", frozen=True, kw_only=True):
+class ModelChanged(SessionEvent, tag="modelChanged", frozen=True, kw_only=True):
     """Another model answers from here on."""
 
     from_: str = msgspec.field(name="from")
@@ -137,7 +124,7 @@ class ModelChanged(_Event, tag="modelChanged", frozen=True, kw_only=True):
     reason: str
 
 
-class UsageUpdated(_Event, tag="usageUpdated", frozen=True, kw_only=True):
+class UsageUpdated(SessionEvent, tag="usageUpdated", frozen=True, kw_only=True):
     """The meter. `tokensUntilCompression` is absent while automatic compression is off."""
 
     token_count: int
@@ -148,7 +135,7 @@ class UsageUpdated(_Event, tag="usageUpdated", frozen=True, kw_only=True):
     """The count has reached the threshold."""
 
 
-class IdeContextSent(_Event, tag="ideContextSent", frozen=True, kw_only=True):
+class IdeContextSent(SessionEvent, tag="ideContextSent", frozen=True, kw_only=True):
     """The receipt: what of the editor went to the model, what was withheld and why."""
 
     kind: Literal["full", "delta"]
@@ -165,28 +152,28 @@ class IdeContextSent(_Event, tag="ideContextSent", frozen=True, kw_only=True):
     """Open files that were left out because only so many go along."""
 
 
-class FilesAttached(_Event, tag="filesAttached", frozen=True, kw_only=True):
+class FilesAttached(SessionEvent, tag="filesAttached", frozen=True, kw_only=True):
     """The files and folders that the prompt mentions: what of them went to the model, what was withheld and why."""
 
     files: tuple[Attachment, ...]
     withheld: tuple[Withheld, ...]
 
 
-class ContextWindowWillOverflow(_Event, tag="contextWindowWillOverflow", frozen=True, kw_only=True):
+class ContextWindowWillOverflow(SessionEvent, tag="contextWindowWillOverflow", frozen=True, kw_only=True):
     """The prompt does not fit; nothing was sent."""
 
     estimated_request_token_count: int
     remaining_token_count: int
 
 
-class CompressionStarted(_Event, tag="compressionStarted", frozen=True, kw_only=True):
+class CompressionStarted(SessionEvent, tag="compressionStarted", frozen=True, kw_only=True):
     """A compression runs."""
 
     compression_id: str
     trigger: Trigger
 
 
-class CompressionProgress(_Event, tag="compressionProgress", frozen=True, kw_only=True):
+class CompressionProgress(SessionEvent, tag="compressionProgress", frozen=True, kw_only=True):
     """A compression entered a phase; `block` of `blocks`, from 1, where the history is summarised in several."""
 
     compression_id: str
@@ -196,33 +183,33 @@ class CompressionProgress(_Event, tag="compressionProgress", frozen=True, kw_onl
     blocks: int | None = None
 
 
-class CompressionCompleted(_Event, tag="compressionCompleted", frozen=True, kw_only=True):
+class CompressionCompleted(SessionEvent, tag="compressionCompleted", frozen=True, kw_only=True):
     """A compression ended as planned, or found nothing to do. The id is that of its `compressionStarted`."""
 
     compression_id: str
     result: CompressionResult
 
 
-class CompressionFailed(_Event, tag="compressionFailed", frozen=True, kw_only=True):
+class CompressionFailed(SessionEvent, tag="compressionFailed", frozen=True, kw_only=True):
     """A compression changed nothing, and why. The id is that of its `compressionStarted`."""
 
     compression_id: str
     result: CompressionResult
 
 
-class CompressionCancelled(_Event, tag="compressionCancelled", frozen=True, kw_only=True):
+class CompressionCancelled(SessionEvent, tag="compressionCancelled", frozen=True, kw_only=True):
     """A compression was cancelled; nothing was changed."""
 
     compression_id: str
 
 
-class CompressionUndone(_Event, tag="compressionUndone", frozen=True, kw_only=True):
+class CompressionUndone(SessionEvent, tag="compressionUndone", frozen=True, kw_only=True):
     """Compressions were taken out of force; ids, newest first."""
 
     undone: tuple[str, ...]
 
 
-class ChatCompressed(_Event, tag="chatCompressed", frozen=True, kw_only=True):
+class ChatCompressed(SessionEvent, tag="chatCompressed", frozen=True, kw_only=True):
     """The history is shorter now."""
 
     tokens_before: int
@@ -230,38 +217,38 @@ class ChatCompressed(_Event, tag="chatCompressed", frozen=True, kw_only=True):
     trigger: Trigger
 
 
-class LoopDetected(_Event, tag="loopDetected", frozen=True, kw_only=True):
+class LoopDetected(SessionEvent, tag="loopDetected", frozen=True, kw_only=True):
     """The model repeats itself."""
 
     kind: str
     detail: str
 
 
-class MaxTurnsReached(_Event, tag="maxTurnsReached", frozen=True, kw_only=True):
+class MaxTurnsReached(SessionEvent, tag="maxTurnsReached", frozen=True, kw_only=True):
     """`model.maxSessionTurns` is used up."""
 
     limit: int
 
 
-class MemoryChanged(_Event, tag="memoryChanged", frozen=True, kw_only=True):
+class MemoryChanged(SessionEvent, tag="memoryChanged", frozen=True, kw_only=True):
     """Memory files changed; absolute paths."""
 
     paths: tuple[str, ...]
 
 
-class SettingsChanged(_Event, tag="settingsChanged", frozen=True, kw_only=True):
+class SettingsChanged(SessionEvent, tag="settingsChanged", frozen=True, kw_only=True):
     """Settings changed; dotted keys."""
 
     keys: tuple[str, ...]
 
 
-class ConstraintsChanged(_Event, tag="constraintsChanged", frozen=True, kw_only=True):
+class ConstraintsChanged(SessionEvent, tag="constraintsChanged", frozen=True, kw_only=True):
     """The rules changed: all of them, oldest first. It has the turn's id if a prompt brought that about."""
 
     constraints: tuple[Constraint, ...]
 
 
-class HookRan(_Event, tag="hookRan", frozen=True, kw_only=True):
+class HookRan(SessionEvent, tag="hookRan", frozen=True, kw_only=True):
     """A hook ran."""
 
     event: str
@@ -270,13 +257,13 @@ class HookRan(_Event, tag="hookRan", frozen=True, kw_only=True):
     duration_ms: int
 
 
-class TitleChanged(_Event, tag="titleChanged", frozen=True, kw_only=True):
+class TitleChanged(SessionEvent, tag="titleChanged", frozen=True, kw_only=True):
     """The session has a new title: generated, or set by a client."""
 
     title: str
 
 
-class TrustChanged(_Event, tag="trustChanged", frozen=True, kw_only=True):
+class TrustChanged(SessionEvent, tag="trustChanged", frozen=True, kw_only=True):
     """The workspace became trusted, or ceased to be."""
 
     trusted: bool
@@ -292,6 +279,15 @@ Event: TypeAlias = (
     | ToolCallStarted
     | ToolCallProgress
     | ToolCallCompleted
+    | ToolQuestionAsked
+    | ToolQuestionAnswered
+    | PromptSteered
+    | MaxToolRoundsReached
+    | ModeChanged
+    | TodosChanged
+    | ChangesChanged
+    | CommandsChanged
+    | OutputsMasked
     | TurnCompleted
     | TurnFailed
     | TurnCancelled
@@ -317,5 +313,5 @@ Event: TypeAlias = (
     | TrustChanged
 )
 
-EVENTS: tuple[type[_Event], ...] = tuple(Event.__args__)
+EVENTS: tuple[type[SessionEvent], ...] = tuple(Event.__args__)
 """Every event, in the order of the protocol's table."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from gemini_companion.engine.errors import Cancelled, Overloaded
+from gemini_companion.engine.history.content import Part
 
 T = TypeVar("T")
 JobKind: TypeAlias = Literal["turn", "compression"]
@@ -20,6 +22,16 @@ QUEUE_LIMIT: Final = 16
 
 SETTLE_SECONDS: Final = 0.07
 """Seconds that a cancelled request waits for its job, which may have committed; an answer is due within 0.1 s."""
+
+
+@dataclass(slots=True)
+class Steered:
+    """A prompt that a turn under way takes along."""
+
+    prompt: tuple[Part, ...]
+    client_id: str
+    is_taken: bool = False
+    """It stands in the log."""
 
 
 class Job(Generic[T]):
@@ -37,10 +49,13 @@ class Job(Generic[T]):
         *,
         abandon: Callable[[str], Awaitable[None]] | None = None,
         client: str = "",
+        steer: Callable[[tuple[Part, ...], str], Steered | None] | None = None,
     ) -> None:
         self.kind: JobKind = kind
         self.job_id = job_id
         self.client = client
+        self.steer = steer
+        """Takes a prompt of the client with this id along, while the job can; `None` if it never does."""
         self.cancelled_by = ""
         self._run = run
         self._abandon = abandon
@@ -139,6 +154,11 @@ class Lane:
     def is_idle(self) -> bool:
         """True if nothing runs or waits, and no end of what was cancelled is still being written."""
         return not self._holders and not self._withdrawn
+
+    @property
+    def has_turn(self) -> bool:
+        """True if a turn runs or waits."""
+        return bool(self._turns) or any(job.kind == "turn" for job in self._holders)
 
     def submit(self, job: Job[Any]) -> int:
         """Start the job, or queue it. Returns its position in the queue from 1, or 0 if it runs.

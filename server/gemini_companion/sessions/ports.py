@@ -108,8 +108,27 @@ class RecallStore(Protocol):
         ...
 
 
+class VersionStore(Protocol):
+    """The bytes of files before and after they were changed. They stay as long as a session needs them and there is
+    room; the oldest turns' go first. A session that is forked shares them. Every method raises `StorageFault`.
+    """
+
+    async def save(self, session_id: str, turn_id: str, versions: Sequence[bytes]) -> None:
+        """Keep versions, each of at most `MAX_VERSION` bytes, for a turn; they are on disk when this returns."""
+        ...
+
+    async def load(self, digest: str) -> bytes | None:
+        """The version with this SHA-256, `None` if it is gone. Raises `StorageFault` too if it is damaged."""
+        ...
+
+
 class SessionStore(Protocol):
     """Durable append-only logs. Every method raises `StorageFault`; those with an id also `SessionNotFound`."""
+
+    @property
+    def versions(self) -> VersionStore:
+        """Versions of changed files."""
+        ...
 
     @property
     def recall(self) -> RecallStore:
@@ -158,8 +177,11 @@ class SessionStore(Protocol):
         """Read the constraints of the whole project, oldest first, released ones included."""
         ...
 
-    async def save_constraint(self, constraint: Constraint) -> None:
-        """Add a constraint of the project, or replace the one with its id; it is on disk when this returns."""
+    async def save_constraints(self, constraints: Sequence[Constraint]) -> bool:
+        """Add constraints of the project, or replace those with their ids, all at once.
+
+        They are on disk when this returns; False, and nothing is saved, if those in force would be over the budget.
+        """
         ...
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
@@ -194,6 +216,14 @@ class SessionStore(Protocol):
 
         A file of this name and content is taken as it is; if the content differs, the new one's name gets a number.
         """
+        ...
+
+    async def keep_file(self, session_id: str, name: str, path: str) -> str:
+        """Move a file of ours in as a private text, whatever had the name; returns its new path."""
+        ...
+
+    async def read_text(self, session_id: str, name: str) -> str | None:
+        """A private text by the name that `save_text` used, what is no text in it replaced; `None` if there is none."""
         ...
 
     async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:

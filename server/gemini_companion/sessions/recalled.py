@@ -24,6 +24,8 @@ class RecallHit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
     """How the two entries before it begin, oldest first, at most 200 characters each."""
     after: tuple[str, ...] = ()
     """The same of the two entries after it."""
+    characters: int = 0
+    """Of a call's output all that there are; `text` has some of them, from the asked offset on."""
     is_hidden: bool = False
     """A compression hides it from the model in its session."""
 

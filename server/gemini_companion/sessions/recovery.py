@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from gemini_companion.engine.history.log import ResumeEntry, TurnEndEntry
+from gemini_companion.engine.history.rounds import finished_to, open_reply
+from gemini_companion.engine.history.tool_entries import CallRecord
 from gemini_companion.sessions.channel import EVENT_NUMBERS
 from gemini_companion.sessions.events import CompressionCancelled, TurnCancelled
 from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.tool_events import ToolCallCompleted
+from gemini_companion.sessions.tools.resuming import lost_results
 
 _LOOK_BACK: Final = 4 * EVENT_NUMBERS
 """How far back beginnings without an end are sought: a process may have reserved numbers more than once, and one that
@@ -22,23 +27,45 @@ async def recover(session: Session, first_event: int) -> None:
     """
     drafts: list[Draft] = []
     interrupted = list(session.open_turns)
+    lost: list[tuple[str, CallRecord]] = []
     for turn_id in interrupted:
-        stamp = session.stamp()
-        drafts.append(
-            lambda seq, stamp=stamp, turn_id=turn_id: TurnEndEntry(
-                **stamp, seq=seq, turn_id=turn_id, outcome="interrupted"
-            )
-        )
+        ended, records = _ends_of(session, turn_id)
+        drafts += ended
+        lost += ((turn_id, record) for record in records)
     if session.history.entries:
         resumed = session.stamp()
         drafts.append(lambda seq: ResumeEntry(**resumed, seq=seq))
     if drafts:
         await session.append(*drafts)
     turns, compressions = await _without_end(session, first_event)
+    for turn_id, record in lost:
+        completed = ToolCallCompleted(
+            tool_call_id=record.call_id, outcome=record.outcome, summary=record.summary, duration_ms=0
+        )
+        session.emit(completed, turn_id)
     for turn_id in dict.fromkeys((*turns, *interrupted)):
         session.emit(TurnCancelled(by="interrupted"), turn_id)
     for compression_id in compressions:
         session.emit(CompressionCancelled(compression_id=compression_id))
+
+
+def _ends_of(session: Session, turn_id: str) -> tuple[list[Draft], Sequence[CallRecord]]:
+    """The entries that end a turn, and the calls whose results are lost.
+
+    Finished rounds stay. So does an answer whose calls a person was being asked about, as long as nothing had begun:
+    the turn can go on there.
+    """
+    entries, stamp = session.history.entries, session.stamp()
+    reply, calls = open_reply(entries, turn_id), session.tools_state.calls_of(turn_id)
+
+    def end(seq: int, kept_to: int) -> TurnEndEntry:
+        return TurnEndEntry(**stamp, seq=seq, turn_id=turn_id, outcome="interrupted", kept_to=kept_to)
+
+    if reply is not None and any(call.state != "asked" for call in calls):
+        results, records = lost_results(session, reply)
+        return [results, lambda seq: end(seq, seq - 1)], records
+    kept_to = reply.seq if reply is not None and calls else finished_to(entries, turn_id)
+    return [lambda seq: end(seq, kept_to)], ()
 
 
 async def _without_end(session: Session, first_event: int) -> tuple[list[str], list[str]]:

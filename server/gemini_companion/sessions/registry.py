@@ -107,7 +107,9 @@ class SessionRegistry:
         self._remnants.pop(session_id, None)
 
     async def close(self) -> None:
-        """End what goes on by itself."""
+        """End what goes on by itself, and keep what is still to be kept for replay."""
+        for session in self:
+            session.channel.keep_deltas()
         if self._letting_go is not None:
             await asyncio.wait({self._letting_go})
 

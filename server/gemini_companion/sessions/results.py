@@ -22,10 +22,11 @@ from gemini_companion.engine.history.log import (
     Withheld,
 )
 from gemini_companion.engine.history.retention import Retention
+from gemini_companion.engine.history.tool_entries import CallRecord, Mode
 from gemini_companion.engine.history.verdict import StrategyName, Verdict
 from gemini_companion.engine.tokens.ledger import RequestParts
 
-StopReason: TypeAlias = Literal["contextWindowWillOverflow", "loopDetected", "maxTurns", "blocked"]
+StopReason: TypeAlias = Literal["contextWindowWillOverflow", "loopDetected", "maxTurns", "maxToolRounds", "blocked"]
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -46,6 +47,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """Process id of another process that holds it for writing."""
     warnings: tuple[str, ...] = ()
     """After an import: what could not be read and was left out, as sentences."""
+    mode: Mode = "ask"
+    """What its tools may do unasked."""
 
 
 class SessionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -114,6 +117,8 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """Of a prompt: files that it names and that were not attached, and why."""
     receipt: ContextReceipt | None = None
     """Of the kind `ide`, in a transcript."""
+    calls: tuple[CallRecord, ...] = ()
+    """Of tool results: what became of each call, in their order."""
     model: str | None = None
     """Of a reply in a transcript, as the next three."""
     finish_reason: str | None = None
@@ -165,6 +170,8 @@ class CompressionStatusReport(msgspec.Struct, frozen=True, kw_only=True, rename=
     """Why the threshold is not the one of the settings, as a sentence; absent where it is."""
     verdict: Verdict | msgspec.UnsetType = msgspec.UNSET
     """Whether compressing now would pay for itself; absent while there is nothing to compress."""
+    compression_at: int | msgspec.UnsetType = msgspec.UNSET
+    """Tokens at which automatic compression starts: by its threshold, or by the cap; absent while it is off."""
 
 
 class CompressionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -220,6 +227,8 @@ class ContextReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Share of the limit at which automatic compression starts."""
     tokens_until_compression: int | None
     """`None` while automatic compression is off."""
+    compression_at: int | msgspec.UnsetType = msgspec.UNSET
+    """Tokens at which automatic compression starts: by its threshold, or by the cap; absent while it is off."""
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.sessions.models.registry import ModelRegistry
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
+from gemini_companion.sessions.question_vectors import QuestionVectors
 from gemini_companion.sessions.results import ErrorData
 from gemini_companion.settings.effective import Settings
+from gemini_companion.tools.ports import Ports
+from gemini_companion.tools.registry import ToolRegistry
 
 
 def describe_plainly(fault: CompanionError) -> ErrorData:
@@ -41,5 +44,11 @@ class Services:
     trusted: Callable[[], bool] = lambda: False
     """Whether the workspace is trusted now."""
     describe_fault: Callable[[CompanionError], ErrorData] = describe_plainly
+    questions: QuestionVectors = field(default_factory=QuestionVectors)
+    """The vectors of what is searched for by meaning."""
     with_environment: bool = True
     """False where a file's history is compressed, which has a system instruction of its own or none."""
+    tools: ToolRegistry = field(default_factory=ToolRegistry)
+    """What the model can call, as far as its provider calls tools."""
+    ports: Ports | None = None
+    """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""

@@ -16,6 +16,7 @@ from gemini_companion.engine.compression.experience import Experience
 from gemini_companion.engine.compression.undo import can_undo
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.facts.retention import FactCache
+from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
@@ -32,6 +33,8 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
 )
 from gemini_companion.engine.history.sendable import sendable
+from gemini_companion.engine.history.tool_entries import Mode, SteerEntry, ToolCallEntry
+from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
@@ -41,9 +44,11 @@ from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event, UsageUpdated
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.offering import Offering
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import CompressionStatusReport
 from gemini_companion.sessions.services import Services
+from gemini_companion.sessions.surroundings import Surroundings
 from gemini_companion.sessions.trigger import Costs, Mark, mark_of, mode_of
 
 logger = logging.getLogger(__name__)
@@ -68,6 +73,7 @@ class Session:
         self.channel = channel
         self.ledger = ledger or TokenLedger()
         self.history = History(self.ledger.measure)
+        self.tools_state = ToolState()
         self.breaker = Breaker()
         self.experience = Experience()
         self.lane = Lane()
@@ -89,12 +95,14 @@ class Session:
         self._due_ide_tokens = 0
         """Tokens of the IDE context when it last left the view: the next request sends it again, so it is counted."""
         self.editor_knowledge = EditorKnowledge(self.history)
+        self.rules_lock = asyncio.Lock()
+        """Held from where rules are judged by those in force until they are logged."""
         self.last_used = 0.0  # seconds on the monotonic clock
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
-        self._system_tokens: tuple[str | None, int] = (None, 0)
-        self._environment_tokens: tuple[Content | None, int] = (None, 0)
+        self._surroundings = Surroundings(self.ledger)
+        self._offering = Offering(services)
         for entry in entries:
             self._take_in(entry)
 
@@ -166,8 +174,9 @@ class Session:
 
     def _take_in(self, entry: Entry) -> None:
         epoch = self.history.epoch
-        ide_tokens = 0 if _only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
+        ide_tokens = 0 if only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
         self.history.apply(entry)
+        self.tools_state.apply(entry)
         self.breaker.apply(entry)
         self.experience.apply(entry)
         if self.history.epoch != epoch and ide_tokens:
@@ -175,10 +184,13 @@ class Session:
         match entry:
             case IdeContextEntry():
                 self._due_ide_tokens = 0
+                self.open_turns[entry.turn_id] = None
             case PromptEntry():
                 self.turns += 1
                 self.open_turns[entry.turn_id] = None
-            case ReplyEntry() | ToolResultEntry():
+            case ReplyEntry() | ToolResultEntry() | SteerEntry():
+                self.open_turns[entry.turn_id] = None
+            case ToolCallEntry() if entry.state != "ended":  # that may come after the end of its turn
                 self.open_turns[entry.turn_id] = None
             case TurnEndEntry():
                 self.open_turns.pop(entry.turn_id, None)
@@ -250,21 +262,24 @@ class Session:
             self.services.settings(), asked=self.asked_model, session_model=self.meta.model
         )
 
+    @property
+    def mode(self) -> Mode:
+        """What tools may do unasked: as a person chose, else as the settings say."""
+        return self.tools_state.chosen_mode or self.services.settings().tools.mode
+
+    def declarations(self, choice: ModelChoice) -> tuple[dict[str, Any], ...]:
+        """The function declarations of a request to this model."""
+        return self._offering.declarations(choice, self.mode)
+
     def limit(self, choice: ModelChoice) -> int:
         """Tokens that the model accepts in one request."""
         return self.services.models.limit(self.services.settings(), choice.name)
 
     def parts(self) -> RequestParts:
         """Estimated tokens of the next request without its prompt, part by part."""
-        if self._system_tokens[0] is not self.system_instruction:
-            self._system_tokens = (
-                self.system_instruction,
-                round(self.ledger.count_text(self.system_instruction or "")),
-            )
-        if self._environment_tokens[0] is not self.environment:
-            tokens = self.ledger.measure(self.environment).tokens if self.environment else 0
-            self._environment_tokens = (self.environment, tokens)
-        surroundings = RequestParts(system_instruction=self._system_tokens[1], environment=self._environment_tokens[1])
+        surroundings = self._surroundings.parts(
+            self.system_instruction, self.environment, self.declarations(self.choice())
+        )
         totals = self.history.totals()
         return surroundings.with_totals(totals._replace(ide_context=totals.ide_context + self._due_ide_tokens))
 
@@ -315,6 +330,7 @@ class Session:
             mode=mode_of(settings, mark),
             is_due=left == 0,
             verdict=verdict or msgspec.UNSET,
+            compression_at=msgspec.UNSET if mark.tokens is None else mark.tokens,
             compressions=len(self.history.compressions),
             can_undo=any(map(can_undo, self.history.in_force.values())),
         )
@@ -332,9 +348,3 @@ class Session:
             contents.insert(0, self.environment)
         contents.extend(more)
         return sendable(contents)
-
-
-def _only_appends(entry: Entry) -> bool:
-    """True for the entries of which a log mostly consists, and which leave the view's epoch alone."""
-    ended_well = isinstance(entry, TurnEndEntry) and entry.outcome == "completed"
-    return ended_well or isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)

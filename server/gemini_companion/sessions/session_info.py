@@ -28,4 +28,5 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
         ),
         parent=meta.parent,
         held_by=meta.held_by,
+        mode=session.mode if session is not None else "ask",
     )

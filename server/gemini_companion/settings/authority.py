@@ -37,6 +37,11 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "context.fileName": "editor",
     "context.importFormat": "everybody",
     "context.discoveryMaxDirs": "editor",
+    "tools.core": "trusted",
+    "tools.allowed": "trusted",
+    "tools.exclude": "everybody",
+    "tools.confirmationRequired": "trusted",
+    "tools.shell.inactivityTimeout": "editor",
     "tools.truncateToolOutputThreshold": "trusted",
     "mcpServers": "trusted",
     "hooks": "trusted",
@@ -56,6 +61,14 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.compression.adaptive": "editor",
     "companion.compression.constraints": "editor",
     "companion.compression.compare": "editor",
+    "companion.tools.enabled": "editor",
+    "companion.tools.mode": "trusted",
+    "companion.tools.rules": "trusted",
+    "companion.tools.sandbox": "trusted",
+    "companion.tools.network": "trusted",
+    "companion.tools.commandSeconds": "editor",
+    "companion.tools.questionSeconds": "editor",
+    "companion.tools.maxRounds": "editor",
     "companion.recall.embeddings": "user",
     "companion.sessions.retentionDays": "editor",
     "companion.prompt.identity": "trusted",
@@ -66,14 +79,16 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.prompt.safety": "trusted",
     "companion.trustedFolders": "user",
 }
-"""Every key of the settings; a test compares it with the schema."""
+"""Every key of the settings; a test compares it with the schema. Of `companion.tools.rules` those that deny count from
+everybody.
+"""
 
 MODEL_KEYS: Final[tuple[KeyPath, ...]] = (("model", "name"), ("companion", "compression", "model"))
 """Keys that name a model. A resource name (`projects/…`), which chooses an endpoint, is taken from less: the user's own
 file, GEMINI_MODEL, a client's request, and the editor in a trusted workspace.
 """
 
-WITHOUT_EFFECT: Final = ("model.summarizeToolOutput", "context", "mcpServers", "hooks", "telemetry")
+WITHOUT_EFFECT: Final = ("context", "mcpServers", "hooks", "telemetry")
 """Keys, and sections, that are accepted since Gemini CLI has them, and that nothing uses yet."""
 
 

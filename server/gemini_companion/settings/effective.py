@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -12,6 +12,7 @@ import msgspec
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
+from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
 """Share of the model's limit at which a history is compressed if no layer sets another (Gemini CLI's value)."""
@@ -44,6 +45,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     context_discovery_max_dirs: int
     truncate_tool_output_threshold: int | None
     """Characters; `None` for never."""
+    tool_max_rounds: int
+    """Rounds of calls that one turn may have before the person is asked, from 1."""
     mcp_servers: Mapping[str, Mapping[str, Any]]
     hooks: Mapping[str, Any]
     telemetry: TelemetrySettings
@@ -69,17 +72,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
     """Whether each section of the system prompt is included, by name."""
+    tools: ToolOptions
     trusted_folders: tuple[str, ...]
     """Absolute paths as written, `~` resolved, links not."""
 
 
 def settle(
-    merged: SettingsFile, *, home: Path, env: Mapping[str, str], remote_compression_threshold: float | None = None
+    merged: SettingsFile,
+    *,
+    home: Path,
+    env: Mapping[str, str],
+    remote_compression_threshold: float | None = None,
+    layers: Iterable[tuple[str, SettingsFile]] = (),
 ) -> Settings:
     """The settings that result from the merged layers, the environment and a remote experiment's flag.
 
     The flag (0 to 1) applies only if no layer sets `model.compressionThreshold`; 0, like any number out of range, means
-    unset. `home` replaces a leading `~`.
+    unset. `home` replaces a leading `~`. `layers` are the layers one by one, lowest first, for what names its origin.
     """
     wished = named_model(env.get("GEMINI_MODEL", ""))
     source: Literal["GEMINI_MODEL", "model.name"] | None = (
@@ -102,6 +111,7 @@ def settle(
         context_import_format=merged.context.import_format,
         context_discovery_max_dirs=merged.context.discovery_max_dirs,
         truncate_tool_output_threshold=threshold if threshold > 0 else None,
+        tool_max_rounds=merged.companion.tools.max_rounds,
         mcp_servers=merged.mcp_servers,
         hooks=merged.hooks,
         telemetry=merged.telemetry,
@@ -118,6 +128,7 @@ def settle(
         recall_embeddings=merged.companion.recall.embeddings,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
+        tools=tool_options(merged, layers),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
     )
 

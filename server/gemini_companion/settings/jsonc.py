@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gemini_companion.settings.objects import KeyPath
@@ -57,6 +57,11 @@ def parse(text: str) -> object:
 def position(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset (from 0), both from 1, the column in characters."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def tokens_of(text: str) -> Iterator[tuple[int, str]]:
+    """The tokens of a text that `parse` accepts, with their offsets: brackets, colons, commas, plain values."""
+    return ((token.start(), token.group()) for token in _TOKEN.finditer(strip_comments(text)))
 
 
 def locate(text: str, paths: Iterable[KeyPath]) -> dict[KeyPath, int]:

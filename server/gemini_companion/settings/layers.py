@@ -17,6 +17,7 @@ from gemini_companion.settings.authority import (
     MODEL_KEYS,
     LayerName,
     admitted,
+    is_admitted,
     key_path,
     may_name_resources,
     refused,
@@ -29,9 +30,11 @@ from gemini_companion.settings.objects import (
     merge,
     nested,
     only,
+    spelled,
     value_at,
     without,
 )
+from gemini_companion.settings.tool_rules import RULES, denials
 from gemini_companion.settings.validation import MISFIT_LIMIT, Misfit
 
 DEPTH_LIMIT: Final = 64
@@ -64,12 +67,16 @@ def tidy(value: object) -> JsonObject:
 
 
 def admit(layer: JsonObject, name: LayerName, *, trusted: bool) -> JsonObject:
-    """The part of a layer that it may set; see `authority`. Unknown keys are not taken from an untrusted workspace."""
+    """The part of a layer that it may set; see `authority`. Unknown keys are not taken from an untrusted workspace.
+
+    Rules that deny are taken from everybody.
+    """
     if name == "workspace" and not trusted:
-        return only(layer, admitted(name, trusted=trusted))
+        return merge(only(layer, admitted(name, trusted=trusted)), denials(layer))
+    kept = layer
     for path in refused(name, trusted=trusted):
-        layer = without(layer, path)
-    return layer
+        kept = without(kept, path)
+    return kept if is_admitted(spelled(RULES), name, trusted=trusted) else merge(kept, denials(layer))
 
 
 def unprintable(layer: JsonObject) -> list[Misfit]:

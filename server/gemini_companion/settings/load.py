@@ -103,8 +103,10 @@ class SettingsLoader:
         document: JsonObject = {}
         problems: list[InvalidSettings] = []
         remarks: list[tuple[str, InvalidSettings]] = []
+        layers: list[tuple[str, SettingsFile]] = []
         for name, source in sources:
             layer, found = self._layer(name, source, trusted)
+            layers.append((name, msgspec.convert(layer, SettingsFile)))
             document = merge(document, layer)
             problems += found
             if keys := _without_effect(layer):
@@ -113,7 +115,11 @@ class SettingsLoader:
         before, self._merged = self._merged, merged
         return LoadedSettings(
             settings=settle(
-                merged, home=self._home, env=self._env, remote_compression_threshold=self._remote_compression_threshold
+                merged,
+                home=self._home,
+                env=self._env,
+                remote_compression_threshold=self._remote_compression_threshold,
+                layers=layers,
             ),
             problems=tuple(problems),
             remarks=tuple(remarks),

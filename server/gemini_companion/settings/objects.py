@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 JsonObject: TypeAlias = dict[str, Any]
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The path to a value: a key for each object, an index for each list."""
+
+
+_JOINED: Final[frozenset[KeyPath]] = frozenset({("companion", "tools", "rules"), ("tools", "exclude")})
 
 
 def spelled(path: KeyPath) -> str:
@@ -64,13 +67,17 @@ def without(fields: JsonObject, path: KeyPath) -> JsonObject:
 
 
 def merge(lower: JsonObject, upper: JsonObject, path: KeyPath = ()) -> JsonObject:
-    """`upper` over `lower`, key by key; lists replace each other, except those under `hooks`, which are joined."""
+    """`upper` over `lower`, key by key; lists replace each other, but those under `hooks` and rules of consent are
+    joined.
+    """
     merged = dict(lower)
     for key, value in upper.items():
         below = lower.get(key)
         if isinstance(value, dict) and isinstance(below, dict):
             merged[key] = merge(cast("JsonObject", below), cast("JsonObject", value), (*path, key))
-        elif isinstance(value, list) and isinstance(below, list) and path[:1] == ("hooks",):
+        elif (
+            isinstance(value, list) and isinstance(below, list) and (path[:1] == ("hooks",) or (*path, key) in _JOINED)
+        ):
             merged[key] = [*cast("list[object]", below), *cast("list[object]", value)]
         else:
             merged[key] = value

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import Meta
 
+from gemini_companion.engine.history.tool_entries import Decision, Mode
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
 
@@ -26,6 +27,11 @@ _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-
 _FilePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{1,4096}$(?!\n)")]
 _ModelName: TypeAlias = Annotated[str, Meta(pattern=MODEL_NAME)]
 _Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+_Seconds: TypeAlias = Annotated[int, Meta(ge=0, le=86_400)]
+_ToolName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
+_ToolNames: TypeAlias = Annotated[list[_ToolName], Meta(max_length=1_000)]
+_PathPattern: TypeAlias = Annotated[str, Meta(pattern=r"^(?!!)(?!/*$)[^\x00]{1,1000}$(?!\n)")]
+_Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1_000)]
 
 EXPECTED: Final[Mapping[str, str]] = {
     "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
@@ -38,6 +44,9 @@ EXPECTED: Final[Mapping[str, str]] = {
     "companion.compression.compare": ", ".join(f'"{name}"' for name in get_args(StrategyName)),
     "companion.compression.mode": '"auto", "remind" or "off"',
     "companion.compression.constraints": '"ask", "auto" or "off"',
+    "companion.tools.mode": '"ask", "plan" or "acceptEdits"',
+    "companion.tools.sandbox": '"auto", "required" or "off"',
+    "companion.tools.rules": 'rules with a "tool", a "decision" ("allow", "ask", "deny"), and a "path" or a "command"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
@@ -47,7 +56,7 @@ class SummarizeToolOutput(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """How the long outputs of one tool are condensed by a model."""
 
     token_budget: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """How many tokens the condensed output may have; by default the summariser's own limit."""
+    """How many tokens the condensed output may have; by default 2,000."""
 
 
 class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -70,7 +79,9 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     max_session_turns: Annotated[int, Meta(ge=-1, le=1_000_000_000)] = -1
     """How many prompts one session answers; -1 and 0 set no limit."""
     summarize_tool_output: dict[str, SummarizeToolOutput] = {}
-    """Which tools' long outputs a model condenses, by the tool's name."""
+    """Which tools' long outputs the model that writes snapshots condenses, by the tool's name. What it does not manage
+    in time and within its tokens is cut; the whole is kept either way.
+    """
 
 
 class ContextSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -84,9 +95,30 @@ class ContextSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     """How many folders below a workspace folder are searched for memory files."""
 
 
-class ToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What tools may put into the history."""
+class ShellSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How commands are run."""
 
+    inactivity_timeout: _Seconds = 300
+    """A command that puts out nothing for this many seconds is ended. 0: never."""
+
+
+class ToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which tools there are, and what they may put into the history, as Gemini CLI has it."""
+
+    core: _ToolNames | None = None
+    """The only built-in tools that the model gets. By default all."""
+    allowed: _ToolNames | None = None
+    """Tools that run without a question, such as "write_file" or, for lines that begin so, "run_shell_command(git
+    status)". What is guarded (secrets, what decides what runs, what lies outside) is asked about all the same.
+    """
+    exclude: _ToolNames | None = None
+    """Tools, or beginnings of commands, that are never run. The lists of all layers count, an untrusted workspace's
+    too.
+    """
+    confirmation_required: _ToolNames | None = None
+    """Tools, or beginnings of commands, that always ask."""
+    shell: ShellSettings = ShellSettings()
+    """How commands are run."""
     truncate_tool_output_threshold: int = 40_000
     """Outputs with more characters are shortened in the history, the whole kept in a private file. 0 or less: never."""
 
@@ -146,6 +178,44 @@ class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """
 
 
+class ToolRuleSetting(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A rule of consent. What it leaves out matches everything."""
+
+    tool: Annotated[str, Meta(min_length=1, max_length=128)]
+    """A tool's name, or "*"."""
+    decision: Decision
+    """What denies counts before what asks, and that before what allows."""
+    path: _PathPattern | None = None
+    """A pattern as in ignore files, relative to a workspace folder, for tools that touch files."""
+    command: Annotated[list[_Word], Meta(min_length=1, max_length=32)] | None = None
+    """The first words of a command, for run_shell_command."""
+
+
+class CompanionToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the model may do with tools, and whether it asks before."""
+
+    enabled: bool = True
+    """Offer tools to the model."""
+    mode: Mode = "ask"
+    """What tools may do unasked in a session for which you chose nothing: "ask" reads, "plan" only reads, "acceptEdits"
+    changes files of the workspace too.
+    """
+    rules: Annotated[list[ToolRuleSetting], Meta(max_length=1_000)] = []
+    """Rules of consent; the lists of all layers are joined. Of an untrusted workspace only those count that deny.
+    "Always" in a question adds one to your own file.
+    """
+    sandbox: Literal["auto", "required", "off"] = "auto"
+    """What holds commands back: "auto" a sandbox where there is one, "required" no command without, "off" none."""
+    network: bool = False
+    """Let commands in the sandbox reach the network."""
+    command_seconds: _Seconds = 600
+    """A command in the foreground is ended after this many seconds. 0: never."""
+    question_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 300
+    """How many seconds a question waits for your answer. None in time means no."""
+    max_rounds: Annotated[int, Meta(ge=1, le=100_000)] = 100
+    """Rounds of calls of one turn, after which it stops and you are asked whether it goes on."""
+
+
 class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How what was said earlier is found again."""
 
@@ -186,6 +256,8 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """What of the editor is sent to the model."""
     compression: CompressionSettings = CompressionSettings()
     """How a history is compressed."""
+    tools: CompanionToolsSettings = CompanionToolsSettings()
+    """What the model may do with tools, and whether it asks before."""
     recall: RecallSettings = RecallSettings()
     """How what was said earlier is found again."""
     sessions: SessionsSettings = SessionsSettings()
@@ -204,7 +276,7 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     context: ContextSettings = ContextSettings()
     """Which files tell the model about a project."""
     tools: ToolsSettings = ToolsSettings()
-    """What tools may put into the history."""
+    """Which tools there are, and what they may put into the history."""
     mcp_servers: dict[str, dict[str, Any]] = {}
     """MCP servers to connect to, by name, as Gemini CLI has them. Not read from an untrusted workspace."""
     hooks: dict[str, Any] = {}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.settings.effective import Settings
-from gemini_companion.settings.load import LoadedSettings, SettingsLoader
+from gemini_companion.settings.load import SETTINGS_FILE, LoadedSettings, SettingsLoader
 from gemini_companion.settings.objects import JsonObject
+from gemini_companion.settings.own_file import OwnSettings
 from gemini_companion.settings.system_prompt import system_prompt_override
-from gemini_companion.settings.trust import is_trusted
+from gemini_companion.settings.trust import is_trusted, real_paths
 from gemini_companion.settings.watching import SettingsWatch, WatchFiles
 
 
@@ -47,6 +48,7 @@ class SettingsService:
         self._reported_prompt = ""
         self._remarked: set[str] = set()
         self._loader = SettingsLoader(home, folders, env)
+        self._own = OwnSettings(home / SETTINGS_FILE)
         self._settings = self._loader.reload(trusted=False).settings
         self._watch = SettingsWatch(watch_files, self.reload)
 
@@ -57,7 +59,7 @@ class SettingsService:
 
     def is_trusted(self) -> bool:
         """Whether the workspace is trusted now."""
-        return is_trusted(self._explicit_trust, _real_paths(self._settings.trusted_folders), _real_paths(self._folders))
+        return is_trusted(self._explicit_trust, real_paths(self._settings.trusted_folders), real_paths(self._folders))
 
     def set_workspace(self, folders: Sequence[str], *, trusted: bool | None) -> None:
         """Use these folders and this trust (`None` if no client has stated any): reload, and watch their files.
@@ -110,6 +112,17 @@ class SettingsService:
         self._reported_prompt = ""
         return text
 
+    def add_rule(self, rule: ToolRule) -> None:
+        """Add a rule of consent to the user's own file. Raises `InvalidSettings`, `StorageFault`."""
+        self._own.add(rule)
+        self.reload()
+
+    def remove_rule(self, rule_id: str) -> bool:
+        """Take a rule of consent out of the user's own file; false if there is none with this id. Raises the same."""
+        removed = self._own.remove(rule_id)
+        self.reload()
+        return removed
+
     def close(self) -> None:
         """Stop watching files."""
         self._watch.stop()
@@ -118,8 +131,3 @@ class SettingsService:
         loaded = self._loader.reload(trusted, self._editor_section)
         self._settings = loaded.settings
         return loaded
-
-
-def _real_paths(folders: Sequence[str]) -> list[str]:
-    """The folders' real paths; one that is not valid (a NUL in it) stays as it is and is never trusted."""
-    return [folder if "\0" in folder else os.path.realpath(folder) for folder in folders]

@@ -6,7 +6,8 @@ most careful one counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 
@@ -23,6 +24,26 @@ def is_trusted(explicit: bool | None, trusted_folders: Iterable[str], workspace_
     trusted = [PurePath(folder) for folder in trusted_folders]
     folders = [PurePath(folder) for folder in workspace_folders]
     return bool(folders) and all(any(_holds(parent, folder) for parent in trusted) for folder in folders)
+
+
+def reported_trust(reports: Iterable[tuple[bool | None, Sequence[str]]]) -> bool | None:
+    """What the reports of all clients come to, each with its folders: false if one is, `None` if they do not say.
+
+    Who reports nothing gains no trust from others, unless its folders lie in theirs.
+    """
+    known = tuple(reports)
+    if any(report is False for report, _ in known):
+        return False
+    trusted = [folder for report, folders in known if report for folder in folders]
+    silent = [folder for report, folders in known if report is None for folder in folders]
+    if silent and not is_trusted(None, real_paths(trusted), real_paths(silent)):
+        return None
+    return True if any(report for report, _ in known) else None
+
+
+def real_paths(folders: Iterable[str]) -> list[str]:
+    """The folders' real paths; one that is not valid (a NUL in it) stays as it is and is never trusted."""
+    return [folder if "\0" in folder else os.path.realpath(folder) for folder in folders]
 
 
 def _holds(parent: PurePath, folder: PurePath) -> bool:

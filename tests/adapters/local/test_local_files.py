@@ -110,6 +110,19 @@ def test_the_facts_are_those_of_the_file(tiny: Path) -> None:
     assert {"<|im_start|>", "<|im_end|>", "</s>"} <= set(read_control_tokens(str(tiny)))
 
 
+def test_what_steers_a_model_is_what_its_vocabulary_and_its_template_say(tmp_path: Path) -> None:
+    tokens = ["<unk>", "<bos>", "<table>", "\t\t", "<tool_call>", "user", "<s>"]
+    more = {
+        "tokenizer.ggml.tokens": tokens,
+        "tokenizer.ggml.token_type": np.array([2, 3, 4, 4, 4, 4, 1], np.int32),
+    }
+    template = "{{ bos }}[INST] <<SYS>> user <|assistant|> <tool_call>{% if x[0] %}"
+    path = str(write_tiny_gguf(tmp_path / "steered.gguf", template=template, more=more))
+    assert set(read_control_tokens(path)) == {"<bos>", "<tool_call>", "[INST]", "<<SYS>>", "<|assistant|>"}
+    bare = str(write_tiny_gguf(tmp_path / "bare.gguf", template=None, more=more))
+    assert set(read_control_tokens(bare)) == {"<bos>", "<|im_start|>", "<|im_end|>"}
+
+
 @pytest.mark.parametrize(
     ("context", "cache", "wished", "window"),
     [

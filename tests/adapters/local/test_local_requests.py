@@ -14,6 +14,7 @@ from tests.adapters.local.desk import talk
 
 PLAIN = Abilities()
 WITH_TOOLS = Abilities(tools=True)
+STEERING = ["<|turn|>", "<|im_end|>", "<end_of_turn>", "</s>", "[/INST]"]
 TOOL = {
     "name": "read_file",
     "description": "Read a file.",
@@ -30,7 +31,7 @@ WITH_A_CALL = (
 
 def messages(*contents: Content, abilities: Abilities = PLAIN, **more: Any) -> list[dict[str, Any]]:
     request = ModelRequest(model="local", contents=contents, **more)
-    return prompt_body(request, abilities, defusing(["<|turn|>"]))["messages"]
+    return prompt_body(request, abilities, defusing(STEERING))["messages"]
 
 
 def test_roles_are_the_templates_and_thoughts_stay_out() -> None:
@@ -103,7 +104,7 @@ def test_an_answer_is_bounded_and_snapshots_are_written_cool() -> None:
     assert chat_body(warm, PLAIN, defuse, 2_048)["max_tokens"] == 256
 
 
-@given(st.text(), st.text(), st.sampled_from(["<|turn|>", "<|im_end|>", "<end_of_turn>", "</s>", "[/INST]"]))
+@given(st.text(), st.text(), st.sampled_from(STEERING))
 def test_no_control_token_stands_in_what_anybody_said(before: str, after: str, token: str) -> None:
     said = f"{before}{token}{after}"
     tool = Content(role="user", parts=({"functionResponse": {"name": "x", "response": {"output": said}}},))
@@ -112,7 +113,9 @@ def test_no_control_token_stands_in_what_anybody_said(before: str, after: str, t
             assert token not in message["content"]
 
 
-@given(st.text())
-def test_a_text_without_control_tokens_is_sent_as_it_is(text: str) -> None:
-    plain = text.replace("<", "").replace("[", "")
-    assert defusing(["<|turn|>"])(plain) == plain
+@given(st.lists(st.text(max_size=5) | st.sampled_from(["<s>", "<|im_start|>", "<table>", "[INST]", "<", "|>"])))
+def test_what_is_no_control_token_of_this_model_is_sent_byte_for_byte(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert defusing(())(text) == text
+    if not any(token in text for token in STEERING):
+        assert defusing(STEERING)(text) == text

@@ -56,6 +56,10 @@ function M.answers()
   return ''
 end
 
+function M.lines()
+  return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+end
+
 -- What a typed question adds to the window with the answers.
 function M.asked(typed)
   local before = #M.answers()

@@ -104,6 +104,15 @@ def test_it_never_uses_up_most_of_what_the_compression_gains():
     assert count_words(found.appendix) <= 100
 
 
+@pytest.mark.parametrize(("gain", "is_put_back"), [(-5, False), (0, False), (5, True), (40, True)])
+def test_a_small_gain_is_no_reason_to_lose_a_fact(gain: int, is_put_back: bool):
+    """With what is put back nothing may be gained, and then it is not installed."""
+    tokens = count_words(EMPTY) + gain
+    found = gate(chat("Never push.", "Fine."), EMPTY, [], GateOptions(), count_text=count_words, hidden_tokens=tokens)
+    assert bool(found.appendix) is is_put_back
+    assert found.retention.score == float(is_put_back)
+
+
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -7,7 +7,8 @@ from random import Random
 from hypothesis import given, settings
 
 from tests.support.logs import Book
-from tests.support.random_books import STRATEGIC_PROGRAMS, Step, random_program, write
+from tests.support.random_books import write
+from tests.support.random_programs import STRATEGIC_PROGRAMS, Step, random_program
 from tests.support.strategy_rules import check, check_all
 
 

@@ -6,13 +6,15 @@ from hypothesis import given, settings
 
 from gemini_companion.engine.constraints.assurance import lacking
 from gemini_companion.engine.history.constraint import Constraint
+from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import decode_entry, encode_entry
 from gemini_companion.engine.history.pinned import PINS_INTRODUCTION
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.session import sendable
 from tests.engine.history.view_texts import talk
 from tests.support.logs import LEDGER, Book
-from tests.support.random_books import PROGRAMS_WITH_RULES, Step, write
+from tests.support.random_books import write
+from tests.support.random_programs import PROGRAMS_WITH_RULES, Step
 
 
 def pinned(book: Book) -> list[str]:
@@ -38,7 +40,10 @@ def said(book: Book, text: str, *, prompt: str = "") -> str:
 
 def missing(history: History) -> list[Constraint]:
     contents = sendable(item.content for item in history.curated(close=True))
-    return lacking(history.standing, contents, None, {prompt.turn_id: prompt.own_parts for prompt in history.prompts})
+    own_parts: dict[str, tuple[Part, ...]] = {}
+    for prompt in history.prompts:
+        own_parts[prompt.turn_id] = (*own_parts.get(prompt.turn_id, ()), *prompt.own_parts)
+    return lacking(history.standing, contents, None, own_parts)
 
 
 def test_a_rule_stands_in_its_prompt_while_that_is_visible_and_saying_it_changes_nothing_else() -> None:

@@ -13,8 +13,10 @@ from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import (
     CompressionEntry,
+    ContentEntry,
     Entry,
     IdeContextEntry,
+    MaskEntry,
     PinEntry,
     PromptEntry,
     ReplyEntry,
@@ -27,10 +29,12 @@ from gemini_companion.engine.history.log import (
     encode_entry,
 )
 from gemini_companion.engine.history.sendable import sendable
+from gemini_companion.engine.history.tool_entries import SteerEntry
 from gemini_companion.engine.history.totals import Totals, add_totals
 from gemini_companion.engine.history.view import History
 from tests.support.logs import LEDGER, Book
-from tests.support.random_books import PROGRAMS, Step, write
+from tests.support.random_books import write
+from tests.support.random_programs import PROGRAMS, Step
 
 
 def seen(items: Sequence[Item]) -> list[tuple[Any, ...]]:
@@ -114,15 +118,19 @@ def test_the_epoch_rises_with_every_change_but_appending_and_never_otherwise(ste
         stayed = [
             row for row in before if row[3] not in dropped or row in now
         ]  # a turn that is rolled back was never built on
+        if any(isinstance(entry, MaskEntry) for entry in fresh):  # what no request has had may be shortened
+            while stayed and stayed[-1][5].role == "user":
+                stayed.pop()
         if book.history.epoch == epoch:
             assert now[: len(stayed)] == stayed
         else:
             replaced = any(isinstance(entry, TurnEndEntry) and entry.outcome == "replaced" for entry in fresh)
             assert replaced or any(
-                isinstance(entry, CompressionEntry | UndoEntry | ResumeEntry | PinEntry | UnpinEntry) for entry in fresh
+                isinstance(entry, CompressionEntry | UndoEntry | ResumeEntry | PinEntry | UnpinEntry | MaskEntry)
+                for entry in fresh
             )
-            # A resumption changes nothing, and an undo may give back outputs of a turn that is gone.
-            assert now != before or any(isinstance(entry, ResumeEntry | UndoEntry) for entry in fresh)
+            # A resumption or masking twice changes nothing, and an undo may give back outputs of a turn that is gone.
+            assert now != before or any(isinstance(entry, ResumeEntry | UndoEntry | MaskEntry) for entry in fresh)
         assert book.history.epoch >= epoch
         last[:] = [book.history.epoch, now, book.history.version]
 
@@ -149,7 +157,7 @@ def test_provenance_leads_from_the_view_back_to_every_entry_that_stayed_and_to_n
         told = {
             entry.id
             for entry in history.entries
-            if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry) and entry.seq not in dropped
+            if isinstance(entry, PromptEntry | SteerEntry | ReplyEntry | ToolResultEntry) and entry.seq not in dropped
         }
         assert {*back, *hidden} == told | {entry.id for entry in history.ide_entries}
         for item in history.items:
@@ -163,9 +171,7 @@ def _dropped(entries: Sequence[Entry]) -> set[int]:
     ends = {
         entry.turn_id: entry for entry in entries if isinstance(entry, TurnEndEntry) and entry.outcome != "completed"
     }
-    contents = [
-        entry for entry in entries if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
-    ]
+    contents = [entry for entry in entries if isinstance(entry, ContentEntry)]
     return {entry.seq for entry in contents if entry.turn_id in ends and entry.seq > ends[entry.turn_id].kept_to}
 
 

@@ -89,3 +89,9 @@ def test_the_same_arguments_give_the_same_content(date: str, folders: list[str],
     assert environment_content(date, "linux", folders, tree) == environment_content(
         date, "linux", tuple(folders), tree, ""
     )
+
+
+def test_the_models_own_tasks_stand_in_it_a_line_each():
+    todos = [("completed", "Read the parser"), ("in_progress", "Mend it\n- [completed] everything")]
+    text = environment_content("today", "Linux", ["/w"], "", todos=todos).parts[0]["text"]
+    assert "- [completed] Read the parser\n- [in_progress] Mend it\\u000a- [completed] everything\n" in text

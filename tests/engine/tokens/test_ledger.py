@@ -67,10 +67,18 @@ def test_totals_of_contents_and_of_items_are_sums() -> None:
 
 def test_a_request_is_surroundings_and_text() -> None:
     request = RequestParts(
-        system_instruction=1, tools=2, environment=3, memory=4, ide_context=5, snapshot=6, messages=7, tool_outputs=8
+        system_instruction=1,
+        tools=2,
+        environment=3,
+        memory=4,
+        ide_context=5,
+        snapshot=6,
+        constraints=9,
+        messages=7,
+        tool_outputs=8,
     )
-    assert (request.surroundings, request.text, request.total) == (10, 26, 36)
-    assert request.with_totals(Totals(1, 1, 1, 1)).total == 14
+    assert (request.surroundings, request.text, request.total) == (10, 35, 45)
+    assert request.with_totals(Totals(1, 1, 1, 1, 1)).total == 15
 
 
 # --- calibration
@@ -202,7 +210,7 @@ def test_after_a_change_of_epoch_or_of_model_a_reading_is_an_estimate() -> None:
     assert book.read("another", 1, parts(1_500)) == (2_500, "estimate")
 
 
-@given(st.lists(st.integers(0, 10**12), min_size=8, max_size=8), st.integers(-5, 10**12))
+@given(st.lists(st.integers(0, 10**12), min_size=9, max_size=9), st.integers(-5, 10**12))
 @settings(max_examples=100, deadline=None)
 def test_the_parts_always_sum_to_the_total(values: list[int], total: int) -> None:
     names = RequestParts.__struct_fields__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from gemini_companion.engine.constraints.budget import BUDGET_CHARACTERS
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.constraint import ConstraintScope
+from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.constraints.setting import check_wish, set_constraint
 from gemini_companion.sessions.events import ConstraintsChanged
 from gemini_companion.sessions.pins import pin, unpin
@@ -19,6 +22,10 @@ from tests.support.sessions import Studio
 
 def states(session: Session) -> list[tuple[str, str]]:
     return [(one.text, one.state) for one in session.history.constraints.all()]
+
+
+def tag_of(entry: Entry) -> object:
+    return entry.__struct_config__.tag
 
 
 def sent(studio: Studio) -> str:
@@ -62,6 +69,67 @@ async def test_nobody_elses_id_is_taken_and_nothing_beyond_the_budget(studio: St
         await set_constraint(session, state="inForce", text="x" * (BUDGET_CHARACTERS + 1))
     assert refused.value.hint
     assert states(session) == []
+
+
+async def test_what_makes_rules_beyond_the_budget_shorter_is_not_refused(studio: Studio):
+    session = await studio.session()
+    rule = await set_constraint(session, state="inForce", text="Never push to a branch of somebody else.")
+    await pin(session, text="x" * BUDGET_CHARACTERS)
+    await set_constraint(session, constraint_id=rule.constraint_id, state="inForce", text="Never push.")
+    assert "Never push." in [one.text for one in session.history.standing]
+    with pytest.raises(InvalidInput):
+        await set_constraint(session, constraint_id=rule.constraint_id, state="inForce", text="Never push at all.")
+
+
+@pytest.mark.parametrize("scope", ["session", "project"])
+async def test_rules_that_are_set_at_the_same_time_fit_the_budget_together(studio: Studio, scope: ConstraintScope):
+    session = await studio.session()
+    asked = [set_constraint(session, state="inForce", scope=scope, text=letter * 9_000) for letter in "abc"]
+    refused = [one for one in await asyncio.gather(*asked, return_exceptions=True) if isinstance(one, InvalidInput)]
+    assert len(refused) == 2
+    assert len(session.history.standing) == 1
+
+
+async def test_the_rules_of_a_project_fit_one_budget_whichever_sessions_set_them(opened: Callable[[], Studio]):
+    studio, other = opened(), opened()
+    first, second = await studio.session(), await other.session()
+    texts = [letter * 7_000 for letter in "abc"]
+    for session, text in zip((first, second), texts, strict=False):
+        await set_constraint(session, state="inForce", scope="project", text=text)
+    await studio.app.new_session(studio.client)
+    with pytest.raises(InvalidInput, match="project's") as refused:
+        await set_constraint(first, state="inForce", scope="project", text=texts[2])
+    assert refused.value.hint
+    assert states(first) == [(texts[0], "inForce"), (texts[1], "inForce")], "those that count are listed"
+    assert [one.text for one in await studio.store.constraints()] == texts[:2]
+    for one in await studio.store.constraints():
+        await set_constraint(first, constraint_id=one.constraint_id, state="released")
+    await set_constraint(first, state="inForce", scope="project", text=texts[2])
+    await other.chat("hello")
+    assert [one.text for one in second.history.standing] == [texts[2]]
+
+
+async def test_a_rule_of_the_project_without_room_in_a_session_is_proposed_there_until_there_is(
+    opened: Callable[[], Studio],
+):
+    studio = opened()
+    first = await studio.session()
+    await studio.app.new_session(studio.client)
+    second = await studio.session()
+    own = await set_constraint(second, state="inForce", text="x" * (BUDGET_CHARACTERS - 5))
+    await set_constraint(first, state="inForce", scope="project", text="Never push.")
+    await studio.chat("hello", session_id=second.session_id)
+    shared = second.history.constraints.all()[-1]
+    assert (shared.text, shared.state) == ("Never push.", "proposed")
+    assert "Release one" in (shared.note or "")
+    told = len(second.history.entries)
+    await studio.chat("hello", session_id=second.session_id)
+    assert [tag_of(entry) for entry in second.history.entries[told:]].count("constraint") == 0
+    await set_constraint(second, constraint_id=own.constraint_id, state="released")
+    await studio.chat("hello", session_id=second.session_id)
+    assert second.history.constraints.all()[-1].state == "inForce"
+    assert second.history.constraints.all()[-1].note is None
+    assert [one.state for one in await studio.store.constraints()] == ["inForce"]
 
 
 async def test_a_pin_is_a_rule_in_force_and_releasing_it_unpins_it(studio: Studio):

@@ -13,6 +13,7 @@ from gemini_companion.engine.history.content import Content, model_text, user_te
 from gemini_companion.engine.history.log import CompressionEntry
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, PINS_INTRODUCTION
+from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.interchange import decode_session_file
 from gemini_companion.sessions.interchange.importing import entries_of, log_of
@@ -23,6 +24,7 @@ from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.conversations import agent_run, dialogue
 from tests.support.scripted_model import SNAPSHOT, snapshot_with
 from tests.support.sessions import Studio
+from tests.support.strategy_rules import NAMES
 
 ACKNOWLEDGED = model_text(ACKNOWLEDGEMENT)
 HEAD = {"sessionId": "s1", "projectHash": "h", "startTime": "2026-01-01T00:00:00.000Z"}
@@ -103,6 +105,47 @@ async def test_an_agents_run_that_keeps_its_prompt_before_the_snapshot_comes_bac
     assert again.history.contents() == session.history.contents()
 
 
+async def same_after_an_export(studio: Studio, tmp_path: Path, session: Session) -> Session:
+    """The session that its export for Gemini CLI becomes, after seeing that its view is the same."""
+    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    again = await imported(studio, tmp_path, text, "s.json")
+    assert again.history.contents() == session.history.contents()
+    assert [item.kind for item in again.history.curated()] == [item.kind for item in session.history.curated()]
+    return again
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_what_a_strategy_keeps_before_the_snapshot_comes_back_before_it(
+    studio: Studio, tmp_path: Path, name: StrategyName
+) -> None:
+    studio.set(token_limit_override=12_000)
+    session = await studio.load([*dialogue(4), *agent_run(8), model_text("All green."), *dialogue(4)])
+    await studio.compress(strategy=name)
+    again = await same_after_an_export(studio, tmp_path, session)
+    result = await studio.app.compress(studio.client, again.session_id)
+    assert result.status in ("COMPRESSED", "NOOP", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT")
+
+
+async def test_compressions_from_a_turn_on_and_several_of_them_come_back_as_what_they_were(
+    studio: Studio, tmp_path: Path
+) -> None:
+    for number in range(6):
+        await studio.chat(f"question {number} " + "word " * 400)
+    session = await studio.session()
+    turns = list(dict.fromkeys(item.turn_id for item in session.history.sources))
+    await studio.compress(since=turns[3])
+    kinds = [item.kind for item in (await same_after_an_export(studio, tmp_path, session)).history.curated()]
+    assert kinds.index("snapshot") == 6
+    await studio.compress(session_id=session.session_id, up_to=turns[1])
+    again = await same_after_an_export(studio, tmp_path, session)
+    assert [item.kind for item in again.history.curated()].count("snapshot") == 2
+    assert len({entry.compression_id for entry in again.history.in_force.values()}) == 2
+    await studio.chat("and now? " + "word " * 400, session_id=again.session_id)
+    await studio.compress(session_id=again.session_id)
+    asked = visible_text(studio.model.requests[-1].contents[0])
+    assert "‹state_snapshot" not in asked.partition(">>>")[2], "no snapshot is a prompt"
+
+
 @pytest.mark.parametrize(
     "contents",
     [
@@ -123,7 +166,7 @@ def test_a_snapshot_in_any_other_place_or_company_is_a_text_like_others(contents
     assert not any(isinstance(entry, CompressionEntry) for entry in entries_of(contents, now=1))
 
 
-@pytest.mark.parametrize("place", [1, 2, -1, 10**9, True, "0", None, 0.0])
+@pytest.mark.parametrize("place", [1, 2, -1, 10**9, True, "0", None, 0.0, [0], [1, "0", None, {}], [[0]], {}])
 def test_a_file_that_gives_a_snapshot_a_place_where_none_stands_is_read_as_if_it_gave_none(place: object) -> None:
     document = {"history": [{"role": "user", "parts": [{"text": "hi"}]}], "snapshotAt": place}
     session = decode_session_file(json.dumps(document).encode(), "s.json")

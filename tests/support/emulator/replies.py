@@ -7,7 +7,7 @@ merged.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -109,18 +109,51 @@ def slow(*texts: str, finish: str | None = "STOP") -> Reply:
     return answer(*pieces[1:], finish=finish)
 
 
-def call(
-    name: str, args: Mapping[str, Any] | None = None, *, call_id: str | None = None, signature: str | None = SIGNATURE
-) -> Json:
-    """A part that calls a function."""
-    wire: Json = {"name": name, "args": dict(args or {})}
+def call(name: str, args: Any = None, *, call_id: str | None = None, signature: str | None = SIGNATURE) -> Json:
+    """A part that calls a function. `args` are as they are, even where they are no object; `None` for none at all."""
+    wire: Json = {"name": name} if args is None else {"name": name, "args": args}
     part: Json = {"functionCall": {"id": call_id, **wire} if call_id else wire}
     return {**part, "thoughtSignature": signature} if signature else part
+
+
+def parallel(*made: tuple[str, Any], ids: bool = True) -> tuple[Json, ...]:
+    """Parts that call functions side by side: the signature is on the first alone, as the service has it."""
+    return tuple(
+        call(name, args, call_id=f"call-{number}" if ids else None, signature=None if number else SIGNATURE)
+        for number, (name, args) in enumerate(made)
+    )
 
 
 def thought(text: str) -> Json:
     """A part with a summary of the model's thoughts."""
     return {"text": text, "thought": True}
+
+
+def grounded(
+    text: str,
+    *,
+    sources: Sequence[tuple[str, str]] = (),
+    passages: Sequence[tuple[int, Sequence[int]]] = (),
+    pages: Sequence[tuple[str, str]] = (),
+) -> Reply:
+    """An answer to a search (`sources`: address and title; `passages`: where they end, in bytes, and their sources) or
+    from pages (address and state).
+    """
+    grounding = {
+        "groundingChunks": [{"web": {"uri": address, "title": title}} for address, title in sources],
+        "groundingSupports": [
+            {"segment": {"endIndex": end}, "groundingChunkIndices": list(numbers)} for end, numbers in passages
+        ],
+    }
+    urls = [
+        {"retrievedUrl": address, "urlRetrievalStatus": f"URL_RETRIEVAL_STATUS_{state}"} for address, state in pages
+    ]
+    candidate: Json = {"index": 0, "content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP"}
+    if sources:
+        candidate["groundingMetadata"] = grounding
+    if pages:
+        candidate["urlContextMetadata"] = {"urlMetadata": urls}
+    return responses({"candidates": [candidate]})
 
 
 def merged(bodies: Iterable[Json]) -> Json:

@@ -48,6 +48,22 @@ class RecordedRequest:
         return "\n".join(_text_of(content) for content in self.contents)
 
     @property
+    def declarations(self) -> list[Json]:
+        """The functions that it offers."""
+        return [declared for tool in self.body.get("tools", []) for declared in tool.get("functionDeclarations", [])]
+
+    @property
+    def calls(self) -> list[Json]:
+        """Every part of it that calls a function, in order, signatures included."""
+        return [part for content in self.contents for part in content["parts"] if "functionCall" in part]
+
+    @property
+    def responses(self) -> list[Json]:
+        """The function responses of its last content, in order."""
+        last = self.contents[-1]["parts"] if self.contents else []
+        return [part["functionResponse"] for part in last if "functionResponse" in part]
+
+    @property
     def characters(self) -> int:
         """Characters of the conversation's text."""
         return len(self.text)

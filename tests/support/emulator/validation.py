@@ -60,6 +60,7 @@ _GENERATION = frozenset(
 _DECLARATION = frozenset(
     {"name", "description", "parameters", "parametersJsonSchema", "response", "responseJsonSchema", "behavior"}
 )
+_TOOLS = frozenset({"functionDeclarations", "googleSearch", "urlContext"})
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 _MAX_DEPTH = 100
 
@@ -74,8 +75,11 @@ def check_generate(body: Json, *, signed_calls: bool) -> None:
     _known(_object(body.get("generationConfig", {}), "generation_config"), _GENERATION, "generation_config")
     if "systemInstruction" in body:
         _parts(_object(body["systemInstruction"], "system_instruction"), "system_instruction", {"role", "parts"})
-    for index, tool in enumerate(_list(body.get("tools", []), "tools")):
-        _tool(_object(tool, f"tools[{index}]"), f"tools[{index}]")
+    tools = [_object(tool, f"tools[{index}]") for index, tool in enumerate(_list(body.get("tools", []), "tools"))]
+    for index, tool in enumerate(tools):
+        _tool(tool, f"tools[{index}]")
+    if len({name == "functionDeclarations" for tool in tools for name in tool}) == 2:
+        raise ApiError(400, "Tool use with function calling is unsupported by the model.")
     _turns(contents)
     if signed_calls:
         _signatures(contents)
@@ -147,6 +151,9 @@ def _part(part: Json, where: str) -> None:
 
 
 def _tool(tool: Json, where: str) -> None:
+    _known(tool, _TOOLS, where)
+    for name in _TOOLS & tool.keys() - {"functionDeclarations"}:
+        _known(_object(tool[name], f"{where}.{name}"), frozenset(), f"{where}.{name}")
     for index, declaration in enumerate(_list(tool.get("functionDeclarations", []), f"{where}.function_declarations")):
         place = f"{where}.function_declarations[{index}]"
         _known(_object(declaration, place), _DECLARATION, place)

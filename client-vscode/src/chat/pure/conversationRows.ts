@@ -1,8 +1,9 @@
 /** The rows of one conversation, by their index and by their id, with the ones that are under way. Every change gets a version. */
-import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row } from "../../panel/contract.js";
+import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row, ToolRow } from "../../panel/contract.js";
 import type { CompressionResult, CompressionStatusReport, Constraint } from "../../protocol.gen.js";
 import { answerLook, dividerLook } from "../../panel/statuses.js";
-import { keptByTurn, settled, type Kept, type UnversionedRow } from "./history.js";
+import { keptAs, keptByTurn, settled, type UnversionedRow } from "./history.js";
+import { cutShort, withOutput } from "./toolRows.js";
 import type { Translate } from "./words.js";
 
 /** What follows each change. */
@@ -11,6 +12,8 @@ export interface ConversationListener {
   rows(from: number, count: number): unknown;
   /** Text came to the end of a row that is otherwise as it was. `at` is where it begins. */
   delta(row: AnswerRow, field: "text" | "thoughts", at: number, text: string): unknown;
+  /** A tool of an answer put something out. */
+  output(row: AnswerRow, tool: ToolRow): unknown;
   /** Everything may have changed. */
   reset(): unknown;
 }
@@ -261,9 +264,45 @@ export class ConversationRows {
     this.listener.delta(next, field, at, text);
   }
 
+  /** Whether a row is still being made. */
+  isUnderWay(id: string): boolean {
+    return this.#underWay.has(id);
+  }
+
+  /** A call of a tool, and the turn that it belongs to. */
+  tool(callId: string): { readonly turnId: string; readonly tool: ToolRow } | undefined {
+    const has = (row: Row): row is AnswerRow => row.kind === "answer" && row.tools.some(({ id }) => id === callId);
+    const row = this.liveAnswers.find(has) ?? this.#all.findLast(has);
+    const tool = row?.tools.find(({ id }) => id === callId);
+    return row && tool && { turnId: row.turnId, tool };
+  }
+
+  /** A call as it is now; a new one comes last. */
+  setTool(turnId: string, tool: ToolRow): void {
+    const row = this.answer(turnId);
+    if (row === undefined) return;
+    const isKnown = row.tools.some(({ id }) => id === tool.id);
+    const tools = isKnown ? row.tools.map((known) => (known.id === tool.id ? tool : known)) : [...row.tools, tool];
+    this.change(row.id, "answer", { tools });
+  }
+
+  /** More output of a tool. */
+  extendTool(callId: string, output: string): void {
+    const found = this.tool(callId);
+    const row = this.answer(found?.turnId ?? "");
+    const index = this.#indexes.get(row?.id ?? "");
+    if (found === undefined || row === undefined || index === undefined || output === "") return;
+    const tool = withOutput(found.tool, found.tool.output + output);
+    const tools = row.tools.map((known) => (known === found.tool ? tool : known));
+    const next: AnswerRow = { ...row, tools, version: this.nextVersion() };
+    this.#put(index, next);
+    this.listener.output(next, tool);
+  }
+
   /** The daemon is gone: nothing that was under way will go on. */
   interrupt(error: AnswerRow["error"]): void {
-    for (const { id } of this.liveAnswers) this.change(id, "answer", { state: "failed", ...(error ? { error } : {}) });
+    for (const { id, tools } of this.liveAnswers)
+      this.change(id, "answer", { state: "failed", tools: tools.map(cutShort), ...(error ? { error } : {}) });
     for (const { id } of this.#runningDividers()) this.change(id, "divider", { state: "cancelled" });
   }
 
@@ -291,18 +330,4 @@ export class ConversationRows {
   #runningDividers(): DividerRow[] {
     return this.#rowsUnderWay().filter((row) => row.kind === "divider");
   }
-}
-
-/** The row with what is kept of its turn: its prompt has pin and rules, its answer the pin. The row itself if that is what it says. */
-function keptAs(row: Row, kept: ReadonlyMap<string, Kept>): Row {
-  if (row.kind !== "prompt" && row.kind !== "answer") return row;
-  const { pinId, rules } = kept.get(row.turnId) ?? {};
-  const pin = pinId === undefined ? {} : { pinId };
-  if (row.kind === "answer") {
-    const { pinId: before, ...rest } = row;
-    return before === pinId ? row : { ...rest, ...pin };
-  }
-  const { pinId: before, rules: rulesBefore, ...rest } = row;
-  if (before === pinId && JSON.stringify(rulesBefore) === JSON.stringify(rules)) return row;
-  return { ...rest, ...pin, ...(rules === undefined ? {} : { rules }) };
 }

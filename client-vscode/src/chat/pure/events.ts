@@ -1,14 +1,13 @@
 /** What each event of the daemon does to the rows. */
-import type { AnswerRow, Receipt, ToolRow } from "../../panel/contract.js";
+import type { AnswerRow, Receipt } from "../../panel/contract.js";
 import type { CompressionCompleted, CompressionFailed, EventParams } from "../../protocol.gen.js";
 import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { errorView } from "./faults.js";
 import { visibleText } from "./history.js";
 import { merged, receiptOf } from "./receipts.js";
-
-/** Longest output of a tool that a row shows, characters; the log has all of it. */
-const SHOWN_OUTPUT = 20_000;
+import { applyToolEvent } from "./toolEvents.js";
+import { cutShort } from "./toolRows.js";
 
 export function applyEvent(chat: ConversationRows, { event, turnId, time }: EventParams): void {
   const turn = turnId ?? "";
@@ -30,45 +29,40 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     case "messageDelta":
       begin(chat, turn, "streaming", event.attempt, time);
-      chat.extend(turn, "text", event.text);
+      chat.extend(turn, "text", seam(chat.answer(turn)) + event.text);
       return;
-    case "messageDiscarded":
+    case "messageDiscarded": {
+      // What came before the last round of tools stands: only the reply behind it is made anew.
+      const row = chat.answer(turn);
+      const kept = Math.max(0, ...inserted(row).map(({ at }) => at));
       chat.change(`a:${turn}`, "answer", {
         state: "sending",
-        text: "",
-        thoughts: "",
-        tools: [],
+        text: row?.text.slice(0, kept) ?? "",
+        thoughts: kept === 0 ? "" : (row?.thoughts ?? ""),
         attempt: event.attempt + 1,
         since: time,
       });
       return;
+    }
     case "toolCallStarted":
-      changeTool(chat, turn, {
-        id: event.toolCallId,
-        name: event.name,
-        title: event.name,
-        state: "running",
-        args: JSON.stringify(event.args, null, 2),
-        output: "",
-      });
+    case "toolCallProgress":
+    case "toolCallCompleted":
+    case "toolQuestionAsked":
+    case "toolQuestionAnswered":
+    case "commandsChanged":
+      applyToolEvent(chat, event, turn, time);
       return;
-    case "toolCallProgress": {
-      const tool = toolOf(chat, turn, event.toolCallId);
-      if (tool) changeTool(chat, turn, { ...tool, output: (tool.output + event.output).slice(-SHOWN_OUTPUT) });
-      return;
-    }
-    case "toolCallCompleted": {
-      const tool = toolOf(chat, turn, event.toolCallId);
-      const state =
-        event.outcome === "success" || event.outcome === "completed"
-          ? "done"
-          : event.outcome === "rejected"
-            ? "rejected"
-            : "failed";
-      if (tool)
-        changeTool(chat, turn, { ...tool, state, title: event.summary || tool.title, durationMs: event.durationMs });
+    case "promptSteered": {
+      const row = chat.answer(turn);
+      const steer = { text: visibleText(event.prompt), at: row?.text.length ?? 0 };
+      if (row) chat.change(row.id, "answer", { steers: [...(row.steers ?? []), steer] });
       return;
     }
+    case "maxToolRoundsReached":
+      chat.notice("warning", chat.t("Gemini used its tools {0} times in a row and stopped to ask you.", event.limit), [
+        { id: "resumeTurn", label: chat.t("Go On"), argument: turn },
+      ]);
+      return;
     case "turnCompleted":
       finish(chat, turn, event);
       return;
@@ -76,11 +70,12 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       chat.change(`a:${turn}`, "answer", {
         state: event.error.kind === "blocked" ? "blocked" : "failed",
         error: errorView(event.error, chat.t, time, turn),
+        ...cut(chat.answer(turn)),
       });
       chat.change(`p:${turn}`, "prompt", { outcome: "failed" });
       return;
     case "turnCancelled":
-      chat.change(`a:${turn}`, "answer", { state: "stopped" });
+      chat.change(`a:${turn}`, "answer", { state: "stopped", ...cut(chat.answer(turn)) });
       chat.change(`p:${turn}`, "prompt", { outcome: "cancelled" });
       return;
     case "ideContextSent":
@@ -156,12 +151,16 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
         { id: "openSettings", label: chat.t("Open Settings"), argument: "geminiCompanion.maxSessionTurns" },
       ]);
       return;
-    // Shown elsewhere (the meter, the title, trust, settings), or nothing that a row shows.
+    // Shown elsewhere (the meter, the title, the composer, trust, settings), or nothing that a row shows.
+    case "changesChanged":
     case "chatCompressed":
     case "hookRan":
     case "memoryChanged":
+    case "modeChanged":
+    case "outputsMasked":
     case "settingsChanged":
     case "titleChanged":
+    case "todosChanged":
     case "trustChanged":
     case "usageUpdated":
       return;
@@ -198,6 +197,22 @@ function open(chat: ConversationRows, turnId: string, text: string | undefined, 
   });
 }
 
+/** What stands inside an answer's text: calls of tools, and what the person said meanwhile. */
+function inserted(row: AnswerRow | undefined): readonly { readonly at: number }[] {
+  return [...(row?.tools ?? []), ...(row?.steers ?? [])];
+}
+
+/** A new round begins a paragraph of its own, as it does in the transcript. */
+function seam(row: AnswerRow | undefined): string {
+  const length = row?.text.length ?? 0;
+  return length > 0 && inserted(row).some(({ at }) => at === length) ? "\n\n" : "";
+}
+
+/** The turn is over: no tool of it runs or asks any more. */
+function cut(row: AnswerRow | undefined): Pick<AnswerRow, "tools"> {
+  return { tools: (row?.tools ?? []).map(cutShort) };
+}
+
 function begin(
   chat: ConversationRows,
   turnId: string,
@@ -212,19 +227,6 @@ function begin(
   chat.change(row.id, "answer", { state, attempt, since: time, ...(thoughtMs === undefined ? {} : { thoughtMs }) });
 }
 
-function toolOf(chat: ConversationRows, turnId: string, id: string): ToolRow | undefined {
-  return chat.answer(turnId)?.tools.find((tool) => tool.id === id);
-}
-
-function changeTool(chat: ConversationRows, turnId: string, tool: ToolRow): void {
-  const row = chat.answer(turnId);
-  if (!row) return;
-  const tools = row.tools.some((known) => known.id === tool.id)
-    ? row.tools.map((known) => (known.id === tool.id ? tool : known))
-    : [...row.tools, tool];
-  chat.change(row.id, "answer", { tools });
-}
-
 function finish(
   chat: ConversationRows,
   turnId: string,
@@ -234,6 +236,7 @@ function finish(
   if (!row || row.state === "failed") return; // an overflow has said why nothing was sent
   chat.change(row.id, "answer", {
     state: "done",
+    ...cut(row),
     finishReason: event.finishReason,
     usage: event.usage,
     durationMs: event.durationMs,

@@ -1,18 +1,11 @@
 /** From a session's transcript, as the daemon lists it, to rows. */
-import type {
-  AnswerRow,
-  DividerRow,
-  ErrorView,
-  HiddenRun,
-  PromptRow,
-  Receipt,
-  Row,
-  ToolRow,
-} from "../../panel/contract.js";
+import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, Row } from "../../panel/contract.js";
 import type { CompressionInfo, Constraint, HistoryItem } from "../../protocol.gen.js";
 import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
 import { errorView } from "./faults.js";
 import { merged, NOTHING_SENT, receiptOf } from "./receipts.js";
+import { callsOf, withResults } from "./toolHistory.js";
+import type { Words } from "./toolRows.js";
 import type { Translate } from "./words.js";
 
 /** A row before it gets its version. */
@@ -69,6 +62,20 @@ export function keptByTurn(constraints: readonly Constraint[]): ReadonlyMap<stri
   return kept;
 }
 
+/** The row with what is kept of its turn: its prompt has pin and rules, its answer the pin. The row itself if that is what it says. */
+export function keptAs(row: Row, kept: ReadonlyMap<string, Kept>): Row {
+  if (row.kind !== "prompt" && row.kind !== "answer") return row;
+  const { pinId, rules } = kept.get(row.turnId) ?? {};
+  const pin = pinId === undefined ? {} : { pinId };
+  if (row.kind === "answer") {
+    const { pinId: before, ...rest } = row;
+    return before === pinId ? row : { ...rest, ...pin };
+  }
+  const { pinId: before, rules: rulesBefore, ...rest } = row;
+  if (before === pinId && JSON.stringify(rulesBefore) === JSON.stringify(rules)) return row;
+  return { ...rest, ...pin, ...(rules === undefined ? {} : { rules }) };
+}
+
 /** The row that shows an entry of the log. */
 export function rowsByEntry(items: readonly HistoryItem[]): ReadonlyMap<string, string> {
   const rows = new Map<string, string>();
@@ -87,6 +94,7 @@ export function rowsOf(
   toPlace: (path: string) => string = (path) => path,
 ): UnversionedRow[] {
   const rows: UnversionedRow[] = [];
+  const words: Words = { t, place: toPlace };
   const kept = keptByTurn(transcript.constraints);
   const dividers = transcript.compressions
     .filter((info) => typeof info.seq === "number")
@@ -96,7 +104,7 @@ export function rowsOf(
     .filter((info) => info.state === "preview" || info.state === "inForce")
     .at(-1)?.compressionId;
   const undoable = dividers.filter((info) => info.state === "inForce" && info.fromFile !== true).at(-1)?.compressionId;
-  const turns = new Map<string, { prompt?: number; answer?: number; receipt?: Receipt }>();
+  const turns = new Map<string, { prompt?: number; answer?: number; receipt?: Receipt; results?: number }>();
   let next = 0;
   for (const item of transcript.items) {
     for (; next < dividers.length && (dividers[next]?.seq ?? Infinity) < item.seq; next += 1)
@@ -139,6 +147,10 @@ export function rowsOf(
       turn.receipt = receiptOf(item.receipt ?? NOTHING_SENT, toPlace);
       const row = turn.prompt === undefined ? undefined : rows[turn.prompt];
       if (row?.kind === "prompt") rows[turn.prompt ?? 0] = { ...row, receipt: merged(row.receipt, turn.receipt) };
+    } else if (item.kind === "steer" || (item.kind === "prompt" && turn.answer !== undefined)) {
+      const row = turn.answer === undefined ? undefined : rows[turn.answer];
+      const steer = { text: visibleText(item.parts), at: row?.kind === "answer" ? row.text.length : 0 };
+      if (row?.kind === "answer") rows[turn.answer ?? 0] = { ...row, steers: [...(row.steers ?? []), steer] };
     } else if (item.kind === "prompt") {
       turn.prompt = rows.length;
       rows.push(promptOf(item, turnId, dated, turn.receipt, toPlace));
@@ -148,14 +160,16 @@ export function rowsOf(
       }
     } else if (item.kind === "reply") {
       const before = turn.answer === undefined ? undefined : rows[turn.answer];
-      if (before?.kind === "answer") rows[turn.answer ?? 0] = joined(before, item);
+      if (before?.kind === "answer") rows[turn.answer ?? 0] = joined(before, item, words);
       else {
         turn.answer = rows.length;
-        rows.push(answerOf(item, turnId, dated));
+        rows.push(answerOf(item, turnId, dated, words));
       }
     } else if (item.kind === "toolResult" && turn.answer !== undefined) {
       const row = rows[turn.answer];
-      if (row?.kind === "answer") rows[turn.answer] = { ...row, tools: withResults(row.tools, item.parts) };
+      if (row?.kind !== "answer") return;
+      rows[turn.answer] = { ...row, tools: withResults(row.tools, turn.results ?? 0, item, words) };
+      turn.results = row.tools.length;
     }
   }
 }
@@ -220,16 +234,23 @@ function unanswered(item: HistoryItem, turnId: string, dated: Dated, t: Translat
   return { ...blank, state: "failed", error: errorView({ kind: "failed", message }, t, 0, turnId) };
 }
 
-function answerOf(item: HistoryItem, turnId: string, dated: Dated): UnversionedRow<AnswerRow> {
+function answerOf(
+  item: HistoryItem,
+  turnId: string,
+  dated: Dated,
+  words: Words,
+  before = 0,
+): UnversionedRow<AnswerRow> {
+  const text = visibleText(item.parts);
   return {
     kind: "answer",
     id: `a:${turnId}`,
     turnId,
     model: item.model ?? "",
     state: "done",
-    text: visibleText(item.parts),
+    text,
     thoughts: thoughtsOf(item.parts),
-    tools: callsOf(item.parts),
+    tools: callsOf(item.parts, before + text.length, words),
     attempt: 1,
     ...dated,
     ...(item.usage === undefined ? {} : { usage: item.usage }),
@@ -239,41 +260,18 @@ function answerOf(item: HistoryItem, turnId: string, dated: Dated): UnversionedR
 }
 
 /** A further round of the same turn. */
-function joined(row: UnversionedRow<AnswerRow>, item: HistoryItem): UnversionedRow<AnswerRow> {
-  const more = answerOf(item, row.turnId, {});
-  const text = row.text && more.text ? `${row.text}\n\n${more.text}` : row.text + more.text;
-  const { error: _error, ...before } = row;
-  return { ...before, ...more, text, thoughts: row.thoughts + more.thoughts, tools: [...row.tools, ...more.tools] };
-}
-
-function callsOf(parts: readonly Part[]): ToolRow[] {
-  return parts.flatMap((part, index): ToolRow[] => {
-    const call = part["functionCall"];
-    if (typeof call !== "object" || call === null) return [];
-    const fields = call as Part; // an object of whatever the model wrote; every field is tested below
-    const name = typeof fields["name"] === "string" ? fields["name"] : "tool";
-    const id = typeof fields["id"] === "string" ? fields["id"] : `${name}-${index}`;
-    return [{ id, name, title: name, state: "done", args: JSON.stringify(fields["args"] ?? {}, null, 2), output: "" }];
-  });
-}
-
-function withResults(tools: readonly ToolRow[], parts: readonly Part[]): ToolRow[] {
-  const outputs = new Map<string, string>();
-  for (const part of parts) {
-    const response = part["functionResponse"];
-    if (typeof response !== "object" || response === null) continue;
-    const fields = response as Part; // an object of whatever a tool gave; every field is tested below
-    const body = fields["response"];
-    const output =
-      typeof body === "object" && body !== null && "output" in body && typeof body.output === "string"
-        ? body.output
-        : JSON.stringify(body ?? "");
-    outputs.set(typeof fields["id"] === "string" ? fields["id"] : String(fields["name"]), output);
-  }
-  return tools.map((tool) => {
-    const output = outputs.get(tool.id) ?? outputs.get(tool.name);
-    return output === undefined ? tool : { ...tool, output };
-  });
+function joined(row: UnversionedRow<AnswerRow>, item: HistoryItem, words: Words): UnversionedRow<AnswerRow> {
+  const isTalking = visibleText(item.parts) !== "";
+  const before = row.text !== "" && isTalking ? `${row.text}\n\n` : row.text;
+  const more = answerOf(item, row.turnId, {}, words, before.length);
+  const { error: _error, ...rest } = row;
+  return {
+    ...rest,
+    ...more,
+    text: before + more.text,
+    thoughts: row.thoughts + more.thoughts,
+    tools: [...row.tools, ...more.tools],
+  };
 }
 
 function dividerOf(info: CompressionInfo, canUndo: boolean, discarded: boolean): UnversionedRow<DividerRow> {

@@ -10,6 +10,7 @@ import type {
   PanelSettings,
   PanelState,
   QueuedPrompt,
+  WorkView,
 } from "../../panel/contract.js";
 import { cutText, extentText } from "../../panel/extents.js";
 import { isOwnModel, OFFLINE_MODEL } from "../../panel/models.js";
@@ -35,6 +36,7 @@ export interface PanelSources {
   /** A compression is due, and somebody wants to be told so. */
   readonly reminds: boolean;
   readonly queue: readonly QueuedPrompt[];
+  readonly work: WorkView;
   /** Why the queued prompts wait, if they would wait for ever. */
   readonly queueHeld?: HoldReason | undefined;
   readonly retryTurn?: string | undefined;
@@ -59,6 +61,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
     chips: sources.files.map((file) => chipOf(file, sources, t)),
     rules: { inForce: count(sources, "inForce"), proposed: count(sources, "proposed") },
     queue: sources.queue,
+    work: sources.work,
     models: {
       current: models?.default ?? "",
       list: models?.models ?? [],
@@ -103,17 +106,13 @@ function ownModel(sources: PanelSources): string | undefined {
 
 /** The meter's numbers; where compression starts is absent while it does not start by itself. */
 export function meterOf(status: CompressionStatusReport): MeterView {
-  const { tokenCount, tokenLimit, tokenCountSource, tokensUntilCompression } = status;
-  const at =
-    tokensUntilCompression === null
-      ? undefined
-      : Math.min(tokenLimit, Math.round(status.threshold * tokenLimit) || tokenCount + tokensUntilCompression);
+  const { tokenCount, tokenLimit, tokenCountSource, compressionAt } = status;
   return {
     used: tokenCount,
     limit: tokenLimit,
     source: tokenCountSource,
     mode: status.mode,
-    ...(at === undefined ? {} : { compressionAt: at }),
+    ...(compressionAt === undefined ? {} : { compressionAt: Math.min(tokenLimit, compressionAt) }),
   };
 }
 

@@ -23,6 +23,13 @@ export const DAEMON_SETTINGS = {
   "context.maxOpenFiles": "companion.ide.maxOpenFiles",
   "context.activeFileCharacters": "companion.ide.activeFileCharacters",
   "context.fileName": "context.fileName",
+  "tools.enabled": "companion.tools.enabled",
+  "tools.mode": "companion.tools.mode",
+  "tools.sandbox": "companion.tools.sandbox",
+  "tools.network": "companion.tools.network",
+  "tools.commandSeconds": "companion.tools.commandSeconds",
+  "tools.questionSeconds": "companion.tools.questionSeconds",
+  "tools.maxRounds": "companion.tools.maxRounds",
   "tools.truncateOutputThreshold": "tools.truncateToolOutputThreshold",
   "sessions.retentionDays": "companion.sessions.retentionDays",
 } as const;

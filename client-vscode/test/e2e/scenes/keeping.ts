@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
-import type { Stage } from "../support/stage.js";
+import { inFileName, keepPicture, type Stage } from "../support/stage.js";
 
 const RULE = "Never touch the folder generated/.";
 
@@ -108,25 +108,46 @@ export function keeping(set: Stage): void {
     test("everything up to a turn is compressed, after a preview", async () => {
       await talk(set, panel);
       await set.emulator.script(SUMMARISED, "snapshot");
-      await panel.composer.press("Shift+Tab");
-      const first = panel.prompts.filter({ hasText: "Question 1:" });
-      await patiently("the first prompt is on the page", async () => {
-        if ((await first.count()) > 0) return true;
-        await set.window.page.keyboard.press("Home");
-        return undefined;
-      });
-      await first.getByText("⋯").click();
-      await first.getByRole("button", { name: "Compress up to here" }).click();
-      await panel
-        .divider(/Preview of a compression/)
-        .getByRole("button", { name: "Apply" })
-        .click();
-      await panel.divider(/Chat compressed/).waitFor();
-      await panel.isIdle();
+      await compressAt("Question 1:", "Compress up to here");
       const { text } = await set.ask(panel, "And now?", "It goes on.");
       expect(text).not.toContain("Question 1:");
       expect(text).toContain("Question 2:");
     });
+
+    test("a turn and everything after it is compressed, after a preview", async () => {
+      await talk(set, panel);
+      await set.emulator.script(SUMMARISED, "snapshot");
+      await compressAt("Question 2:", "Compress from here");
+      await keepPicture(set, "keeping", "from-here");
+      const { text } = await set.ask(panel, "And now?", "It goes on.");
+      expect(text).toContain("Question 1:");
+      expect(text).toContain("Answer 1.");
+      expect(text).not.toContain("Question 2:");
+      expect(text).not.toContain("Answer 3.");
+      expect(text.indexOf("Answer 1."), "the snapshot stands where they stood").toBeLessThan(
+        text.lastIndexOf("The user mends the tokenizer"),
+      );
+    });
+
+    /** Presses a button of the menu at a prompt, then applies the preview that comes of it. */
+    async function compressAt(words: string, button: string): Promise<void> {
+      await panel.composer.press("Shift+Tab");
+      const prompt = panel.prompts.filter({ hasText: words });
+      await patiently("the prompt is on the page", async () => {
+        if ((await prompt.count()) > 0) return true;
+        await set.window.page.keyboard.press("Home");
+        return undefined;
+      });
+      await prompt.getByText("⋯").click();
+      await prompt.getByRole("button", { name: button }).click();
+      const preview = panel.divider(/Preview of a compression/);
+      await preview.getByRole("button", { name: "Apply" }).waitFor();
+      expect(await panel.divider(/Chat compressed/).count()).toBe(0);
+      await keepPicture(set, "keeping", inFileName(`preview-${button}`));
+      await preview.getByRole("button", { name: "Apply" }).click();
+      await panel.divider(/Chat compressed/).waitFor();
+      await panel.isIdle();
+    }
   });
 }
 

@@ -5,8 +5,13 @@ import { createInterface, type Interface } from "node:readline";
 import { end } from "./processes.js";
 import { python, repository } from "./places.js";
 
-/** A text, a thought, a place to stop at until it is released, or the end of the connection. */
-export type Piece = string | { readonly thought: string } | { readonly gate: string } | { readonly drop: true };
+/** A text, a thought, a call of a tool, a place to stop at until it is released, or the end of the connection. */
+export type Piece =
+  | string
+  | { readonly thought: string }
+  | { readonly call: string; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly gate: string }
+  | { readonly drop: true };
 
 /** An answer in pieces, or a fault by its name in `tests/support/emulator/faults.py`. */
 export type ScriptedReply =
@@ -25,6 +30,8 @@ export interface AskedRequest {
   readonly prompt: string;
   /** All text of the conversation. */
   readonly text: string;
+  /** What the calls of the answer before it came to, in their order. */
+  readonly responses: readonly { readonly name: string; readonly response: Readonly<Record<string, unknown>> }[];
   readonly key: string;
   /** True if the client closed the connection before the answer was complete. */
   readonly hungUp: boolean;

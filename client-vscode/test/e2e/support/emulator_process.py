@@ -14,8 +14,8 @@ line.
 
 `to` is `chat` or `snapshot`: which requests are answered so; titles and counts never are.
 What is not scripted
-the emulator answers by itself: an echo, a snapshot, a title. A piece is a text, `{"thought": TEXT}`, `{"gate": NAME}`
-or `{"drop": true}`.
+the emulator answers by itself: an echo, a snapshot, a title. A piece is a text, `{"thought": TEXT}`, `{"call": NAME,
+"args": {…}}`, `{"gate": NAME}` or `{"drop": true}`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tests.support.emulator import (
     Summariser,
     answer,
     asks_for_snapshot,
+    call,
     echo,
     thought,
 )
@@ -92,6 +93,8 @@ class Remote:
     def _piece(self, piece: Any) -> Any:
         if isinstance(piece, str):
             return piece
+        if "call" in piece:
+            return call(piece["call"], piece["args"])
         if "gate" in piece:
             return self._gates.setdefault(piece["gate"], Gate())
         return Drop() if "drop" in piece else thought(piece["thought"])
@@ -108,6 +111,7 @@ def _shown(request: RecordedRequest) -> dict[str, Any]:
         "system": request.system,
         "prompt": request.prompt,
         "text": request.text,
+        "responses": request.responses,
     }
     return {**shown, "key": request.headers.get("x-goog-api-key", ""), "hungUp": request.hung_up}
 

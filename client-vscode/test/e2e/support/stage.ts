@@ -93,6 +93,12 @@ async function keep(set: Stage, folder: string): Promise<void> {
     await page.screenshot({ path: join(folder, `window-${index + 1}.png`) });
 }
 
+/** Keeps a picture of the window as `artifacts/<folder>/<name>.png`. */
+export async function keepPicture({ window }: Pick<Stage, "window">, folder: string, name: string): Promise<void> {
+  mkdirSync(join(artifacts, folder), { recursive: true });
+  await window.page.screenshot({ path: join(artifacts, folder, `${name}.png`) });
+}
+
 /** A name as a file may have it. */
 export function inFileName(name: string): string {
   return name.replaceAll(/[^\w-]+/g, "-").slice(0, 80);

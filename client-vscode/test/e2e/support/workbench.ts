@@ -69,18 +69,27 @@ export class Workbench {
     return this.quickInput.locator("input.input");
   }
 
+  private get quickRows(): Locator {
+    return this.quickInput.locator(".quick-input-list .monaco-list-row");
+  }
+
   /** Runs a command of the palette by the title that it shows there: `Gemini: New Chat`. */
   async command(title: string): Promise<void> {
-    await this.quickly("F1", `>${title}`, title);
+    // What was run last comes first, and may have a longer title that begins alike.
+    const label = this.page.locator(".label-name", {
+      hasText: new RegExp(`^${title.replaceAll(/[.()[\]]/g, "\\$&")}$`),
+    });
+    await this.quickly("F1", `>${title}`, title, label);
   }
 
   /** Opens the quick input with a key and picks a row. What is open does not show commands and files that come later: it is opened anew. */
-  private async quickly(key: string, typed: string, row: string): Promise<void> {
+  private async quickly(key: string, typed: string, row: string, label?: Locator): Promise<void> {
     const attempt = async () => {
       await this.page.keyboard.press(key);
       try {
         await this.quickField.fill(typed, { timeout: 2_000 });
-        await this.pick(row, 2_000);
+        if (label === undefined) await this.pick(row, 2_000);
+        else await this.quickRows.filter({ has: label }).first().click({ timeout: 2_000 });
         return true;
       } catch (error) {
         await this.page.keyboard.press("Escape");
@@ -92,11 +101,7 @@ export class Workbench {
 
   /** Clicks a row of the quick input that is open, the first one with this text. */
   async pick(text: string | RegExp, timeout = 60_000): Promise<void> {
-    await this.quickInput
-      .locator(".quick-input-list .monaco-list-row")
-      .filter({ hasText: text })
-      .first()
-      .click({ timeout });
+    await this.quickRows.filter({ hasText: text }).first().click({ timeout });
   }
 
   /** Types into the input box that is open and confirms. `prompt` is text that it shows. */

@@ -1,16 +1,13 @@
 /** What the scenes about trouble look at besides the panel. */
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import type { Panel } from "../support/panel.js";
-import { artifacts } from "../support/places.js";
-import type { Stage } from "../support/stage.js";
+import { keepPicture, type Stage } from "../support/stage.js";
 
 /** Keeps a picture of the window as `artifacts/trouble/<name>.png`. */
 export async function picture({ window }: Pick<Stage, "window">, name: string): Promise<void> {
-  const folder = join(artifacts, "trouble");
-  mkdirSync(folder, { recursive: true });
-  await window.page.screenshot({ path: join(folder, `${name}.png`) });
+  await keepPicture({ window }, "trouble", name);
 }
 
 /** The notices between the transcript and the composer, with their buttons. */

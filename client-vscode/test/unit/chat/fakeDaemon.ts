@@ -85,6 +85,10 @@ export class FakeDaemon implements DaemonPort {
           reason: "",
           hint: "",
         };
+      case "gemini/tools":
+        return { mode: "ask", tools: [] };
+      case "gemini/changes":
+        return { changes: [] };
       case "gemini/compressionStatus":
         return statusOf(sessionId, this.status);
       case "gemini/cancel":

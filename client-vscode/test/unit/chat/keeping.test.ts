@@ -14,6 +14,7 @@ import type { PageCommand } from "../../../src/panel/contract.js";
 import { meterText } from "../../../src/status/pure/meterText.js";
 import { stage, type Stage } from "./fakeDaemon.js";
 import { compression, constraint, content, ScriptedEvents, turn } from "./scriptedEvents.js";
+import { baseState } from "../../panel/fixtures.js";
 
 const NONE = new Set<string>();
 const stages: Stage[] = [];
@@ -216,6 +217,7 @@ describe("around the transcript", () => {
     relative: (uri) => uri,
     constraints: [{ state: "inForce" }, { state: "inForce" }, { state: "proposed" }, { state: "released" }],
     reminds: false,
+    work: baseState.work,
     queue: [],
     hidden: [],
     settings: { sendWith: "enter", messageKeys: true, announce: "summary", platform: "other", locale: "en" },

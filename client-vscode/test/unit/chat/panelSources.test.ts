@@ -12,6 +12,7 @@ import type { CompressionStatusReport, ContextFile } from "../../../src/protocol
 import { statusText } from "../../../src/compression/pure/texts.js";
 import { meterText, percent } from "../../../src/status/pure/meterText.js";
 import { ScriptedEvents } from "./scriptedEvents.js";
+import { baseState } from "../../panel/fixtures.js";
 
 const NUMBER = (value: number): string => value.toLocaleString("en-US");
 const REPORT: CompressionStatusReport = {
@@ -24,6 +25,7 @@ const REPORT: CompressionStatusReport = {
   tokenLimit: 1_048_576,
   threshold: 0.5,
   tokensUntilCompression: 115_288,
+  compressionAt: 524_288,
   compressions: 1,
   canUndo: true,
   mode: "auto",
@@ -168,6 +170,7 @@ describe("around the transcript", () => {
     relative: (uri) => uri.replace("file:///w/", ""),
     constraints: [],
     reminds: false,
+    work: baseState.work,
     queue: [],
     hidden: [],
     settings: { sendWith: "enter", messageKeys: true, announce: "summary", platform: "other", locale: "en" },
@@ -287,7 +290,9 @@ describe("around the transcript", () => {
       compressionAt: 524_288,
       mode: "auto",
     });
-    expect(meterOf({ ...REPORT, tokensUntilCompression: null })).not.toHaveProperty("compressionAt");
+    expect(meterOf({ ...REPORT, compressionAt: 3_000 })).toMatchObject({ compressionAt: 3_000 }); // a cap, below the threshold
+    const { compressionAt: _, ...off } = REPORT;
+    expect(meterOf(off)).not.toHaveProperty("compressionAt");
   });
 
   it("has one number for status bar, panel and status command", () => {

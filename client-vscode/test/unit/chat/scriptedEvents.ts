@@ -1,5 +1,5 @@
 /** Events and contents as the daemon emits them, for the tests of the chat. */
-import type { AnswerRow, Row } from "../../../src/panel/contract.js";
+import type { AnswerRow, Row, ToolRow } from "../../../src/panel/contract.js";
 import { Conversation } from "../../../src/chat/pure/conversation.js";
 import type { ConversationListener } from "../../../src/chat/pure/conversationRows.js";
 import { english } from "../../../src/chat/pure/words.js";
@@ -20,6 +20,9 @@ export class Recorder implements ConversationListener {
   }
   delta(row: AnswerRow, field: string, at: number, text: string): void {
     this.changes.push(`delta ${row.id} ${field}@${at} ${text}`);
+  }
+  output(row: AnswerRow, tool: ToolRow): void {
+    this.changes.push(`output ${row.id} ${tool.id} ${tool.output.length}`);
   }
   reset(): void {
     this.changes.push("reset");

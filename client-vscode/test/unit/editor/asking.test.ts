@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { english } from "../../../src/chat/pure/words.js";
 import { DaemonFault } from "../../../src/daemon/port.js";
 import { readRequest } from "../../../src/daemon/pure/incoming.js";
-import { readArguments } from "../../../src/editor/pure/toolArguments.js";
+import { readArguments } from "../../../src/chat/pure/toolArguments.js";
 import { composePrompt, type Problem } from "../../../src/editor/pure/prompts.js";
 
 const PLACE = { path: "src/a.py", firstLine: 3, lastLine: 9, isSelection: true };
@@ -60,10 +60,11 @@ describe("composePrompt", () => {
 describe("the daemon's questions", () => {
   const confirm = {
     sessionId: "s",
+    turnId: "u",
     toolCallId: "t",
     name: "run",
     title: "Run it?",
-    risk: "high",
+    risk: "command",
     args: { command: "ls" },
   };
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AnswerRow, DividerRow, Row } from "../../../src/panel/contract.js";
 import { measure, Announcer } from "../../../webview/shell/announcer.js";
+import { commandAsked, commandRow, lookedAt } from "../../panel/toolRows.js";
 
 const settings = { announce: "summary", locale: "en" } as const;
 function answer(change: Partial<AnswerRow>): AnswerRow {
@@ -72,12 +73,30 @@ describe("what is told of an answer", () => {
     expect(
       told([
         answer({}),
-        answer({ state: "waiting" }),
-        answer({ state: "streaming" }),
-        answer({ state: "stopping" }),
-        answer({ state: "stopped" }),
+        answer({ state: "waiting", tools: [commandAsked] }),
+        answer({ state: "streaming", tools: [commandAsked] }),
+        answer({ state: "stopping", tools: [{ ...commandRow, state: "interrupted" }] }),
+        answer({ state: "stopped", tools: [{ ...commandRow, state: "interrupted" }] }),
       ]),
-    ).toEqual(["Gemini is answering", "! Gemini asks for your permission to use a tool", "Stopping", "Stopped"]);
+    ).toEqual([
+      "Gemini is answering",
+      "! Gemini asks: Run pytest -q tests && rm -rf build",
+      "Interrupted: Run pytest -q tests && rm -rf build",
+      "Stopping",
+      "Stopped",
+    ]);
+  });
+
+  it("is how a tool that changed or ran something ended, and not that one looked", () => {
+    const [read] = lookedAt;
+    expect(
+      told([
+        answer({}),
+        answer({ state: "working", tools: [{ ...read, state: "running" }, commandRow] }),
+        answer({ state: "working", tools: [read, { ...commandRow, state: "running" }] }),
+        answer({ state: "working", tools: [read, { ...commandRow, state: "ok", summary: "exit code 0" }] }),
+      ]),
+    ).toEqual(["Gemini is answering", "Done: Run pytest -q tests && rm -rf build, exit code 0"]);
   });
 
   it("is nothing for what a sync brought, nor for an old answer that is loaded later", () => {

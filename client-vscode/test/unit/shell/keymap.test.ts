@@ -24,6 +24,7 @@ const calm: ComposerSituation = {
   sendWith: "enter",
   listOpen: false,
   running: false,
+  canSteer: false,
   historyUp: false,
   historyDown: false,
   hasQueue: false,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compressionStart, contextParts, slices } from "../../../webview/shell/meterParts.js";
+import { contextParts, slices } from "../../../webview/shell/meterParts.js";
 import { answers } from "../../panel/fixtures.js";
 
 const parts = fc.record({
@@ -10,6 +10,7 @@ const parts = fc.record({
   memory: fc.nat(1_000_000),
   ideContext: fc.nat(1_000_000),
   snapshot: fc.nat(1_000_000),
+  constraints: fc.nat(1_000_000),
   messages: fc.nat(1_000_000),
   toolOutputs: fc.nat(1_000_000),
 });
@@ -34,12 +35,5 @@ describe("the parts of the context", () => {
         expect(bar.length === 0 ? 1 : end).toBeCloseTo(1, 9);
       }),
     );
-  });
-});
-
-describe("where compression starts", () => {
-  it("is a share of the limit, and nowhere while it is off", () => {
-    expect(compressionStart(answers.context)).toBe(524_288);
-    expect(compressionStart({ ...answers.context, tokensUntilCompression: null })).toBeUndefined();
   });
 });

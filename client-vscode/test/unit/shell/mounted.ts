@@ -33,6 +33,13 @@ export class FakeTranscript implements TranscriptPort {
   appendDelta(_delta: TextDelta): boolean {
     return this.deltasFit;
   }
+  setOutput({ callId }: { readonly callId: string }): void {
+    this.received.push(`output ${callId}`);
+  }
+  focusQuestion(row: number, callId: string): boolean {
+    this.received.push(`question ${row} ${callId}`);
+    return true;
+  }
   setState(): void {
     this.received.push("state");
   }
@@ -233,6 +240,8 @@ function roleOf(element: HTMLElement): string | undefined {
       return "heading";
     case "TR":
       return "row";
+    case "SECTION":
+      return "region";
     default:
       return undefined;
   }

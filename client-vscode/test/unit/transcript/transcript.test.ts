@@ -169,7 +169,7 @@ describe("an answer", () => {
     expect(transcript.appendDelta(delta)).toBe(true);
     expect(transcript.appendDelta(delta)).toBe(false);
     vi.advanceTimersByTime(50);
-    expect(article("Gemini").querySelector(":scope > .markdown")?.textContent).toBe("onetwo");
+    expect(article("Gemini").querySelector(".answer-body > .markdown")?.textContent).toBe("onetwo");
   });
 
   it("counts the time that stopping takes", () => {

@@ -4,24 +4,23 @@ import { button, element, setText } from "../element.js";
 import { MarkdownView } from "../markdown/markdownView.js";
 import { Pacer } from "../markdown/pacing.js";
 import { countText, durationText } from "../texts.js";
+import { AnswerBody } from "./answerBody.js";
 import { answerStateText, isGrowing, isTimed, thoughtText } from "./answerState.js";
 import { buttonLine, copyText } from "./buttons.js";
 import { FoldingMenu } from "./foldingMenu.js";
 import { Problem } from "./problem.js";
 import { showTime } from "./promptRow.js";
 import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } from "./rowView.js";
-import { ToolRows } from "./toolRow.js";
 
 /** An answer, from the moment its prompt is sent. */
 export class AnswerView implements RowView {
   readonly element: HTMLElement;
-  readonly markdown: MarkdownView;
+  readonly markdown: AnswerBody;
   readonly #context: RowContext;
   readonly #pacer = new Pacer();
   readonly #thoughtsMarkdown: MarkdownView;
   readonly #thoughts: HTMLDetailsElement;
   readonly #thoughtsSummary = element("summary", { tabindex: -1 });
-  readonly #tools: ToolRows;
   readonly #problem: Problem;
   readonly #model = element("span", { class: "model" });
   readonly #time = element("time");
@@ -35,8 +34,7 @@ export class AnswerView implements RowView {
   readonly #folding: FoldingMenu;
   readonly #buttons: HTMLElement;
   #row: RowOf<"answer">;
-  /** What the Markdown views were given, to tell an appended text from another one. */
-  #text = "";
+  /** What the Markdown of the thoughts was given, to tell an appended text from another one. */
   #thoughtsText = "";
   #untick: (() => void) | undefined;
 
@@ -45,11 +43,10 @@ export class AnswerView implements RowView {
     this.#context = context;
     const { t } = context.language;
     const { article, head } = rowFrame("answer", t("Gemini"));
-    this.markdown = new MarkdownView(t);
+    this.markdown = new AnswerBody(context);
     this.#thoughtsMarkdown = new MarkdownView(t);
     this.#thoughts = element("details", { class: "thoughts" }, this.#thoughtsSummary, this.#thoughtsMarkdown.element);
     this.#thoughts.addEventListener("toggle", () => this.#showThoughts());
-    this.#tools = new ToolRows(context);
     this.#problem = new Problem(context);
     this.#stoppedRetry = button(t("Retry"), () => this.command("retry"));
     this.#state.append(this.#stateText, this.#stoppedRetry);
@@ -66,14 +63,7 @@ export class AnswerView implements RowView {
       this.#usage,
     );
     head.append(this.#model, this.#time);
-    article.append(
-      this.#thoughts,
-      this.#tools.element,
-      this.markdown.element,
-      this.#state,
-      this.#problem.element,
-      this.#buttons,
-    );
+    article.append(this.#thoughts, this.markdown.element, this.#state, this.#problem.element, this.#buttons);
     this.element = article;
     this.update(row);
   }
@@ -91,7 +81,6 @@ export class AnswerView implements RowView {
     showTime(this.#time, row.time, language);
     setText(this.#thoughtsSummary, thoughtText(row, language));
     this.#thoughts.hidden = row.thoughts === "";
-    this.#tools.update(row.tools);
     this.#takeTexts(row, growing);
     const retries = canRetry(row.turnId);
     this.#problem.show(row.error, retries);
@@ -107,7 +96,7 @@ export class AnswerView implements RowView {
     this.#showUsage(row);
     this.#tick();
     if (isTimed(row)) this.#untick ??= this.#context.ticker.every(() => this.#tick());
-    else this.dispose();
+    else this.#stopTicking();
   }
 
   renderStream(): void {
@@ -137,14 +126,18 @@ export class AnswerView implements RowView {
   }
 
   dispose(): void {
+    this.markdown.dispose();
+    this.#stopTicking();
+  }
+
+  #stopTicking(): void {
     this.#untick?.();
     this.#untick = undefined;
   }
 
   #takeTexts(row: AnswerRow, growing: boolean): void {
-    take(this.markdown, this.#text, row.text);
+    this.markdown.update(row);
     take(this.#thoughtsMarkdown, this.#thoughtsText, row.thoughts);
-    this.#text = row.text;
     this.#thoughtsText = row.thoughts;
     if (!growing) {
       this.markdown.finish();

@@ -28,6 +28,7 @@ export class PromptView implements RowView {
   readonly #folding: FoldingMenu;
   readonly #copy: HTMLButtonElement;
   readonly #pin: HTMLButtonElement;
+  readonly #goBack: HTMLButtonElement;
   #row: RowOf<"prompt">;
   #isUnfolded = false;
   #shownReceipt: PromptRow["receipt"];
@@ -43,7 +44,10 @@ export class PromptView implements RowView {
     this.#rules = new RuleLines(context);
     this.#folding = new FoldingMenu(row.turnId, context);
     head.append(this.#pinned, this.#outcome, this.#time);
-    const buttons = buttonLine(this.#copy, this.#pin, this.#folding.element);
+    this.#goBack = button(t("Go back to here…"), () => this.#goBackHere(), {
+      title: t("The chat, the files, or both, as they were before this prompt"),
+    });
+    const buttons = buttonLine(this.#copy, this.#pin, this.#goBack, this.#folding.element);
     article.append(this.#text, this.#fold, this.#rules.element, this.#receipt, buttons);
     this.element = article;
     this.update(row);
@@ -60,6 +64,7 @@ export class PromptView implements RowView {
     setText(this.#pinned, row.pinId === undefined ? "" : t("Pinned"));
     setText(this.#pin, row.pinId === undefined ? t("Pin") : t("Unpin"));
     this.#pin.hidden = readOnly;
+    this.#goBack.hidden = readOnly || row.turnId.startsWith("local-") || row.turnId.startsWith("entry-");
     this.#rules.update(row.rules ?? []);
     this.#folding.update(row);
     if (row.receipt !== this.#shownReceipt) {
@@ -93,6 +98,10 @@ export class PromptView implements RowView {
       this.#isUnfolded ? t("Show less") : t("Show all {0} characters", countText(text.length, locale)),
     );
     setAttribute(this.#fold, "aria-expanded", String(this.#isUnfolded));
+  }
+
+  #goBackHere(): void {
+    this.#context.host.send({ type: "turn", do: "goBack", turnId: this.#row.turnId });
   }
 
   command(command: RowCommand): boolean {

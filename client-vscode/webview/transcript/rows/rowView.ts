@@ -16,7 +16,7 @@ export interface RowView {
   /** Does what a key asks; false if this row has nothing of that kind. */
   command(command: RowCommand): boolean;
   /** The Markdown of the row, for the find bar. */
-  readonly markdown?: MarkdownView;
+  readonly markdown?: Pick<MarkdownView, "blockAt">;
   /** Unfolds what hides a place of the row's text, for the find bar. */
   showPlace?(offset: number): void;
   /** Shows what was appended to the row's texts; called once per frame, at times less often. */

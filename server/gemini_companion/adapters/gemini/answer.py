@@ -42,6 +42,16 @@ def chunk_of(response: types.GenerateContentResponse) -> ModelChunk:
     )
 
 
+def grounding_of(response: types.GenerateContentResponse) -> tuple[object, object]:
+    """`groundingMetadata` and `urlContextMetadata` of the first candidate, as JSON; `None` for what is not there."""
+    candidate = response.candidates[0] if response.candidates else None
+    found = (candidate.grounding_metadata, candidate.url_context_metadata) if candidate else (None, None)
+    search, pages = (
+        plain_json(one.model_dump(mode="json", by_alias=True, exclude_none=True)) if one else None for one in found
+    )
+    return search, pages
+
+
 def part_of(part: types.Part) -> Part:
     """A part as the JSON object that the API sent, as far as the SDK knows its fields.
 

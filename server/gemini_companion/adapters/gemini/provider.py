@@ -8,7 +8,8 @@ import math
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.gemini.answer import chunk_of
+from gemini_companion.adapters.gemini.answer import chunk_of, grounding_of
+from gemini_companion.adapters.gemini.grounding import ground_body, grounded_of
 from gemini_companion.adapters.gemini.options import GeminiOptions, check_options
 from gemini_companion.adapters.gemini.request import check_model_name, count_body, generate_body
 from gemini_companion.engine.errors import (
@@ -22,11 +23,13 @@ from gemini_companion.sessions.models.port import (
     Capabilities,
     CountedTokens,
     EmbeddingPurpose,
+    GroundingMeans,
     LocalContext,
     ModelChunk,
     ModelRequest,
 )
 from gemini_companion.sessions.ports import Vector
+from gemini_companion.tools.grounding import Grounded
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -54,8 +57,8 @@ class GeminiProvider:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The service counts tokens. Tools are not called yet. Vertex AI embeds one text at a time: too slow."""
-        return Capabilities(counts_remotely=True, embeds=not self._options.vertex)
+        """The service counts, calls tools, searches the web. Vertex AI embeds one text at a time: too slow."""
+        return Capabilities(counts_remotely=True, calls_tools=True, grounds=True, embeds=not self._options.vertex)
 
     @property
     def embedding_model(self) -> str:
@@ -102,6 +105,16 @@ class GeminiProvider:
         connection = await self._connection()
         body = await asyncio.to_thread(generate_body, request, self._options)
         return chunk_of(await connection.generate(request.model, body))
+
+    async def ground(self, prompt: str, *, model: str, by: GroundingMeans) -> Grounded:
+        """An answer from a search, or from the pages that the prompt names. Raises `ModelUnavailable` if refused."""
+        check_model_name(model)
+        connection = await self._connection()
+        response = await connection.generate(model, ground_body(prompt, by))
+        chunk = chunk_of(response)
+        if chunk.block_reason:
+            raise ModelUnavailable(f"It refused the question ({chunk.block_reason}).", retryable=False)
+        return grounded_of(chunk, *grounding_of(response))
 
     async def count_tokens(self, request: ModelRequest) -> CountedTokens:
         """Count the contents; on Vertex AI also system instruction and tools, which the Developer API omits."""

@@ -7,6 +7,7 @@ compared with the file's, and what does not fit raises `NotGguf`.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import struct
 from collections.abc import Iterator, Mapping
@@ -32,6 +33,11 @@ _FORMS: Final[Mapping[int, str]] = {
 }  # fmt: skip
 _INTEGERS: Final = frozenset({0, 1, 2, 3, 4, 5, 10, 11})
 _CONTROL, _USER_DEFINED = 3, 4
+_TEMPLATE: Final = "tokenizer.chat_template"
+_DEFAULT_TEMPLATE: Final = "<|im_start|> <|im_end|>"
+"""What stands in the template that llama.cpp takes for a file without one."""
+_MARK: Final = re.compile(r"<\|[^<>|\s]{1,60}\|>|\[/?[A-Z][A-Z_]{1,30}\]|<</?[A-Z]{2,20}>>")
+"""What a template writes around a text, though it may be no token of the vocabulary."""
 _LARGEST: Final = 2**40
 
 
@@ -60,19 +66,30 @@ def read_facts(path: str) -> GgufFacts:
 
 
 def read_control_tokens(path: str) -> tuple[str, ...]:
-    """The tokens that steer the model (`<|im_end|>`), of at least two characters. Raises as `read_facts` does.
+    """What steers the model (`<|im_end|>`), of at least two characters. Raises as `read_facts` does.
 
-    Reads the whole vocabulary: a tenth of a second for a large one.
+    The control tokens of its vocabulary, and what its chat template writes around a text. Tokens that its makers added
+    for other ends, such as Gemma's for tags of HTML, are none. Reads the whole vocabulary: a tenth of a second for a
+    large one.
     """
     with _opened(path) as (file, size):
         tokens, kinds = list[str](), list[int]()
+        templates: list[str] = []
         for key, value in _entries(file, size, whole=("tokenizer.ggml.tokens", "tokenizer.ggml.token_type")):
             if key == "tokenizer.ggml.tokens" and isinstance(value, list):
                 tokens = [str(item) for item in cast("list[object]", value)]
             elif key == "tokenizer.ggml.token_type" and isinstance(value, list):
                 kinds = [item for item in cast("list[object]", value) if isinstance(item, int)]
-        pairs = zip(tokens, kinds, strict=False)
-        return tuple(token for token, kind in pairs if kind in (_CONTROL, _USER_DEFINED) and len(token.strip()) > 1)
+            elif key.startswith(_TEMPLATE) and isinstance(value, str):
+                templates.append(value)
+        template = "\n".join(templates) or _DEFAULT_TEMPLATE
+        steering = [
+            token
+            for token, kind in zip(tokens, kinds, strict=False)
+            if len(token.strip()) > 1
+            and (kind == _CONTROL or (kind == _USER_DEFINED and not token[0].isalnum() and token in template))
+        ]
+        return tuple(dict.fromkeys((*steering, *_MARK.findall(template))))
 
 
 class _opened:

@@ -10,11 +10,9 @@ import asyncio
 import os
 import re
 import secrets
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,6 +21,7 @@ from typing import Final
 import msgspec
 
 from gemini_companion.adapters.local.file import LocalModel, available_memory, check_memory, printable
+from gemini_companion.adapters.local.folder import SOCKET_NAME, SocketFolder, remove_abandoned
 from gemini_companion.adapters.local.worker import Start, Started
 from gemini_companion.engine.errors import ModelUnavailable
 
@@ -48,16 +47,18 @@ _MEMORY_HINT: Final = "Close other programs, set `model.tokenLimit` lower, or ch
 class Worker:
     """A running process with a loaded model."""
 
-    def __init__(self, model: LocalModel, process: asyncio.subprocess.Process, start: Start, log: deque[str]) -> None:
+    def __init__(
+        self, model: LocalModel, process: asyncio.subprocess.Process, start: Start, folder: SocketFolder
+    ) -> None:
         self.model = model
         self.key = start.key
         self.socket = start.socket
         self.address = ""
         """Its address, where it has no `socket`."""
-        self._folder = start.folder
+        self._folder = folder
         self._process = process
-        self._log = log
-        self._drain = asyncio.create_task(_drain(process, log), name="local:log")
+        self._log: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._drain = asyncio.create_task(_drain(process, self._log), name="local:log")
 
     @property
     def pid(self) -> int:
@@ -75,7 +76,7 @@ class Worker:
             self._process.kill()
         await self._process.wait()
         await self._drain
-        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+        await asyncio.to_thread(self._folder.remove)
 
     async def fault(self, silent_seconds: float | None = None) -> ModelUnavailable:
         """Why a request got no answer: how the process ended, or that it was silent for so long, and is ended now."""
@@ -100,7 +101,7 @@ class Worker:
     def _ending(self) -> str:
         """How the process ended, as the end of a sentence."""
         code = self._process.returncode
-        return f"was ended by {signal.Signals(-code).name}" if code is not None and code < 0 else f"ended with {code}"
+        return f"was ended by {signal_name(-code)}" if code is not None and code < 0 else f"ended with {code}"
 
     async def wait_until_loaded(self) -> None:
         """Raises `ModelUnavailable` with what to do if the model cannot be loaded; the process has ended then."""
@@ -152,13 +153,14 @@ class Worker:
 async def start_worker(model: LocalModel, env: Mapping[str, str]) -> Worker:
     """Start a process for a model and wait until that is loaded. Raises `ModelUnavailable`."""
     check_memory(model, available_memory())
-    folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="gemini-companion-")
-    path = os.path.join(folder, "model.sock")
+    await asyncio.to_thread(remove_abandoned)
+    folder = await asyncio.to_thread(_made_folder)
+    path = os.path.join(folder.path, SOCKET_NAME)
     with_socket = hasattr(socket, "AF_UNIX") and os.name == "posix" and len(os.fsencode(path)) <= _SOCKET_PATH_BYTES
     start = Start(
         model=model.path,
         window=model.window,
-        folder=folder,
+        folder=folder.path,
         key=secrets.token_urlsafe(24),
         socket=path if with_socket else None,
     )
@@ -175,9 +177,9 @@ async def start_worker(model: LocalModel, env: Mapping[str, str]) -> Worker:
             limit=_LINE_BYTES * 32,
         )
     except OSError as fault:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        await asyncio.to_thread(folder.remove)
         raise ModelUnavailable(f"The process that runs models could not be started ({fault.strerror}).") from None
-    worker = Worker(model, process, start, deque(maxlen=_KEPT_LINES))
+    worker = Worker(model, process, start, folder)
     assert process.stdin is not None
     try:
         with suppress(ConnectionError):  # it ended already, and `wait_until_loaded` says so
@@ -188,6 +190,24 @@ async def start_worker(model: LocalModel, env: Mapping[str, str]) -> Worker:
         await asyncio.shield(worker.end())
         raise
     return worker
+
+
+def _made_folder() -> SocketFolder:
+    try:
+        return SocketFolder()
+    except OSError as fault:
+        raise ModelUnavailable(
+            f"No folder for the socket of the model on this machine could be made ({fault.strerror}).",
+            hint="Look whether the disk is full, and whether the folder for temporary files may be written to.",
+        ) from None
+
+
+def signal_name(number: int) -> str:
+    """A signal's name; its number where it has none, as most of the real-time signals."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def environment_of_worker(env: Mapping[str, str]) -> dict[str, str]:

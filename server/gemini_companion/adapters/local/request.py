@@ -1,7 +1,8 @@
 """From a request to the messages that llama.cpp's chat template takes. Pure.
 
-A template's control tokens in what people, files and tools say would end the text that they stand in and begin another
-role's. So a space of no width goes into each of them, in the request only.
+The model's control tokens in what people, files and tools say would end the text that they stand in and begin another
+role's. So a space of no width goes into each of them, in the request only. What steers other models alone is a text
+like any other here: code is full of it.
 """
 
 from __future__ import annotations
@@ -24,10 +25,6 @@ UTILITY_TEMPERATURE: Final = 0.2
 """Of snapshots and titles."""
 
 _NO_WIDTH: Final = "\u200b"
-_USUAL_TOKENS: Final = (
-    "<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>",
-    "<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>", "<s>", "</s>", "[INST]", "[/INST]",
-)  # fmt: skip
 _OPENING: Final = "(The conversation goes on.)"
 
 
@@ -41,8 +38,10 @@ class Abilities(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def defusing(control_tokens: Iterable[str]) -> Callable[[str], str]:
-    """A function that takes the meaning from control tokens in a text."""
-    tokens = sorted({*control_tokens, *_USUAL_TOKENS}, key=lambda token: (-len(token), token))
+    """A function that takes the meaning from these tokens in a text, and leaves all else as it is."""
+    tokens = sorted({token for token in control_tokens if token}, key=lambda token: (-len(token), token))
+    if not tokens:
+        return str
     pattern = re.compile("|".join(map(re.escape, tokens)))
 
     def defuse(text: str) -> str:

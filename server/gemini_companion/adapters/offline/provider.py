@@ -37,7 +37,7 @@ _REMEMBERED_PARTS: Final = 200_000
 _SNAPSHOT_SHARE: Final = 5
 """Without a task, a snapshot may take a fifth of what it replaces."""
 
-_CAPABILITIES: Final = Capabilities(runs_here=True, reads_documents=True, summarises_from_facts=True)
+_CAPABILITIES: Final = Capabilities(runs_here=True, reads_documents=True, summarises_from_facts=True, calls_tools=True)
 
 _WORD: Final = lazy(r"\s+|[぀-ヿ㐀-鿿]{1,4}\s*|[^\s぀-ヿ㐀-鿿]{1,40}\s*")
 _FIRST_REQUEST: Final = lazy(r"(?m)^user: (?P<said>[^\n]+)")
@@ -64,7 +64,7 @@ class OfflineProvider:
 
     @property
     def capabilities(self) -> Capabilities:
-        """It runs here: it may read the open files, and it needs no prompt to summarise."""
+        """It runs here: it may read the open files, needs no prompt to summarise, and calls tools for plain wishes."""
         return _CAPABILITIES
 
     async def stream(
@@ -73,7 +73,9 @@ class OfflineProvider:
         """The answer in groups of words; the last chunk has the finish reason and the usage. Raises nothing of its
         own.
         """
-        text, finish_reason = await self._answer(request, local or LocalContext())
+        call, text, finish_reason = await self._next(request, local or LocalContext())
+        if call:
+            yield ModelChunk(parts=call)
         for group in word_groups(text):
             yield ModelChunk(parts=({"text": group},))
             await asyncio.sleep(self._pace)
@@ -112,6 +114,18 @@ class OfflineProvider:
 
     async def close(self) -> None:
         """Nothing to let go of."""
+
+    async def _next(self, request: ModelRequest, local: LocalContext) -> tuple[tuple[Part, ...], str, str]:
+        """A call, or an answer and its finish reason."""
+        if request.tools:
+            documents = tuple(local.documents())
+            names = frozenset(str(tool.get("name")) for tool in request.tools)
+            step = await asyncio.to_thread(_next_step, request.contents, documents, names)
+            if isinstance(step, tuple):
+                return step, "", "STOP"
+            if step:
+                return (), *self._within(step, request.max_output_tokens)
+        return (), *(await self._answer(request, local))
 
     async def _answer(self, request: ModelRequest, local: LocalContext) -> tuple[str, str]:
         """The answer and its finish reason."""
@@ -207,6 +221,14 @@ def _answer(
     from gemini_companion.adapters.offline.conversation import read_conversation
 
     return compose_answer(read_conversation(contents), documents, is_fallback=is_fallback, poll=poll)
+
+
+def _next_step(
+    contents: Sequence[Content], documents: Sequence[OpenDocument], tools: frozenset[str]
+) -> tuple[Part, ...] | str | None:
+    from gemini_companion.adapters.offline.acting import next_step
+
+    return next_step(contents, documents, tools)
 
 
 def _without_notes(source: FactSource) -> FactSource:

@@ -14,12 +14,16 @@ from gemini_companion.adapters.storage import recall_index, recall_search
 from gemini_companion.adapters.storage.faults import storage_fault
 from gemini_companion.adapters.storage.private_files import (
     make_private_directory,
+    move_private_file,
+    read_private_text,
     remove_file,
     safe_name,
     write_private_text,
 )
 from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
+from gemini_companion.adapters.storage.versions import digest_of
+from gemini_companion.engine.constraints.budget import is_over_budget
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
@@ -75,6 +79,22 @@ class MemoryRecall:
         return connection
 
 
+class MemoryVersions:
+    """A `VersionStore` in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+        """By digest."""
+
+    async def save(self, session_id: str, turn_id: str, versions: Sequence[bytes]) -> None:
+        """Keep versions."""
+        self.kept.update({digest_of(data): data for data in versions})
+
+    async def load(self, digest: str) -> bytes | None:
+        """The version with this digest."""
+        return self.kept.get(digest)
+
+
 class MemoryStore:
     """A `SessionStore` in memory; only private texts go to disk, below `directory`."""
 
@@ -84,6 +104,7 @@ class MemoryStore:
         self._constraints: dict[str, Constraint] = {}
         self._events: list[StoredEvent] = []
         self._next_event = 1
+        self.versions = MemoryVersions()
 
     @property
     def recall(self) -> MemoryRecall:
@@ -129,9 +150,13 @@ class MemoryStore:
         """The project's constraints, oldest first."""
         return tuple(self._constraints.values())
 
-    async def save_constraint(self, constraint: Constraint) -> None:
-        """Add one of the project's constraints, or replace the one with its id."""
-        self._constraints[constraint.constraint_id] = constraint
+    async def save_constraints(self, constraints: Sequence[Constraint]) -> bool:
+        """Add some of the project's constraints, or replace those with their ids, if the budget has room."""
+        after = self._constraints | {one.constraint_id: one for one in constraints}
+        if is_over_budget(self._constraints.values(), after.values()):
+            return False
+        self._constraints = after
+        return True
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
         """Do nothing: no other process can hold it."""
@@ -163,6 +188,14 @@ class MemoryStore:
         """Write a private file (mode 0600), unless it is there, and return its path."""
         return await asyncio.to_thread(self._write, session_id, name, text)
 
+    async def keep_file(self, session_id: str, name: str, path: str) -> str:
+        """Take a file in as a private text."""
+        return await asyncio.to_thread(self._keep, session_id, name, path)
+
+    async def read_text(self, session_id: str, name: str) -> str | None:
+        """A private text; `None` if there is none."""
+        return await asyncio.to_thread(read_private_text, self.text_path(session_id, name))
+
     async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
         """Delete private files, if they exist."""
         for name in names:
@@ -180,6 +213,14 @@ class MemoryStore:
         try:
             make_private_directory(directory)
             return write_private_text(directory, safe_name(name), text)
+        except OSError as fault:
+            raise storage_fault(fault, directory) from fault
+
+    def _keep(self, session_id: str, name: str, path: str) -> str:
+        directory = os.path.join(self._directory, safe_name(session_id))
+        try:
+            make_private_directory(directory)
+            return move_private_file(path, directory, safe_name(name))
         except OSError as fault:
             raise storage_fault(fault, directory) from fault
 

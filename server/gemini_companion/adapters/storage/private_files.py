@@ -106,6 +106,31 @@ def write_private_text(directory: str, name: str, text: str) -> str:
     raise AssertionError
 
 
+def read_private_text(path: str) -> str | None:
+    """The text of a plain file, what is no UTF-8 in it replaced; `None` if it cannot be read or is a link."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with open(descriptor, "rb") as file:
+            return file.read().decode(errors="replace") if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    except OSError:
+        return None
+
+
+def move_private_file(source: str, directory: str, name: str) -> str:
+    """Move a plain file there under that name, readable by its owner only, and return its path. Raises `OSError`."""
+    import shutil
+
+    descriptor = os.open(source, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(22, "it is no plain file", source)
+        _restrict(descriptor)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return shutil.move(source, os.path.join(directory, name))
+
+
 def remove_file(path: str) -> None:
     """Delete a file, if it exists. What cannot be deleted is logged and stays."""
     try:

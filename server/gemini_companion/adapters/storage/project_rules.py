@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from gemini_companion.engine.constraints.budget import is_over_budget
 from gemini_companion.engine.history.constraint import Constraint
 
 if TYPE_CHECKING:
@@ -26,10 +28,15 @@ def read_constraints(connection: sqlite3.Connection) -> tuple[Constraint, ...]:
     return tuple(read)
 
 
-def save_constraint(connection: sqlite3.Connection, constraint: Constraint) -> None:
-    """Add a constraint, or replace the one with its id."""
-    connection.execute(
+def save_constraints(connection: sqlite3.Connection, constraints: Sequence[Constraint]) -> bool:
+    """Add constraints, or replace those with their ids; False, and nothing is saved, where the budget has no room."""
+    before = {one.constraint_id: one for one in read_constraints(connection)}
+    after = before | {one.constraint_id: one for one in constraints}
+    if is_over_budget(before.values(), after.values()):
+        return False
+    connection.executemany(
         "INSERT INTO constraints (constraint_id, json) VALUES (?, ?)"
         " ON CONFLICT (constraint_id) DO UPDATE SET json = excluded.json",
-        (constraint.constraint_id, msgspec.json.encode(constraint)),
+        [(one.constraint_id, msgspec.json.encode(one)) for one in constraints],
     )
+    return True

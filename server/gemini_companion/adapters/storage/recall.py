@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from gemini_companion.adapters.storage import recall_index, recall_search, recall_vectors
 from gemini_companion.adapters.storage.faults import BROKEN, result_code, storage_fault
 from gemini_companion.adapters.storage.worker import Worker
+from gemini_companion.engine.errors import StorageFault
+from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.sessions.ports import PassageText, Vector
 from gemini_companion.sessions.recalled import RecallHit, RecallResult
@@ -24,6 +27,10 @@ _T = TypeVar("_T")
 
 _AT_ONCE: Final = 2
 """Searches that run at the same time."""
+_STEPS_OF_A_QUERY: Final = 10_000
+"""Instructions of the database, some tenths of a millisecond, after which it looks whether anybody still waits."""
+_ENTRIES_AT_ONCE: Final = 50
+"""Entries whose passages are read at once, to be embedded."""
 _STEPS_BEFORE_A_SEARCH: Final = 20
 """Steps of indexing that a search waits for: half a second or so."""
 
@@ -36,6 +43,9 @@ class SqliteRecall:
         self._path = path
         self._notify = notify
         self._searching = asyncio.Semaphore(_AT_ONCE)
+        self._unembedded: tuple[str, list[int]] = ("", [])
+        """A model, and spots that had no vector of it when all were looked through, the newest last."""
+        self._indexing: set[asyncio.Task[None]] = set()
 
     async def search(
         self, query: RecallQuery, *, session_id: str | None = None, limit: int = 10, vector: Vector | None = None
@@ -66,7 +76,16 @@ class SqliteRecall:
 
     async def passages_without_vector(self, model: str) -> list[PassageText] | None:
         """Some of the passages that have no vector of a model yet."""
-        return await self._worker.run("relaxed", lambda connection: recall_vectors.passages_without(connection, model))
+        known, spots = self._unembedded
+        if known != model or not spots:
+            spots = await self._worker.run("read", lambda connection: recall_vectors.spots_without(connection, model))
+            self._unembedded = model, spots
+            if not spots:
+                return None
+        some = [spots.pop() for _ in range(min(len(spots), _ENTRIES_AT_ONCE))]
+        return await self._worker.run(
+            "relaxed", lambda connection: recall_vectors.passages_without(connection, model, some)
+        )
 
     async def save_vectors(self, vectors: Sequence[tuple[PassageText, Vector]]) -> None:
         """Keep the vectors of passages."""
@@ -76,6 +95,27 @@ class SqliteRecall:
         """Index what is missing, in steps between which others get their turn."""
         while await self._worker.run("relaxed", recall_index.index_step):
             pass
+
+    def index_later(self, written: Sequence[Entry]) -> None:
+        """Index entries in the background that were so many that writing left them out; a fault goes to the log."""
+        if not recall_index.is_left_for_later(written):
+            return
+        task = asyncio.create_task(self._index_quietly(), name="indexing for recall")
+        self._indexing.add(task)
+        task.add_done_callback(self._indexing.discard)
+
+    async def close(self) -> None:
+        """End what goes on in the background; the next search does the rest of it."""
+        for task in tuple(self._indexing):
+            task.cancel()
+        if self._indexing:
+            await asyncio.wait(tuple(self._indexing))
+
+    async def _index_quietly(self) -> None:
+        try:
+            await self.index()
+        except StorageFault as fault:
+            _log.warning("A chat was not indexed: %s", fault.message)
 
     async def _answer(
         self, work: Callable[[sqlite3.Connection], list[RecallHit]], session_id: str | None
@@ -107,9 +147,12 @@ class SqliteRecall:
 
         from gemini_companion.adapters.storage.database import open_reader
 
+        given_up = threading.Event()
+
         def run() -> _T:
             try:
                 with closing(open_reader(self._path)) as connection:
+                    connection.set_progress_handler(given_up.is_set, _STEPS_OF_A_QUERY)
                     connection.execute("BEGIN")  # one state of the file, whatever is written meanwhile
                     return work(connection)
             except sqlite3.Error as fault:
@@ -117,8 +160,17 @@ class SqliteRecall:
                     raise _DamagedIndex from fault
                 raise storage_fault(fault, self._path) from fault
 
-        async with self._searching:
-            return await asyncio.to_thread(run)
+        async with self._searching:  # until the thread is done, whether or not somebody still waits
+            searching = asyncio.ensure_future(asyncio.to_thread(run))
+            try:
+                return await asyncio.shield(searching)
+            except asyncio.CancelledError:
+                given_up.set()
+                with suppress(asyncio.CancelledError):
+                    await asyncio.wait([searching])
+                if not searching.cancelled():
+                    searching.exception()  # marks it as retrieved
+                raise
 
     async def _renew(self) -> None:
         _log.error("The index for recall in %s is damaged; it is made anew from the sessions.", self._path)

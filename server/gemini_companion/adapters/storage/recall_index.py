@@ -84,8 +84,13 @@ def decode_about(about: int) -> Remembered:
 def index_appended(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:
     """Index entries that were just written, unless earlier ones are still to be indexed."""
     state = _state(connection, session_id)
-    if len(entries) <= _AT_ONCE and entries[0].seq == state.indexed_to + 1:
+    if not is_left_for_later(entries) and entries[0].seq == state.indexed_to + 1:
         _index(connection, state, entries)
+
+
+def is_left_for_later(entries: Sequence[Entry]) -> bool:
+    """Whether so many entries are written at once that `index_appended` leaves them out."""
+    return len(entries) > _AT_ONCE
 
 
 def index_step(connection: sqlite3.Connection, session_id: str | None = None) -> int:

@@ -20,26 +20,35 @@ if TYPE_CHECKING:
 _COMPARED: Final = 20_000
 """Vectors that are compared with a question's, those of the newest sessions first: it takes some 0.2 s."""
 _NEAREST: Final = 100
-_ENTRIES_AT_ONCE: Final = 50
+_LOOKED_UP: Final = 5_000
+"""Spots without a vector that are noted at once: to find them, all that was ever said is looked through."""
 _SCALE: Final = struct.Struct("<f")
 _LARGEST: Final = 127
 """A vector is kept as a scale and a signed byte for each number."""
 
 
-def passages_without(connection: sqlite3.Connection, model: str) -> list[PassageText] | None:
-    """Some of the passages without a vector of this model, the newest first; `None` if there are none left.
+def spots_without(connection: sqlite3.Connection, model: str) -> list[int]:
+    """Spots of which not every passage has a vector of this model, the newest last; of many the newest alone."""
+    rows = connection.execute(
+        "SELECT id FROM passages WHERE parts > (SELECT count(*) FROM vectors WHERE vectors.id BETWEEN"
+        " passages.id << 9 AND (passages.id << 9) + 511 AND model = ?) ORDER BY time DESC, id DESC LIMIT ?",
+        (model, _LOOKED_UP),
+    )
+    return [int(spot) for (spot,) in rows][::-1]
+
+
+def passages_without(connection: sqlite3.Connection, model: str, spots: Sequence[int]) -> list[PassageText]:
+    """The passages at these spots without a vector of this model, in the order of the spots.
 
     Of those with one text only the first; the others take its vector over when it has one, and the list may be empty
     for that.
     """
-    rows = connection.execute(
-        "SELECT id, parts FROM passages WHERE parts > (SELECT count(*) FROM vectors WHERE vectors.id BETWEEN"
-        " passages.id << 9 AND (passages.id << 9) + 511 AND model = ?) ORDER BY time DESC, id DESC LIMIT ?",
-        (model, _ENTRIES_AT_ONCE),
-    ).fetchall()
+    marks = ", ".join("?" * len(spots))
+    parts_at = dict(connection.execute(f"SELECT id, parts FROM passages WHERE id IN ({marks})", spots).fetchall())
     reader = EntryReader(connection)
     found: dict[str, PassageText] = {}
-    for spot, parts in rows:
+    for spot in (spot for spot in spots if spot in parts_at):  # some may be gone since they were noted
+        parts = parts_at[spot]
         entry = reader.entry(spot)
         text = entry_text(entry) if entry is not None else ""
         spans = passage_spans(text)
@@ -50,14 +59,23 @@ def passages_without(connection: sqlite3.Connection, model: str) -> list[Passage
                 found.setdefault(passage.text, passage)
         if len(spans) != parts:  # damaged since then: what is gone can have no vector
             connection.execute("UPDATE passages SET parts = ? WHERE id = ?", (len(spans), spot))
-    return list(found.values()) if rows else None
+    return list(found.values())
 
 
 def save(connection: sqlite3.Connection, vectors: Iterable[tuple[PassageText, Vector]]) -> None:
-    """Keep the vectors of passages that are still there."""
+    """Keep the vectors of passages that are still there, with the text of which the vector was made.
+
+    While it was fetched, its row may have become another passage's: numbers of deleted sessions are given again.
+    """
+    reader = EntryReader(connection)
+    texts: dict[int, list[str]] = {}
     for passage, vector in vectors:
-        spot = row_of(passage.row).spot
-        if connection.execute("SELECT 1 FROM passages WHERE id = ?", (spot,)).fetchone():
+        spot, part, _ = row_of(passage.row)
+        if spot not in texts:
+            entry = reader.entry(spot)
+            text = entry_text(entry) if entry is not None else ""
+            texts[spot] = [text[start:end] for start, end in passage_spans(text)]
+        if texts[spot][part : part + 1] == [passage.text]:
             _insert(connection, passage, vector.model, _packed(vector.values))
 
 

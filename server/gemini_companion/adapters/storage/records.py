@@ -11,6 +11,7 @@ import msgspec
 from gemini_companion.adapters.storage import recall_index, search
 from gemini_companion.adapters.storage.leases import require_session, session_not_found
 from gemini_companion.adapters.storage.schema import TABLES
+from gemini_companion.adapters.storage.versions import share_versions
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
 from gemini_companion.engine.history.log import Entry, decode_entry, encode_entry
 from gemini_companion.sessions.ports import SessionMeta
@@ -32,6 +33,8 @@ def insert_session(connection: sqlite3.Connection, meta: SessionMeta, entries: S
         (meta.session_id, meta.title, meta.updated_at, _encode_meta(meta)),
     )
     search.index_title(connection, meta.session_id, meta.title)
+    if meta.parent is not None:
+        share_versions(connection, meta.parent, meta.session_id)
     _insert_entries(connection, meta.session_id, entries)
 
 
@@ -134,12 +137,15 @@ def long_due(connection: sqlite3.Connection, now: int, deadline: int, grace: int
     return [row[0] for row in rows]
 
 
-def is_older(connection: sqlite3.Connection, session_id: str, deadline: int) -> bool:
-    """True if the session exists and was last written before `deadline` (ms since 1970)."""
+def delete_older(connection: sqlite3.Connection, session_id: str, deadline: int) -> bool:
+    """Delete the session if it was last written before `deadline` (ms since 1970); true if so."""
     row = connection.execute(
         "SELECT updated_at < ? FROM sessions WHERE session_id = ?", (deadline, session_id)
     ).fetchone()
-    return row is not None and bool(row[0])
+    if row is None or not row[0]:
+        return False
+    delete_session(connection, session_id)
+    return True
 
 
 def decode_meta(row: tuple[str, str, int, bytes]) -> SessionMeta:

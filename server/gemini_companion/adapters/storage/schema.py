@@ -61,9 +61,25 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ),
     # The rules that hold in every session of the project (a Constraint as JSON), oldest first by rowid.
     ("CREATE TABLE constraints (constraint_id TEXT PRIMARY KEY NOT NULL, json BLOB NOT NULL)",),
+    # Which turn of which session needs which version of a file; oldest first by rowid.
+    (
+        """CREATE TABLE versions (
+            session_id TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, UNIQUE (session_id, turn_id, digest))""",
+        "CREATE INDEX versions_by_digest ON versions (digest)",
+    ),
 )
 
-TABLES: Final = ("sessions", "log", "damaged_entries", "leases", "event_numbers", "events", "documents", "due_sessions")
+TABLES: Final = (
+    "sessions",
+    "log",
+    "damaged_entries",
+    "leases",
+    "event_numbers",
+    "events",
+    "documents",
+    "due_sessions",
+    "versions",
+)
 """Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
 
 PROJECT_TABLES: Final = ("constraints",)

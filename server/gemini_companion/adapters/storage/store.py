@@ -13,18 +13,12 @@ from gemini_companion.adapters.storage import event_log, project_rules, records,
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
-from gemini_companion.adapters.storage.private_files import (
-    close_to_others,
-    make_private_directory,
-    remove_directory,
-    remove_file,
-    remove_old_directories,
-    safe_name,
-    write_private_text,
-)
+from gemini_companion.adapters.storage.private_files import remove_directory, remove_old_directories, safe_name
+from gemini_companion.adapters.storage.private_texts import PrivateTexts
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
 from gemini_companion.adapters.storage.recall import SqliteRecall
 from gemini_companion.adapters.storage.schema import FILE_NAME
+from gemini_companion.adapters.storage.version_store import SqliteVersions
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
 from gemini_companion.engine.history.constraint import Constraint
@@ -91,7 +85,7 @@ def open_store(
     )
 
 
-class SqliteStore:
+class SqliteStore(PrivateTexts):
     """The `SessionStore` port on SQLite. Made by `open_store`; several in one process do not share their leases."""
 
     def __init__(
@@ -116,6 +110,7 @@ class SqliteStore:
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
         """Where everything that writes to the file happens."""
         self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify)
+        self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
         """Make a session and hold it. Raises `InvalidInput` if the id is taken."""
@@ -127,6 +122,7 @@ class SqliteStore:
         self.worker.keep_beating()
         await self.worker.run("write", work)
         self._held.add(meta.session_id)
+        self.recall.index_later(entries)
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Append entries; they are on disk when this returns."""
@@ -140,6 +136,7 @@ class SqliteStore:
         except SessionBusy:
             self._held.discard(session_id)
             raise
+        self.recall.index_later(entries)
 
     async def load(self, session_id: str) -> tuple[SessionMeta, Log]:
         """Read a whole session."""
@@ -202,6 +199,7 @@ class SqliteStore:
         await self.worker.run("write", work)
         self._held.discard(session_id)
         await self.worker.run_file(lambda: remove_directory(self._files_of(session_id)))
+        await self.versions.remove_unneeded()
 
     async def sweep(self, older_than_ms: int = THIRTY_DAYS_MS) -> int:
         """Delete the sessions that no process holds and that were last written more than `older_than_ms` ago.
@@ -217,26 +215,26 @@ class SqliteStore:
         for session_id in old:
 
             def work(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
-                is_free = not self._leases.is_held(connection, session_id)
-                is_due = is_free and records.is_older(connection, session_id, deadline)
-                if is_due:
-                    records.delete_session(connection, session_id)
-                return is_due
+                if self._leases.is_held(connection, session_id):
+                    return False
+                return records.delete_older(connection, session_id, deadline)
 
             count += await self.worker.run("write", work)
         names = {safe_name(session_id) for session_id in await self.worker.run("read", records.session_ids)}
-        await self.worker.run_file(
-            lambda: remove_old_directories(os.path.join(self._directory, "files"), names, deadline)
-        )
+        files = os.path.join(self._directory, "files")
+        await self.worker.run_file(lambda: remove_old_directories(files, names, deadline))
+        await self.versions.remove_unneeded()
         return count
 
     async def constraints(self) -> tuple[Constraint, ...]:
         """The project's constraints, oldest first."""
         return await self.worker.run("read", project_rules.read_constraints)
 
-    async def save_constraint(self, constraint: Constraint) -> None:
-        """Add one of the project's constraints, or replace the one with its id."""
-        await self.worker.run("write", lambda connection: project_rules.save_constraint(connection, constraint))
+    async def save_constraints(self, constraints: Sequence[Constraint]) -> bool:
+        """Add some of the project's constraints, or replace those with their ids, if the budget has room."""
+        return await self.worker.run(
+            "write", lambda connection: project_rules.save_constraints(connection, constraints)
+        )
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> None:
         """Take the lease, or keep it."""
@@ -286,39 +284,13 @@ class SqliteStore:
         kept = await self.worker.run("read", lambda connection: event_log.read(connection, session_id, after, size))
         return msgspec.structs.replace(kept, truncated=True) if after < self._lost_events.get(session_id, 0) else kept
 
-    async def save_text(self, session_id: str, name: str, text: str) -> str:
-        """Write a private file and return its absolute path, unless it is there; a name taken by another text gets a
-        number.
-        """
-        await self.worker.run("read", lambda connection: records.require_session(connection, session_id))
-        directory = self._files_of(session_id)
-
-        def work() -> str:
-            make_private_directory(directory)
-            close_to_others(directory)
-            return write_private_text(directory, safe_name(name), text)
-
-        return await self.worker.run_file(work)
-
-    async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
-        """Delete private files, if they exist."""
-
-        def work() -> None:
-            for name in names:
-                remove_file(self.text_path(session_id, name))
-
-        await self.worker.run_file(work)
-
-    def text_path(self, session_id: str, name: str) -> str:
-        """The path that `save_text` uses for `name`, if that is not taken."""
-        return os.path.join(self._files_of(session_id), safe_name(name))
-
     async def beat(self) -> None:
         """Renew the leases now, and update which of them are left. The worker does it regularly."""
         await self.worker.run("relaxed", self._beat)
 
     async def close(self) -> None:
         """Release every lease, write what is pending, close the file. Afterwards every method raises `StorageFault`."""
+        await self.recall.close()
         try:
             await self.worker.close(self._leases.release)
         except StorageFault as fault:
@@ -339,6 +311,3 @@ class SqliteStore:
     def _with_holders(self, connection: sqlite3.Connection, metas: Metas) -> Metas:
         holders = self._leases.holders(connection, [meta.session_id for meta in metas])
         return [msgspec.structs.replace(meta, held_by=holders.get(meta.session_id)) for meta in metas]
-
-    def _files_of(self, session_id: str) -> str:
-        return os.path.join(self._directory, "files", safe_name(session_id))

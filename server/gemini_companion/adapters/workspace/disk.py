@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles, Scope
 from gemini_companion.adapters.workspace.listing import Listings
 from gemini_companion.adapters.workspace.reading import read_text
@@ -100,7 +101,7 @@ class DiskWorkspace:
 
     def _names_below(self, path: str, folders: Sequence[str], limit: int) -> Names:
         roots = _innermost_first(_roots(folders))
-        inside = _locate(os.path.realpath(path), [(root.real, root.real) for root in roots])
+        inside = _locate(followed(path), [(root.real, root.real) for root in roots])
         if inside is None:
             return Names(text="")
         folder, parts = inside

@@ -123,15 +123,12 @@ class _Page:
 
     def put(self, wanted: Wanted, limit: float) -> float | None:
         """Write a fact, unless it stands there or says what another one says. Its cost; `None` if it is too dear."""
-        if self.left < _FRAME_TOKENS:
+        if min(limit, self.left) < _FRAME_TOKENS:
             return None
         if self.has(wanted):
             return 0.0
         fact = wanted.fact
         text = _on_one_line(shown(fact))
-        words = frozenset(words_of(text) if fact.kind not in _LISTED else ())
-        if len(words) > 2 and words in self._said:
-            return 0.0
         if fact.kind == "command" and (outcome := self._outcomes.get(fact.text)):
             said = _on_one_line(outcome)
             text += f" → {said if len(said) <= _LONGEST_OUTCOME else f'{said[:_LONGEST_OUTCOME].rstrip()} …'}"
@@ -140,6 +137,9 @@ class _Page:
             cost += self._count(_LABELS[fact.kind])
         if cost > min(limit, self.left):
             return None
+        words = frozenset(words_of(text) if fact.kind not in _LISTED else ())
+        if len(words) > 2 and words in self._said:
+            return 0.0
         self.left -= cost
         self._texts.setdefault(fact.kind, []).append(text)
         self._said.add(words)

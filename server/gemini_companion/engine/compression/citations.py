@@ -20,6 +20,8 @@ _CITED: Final = re.compile(
     rf"(?:(?<=\s)|^)(?P<groups>{_GROUP}(?:[ ,]{{0,2}}{_GROUP}){{0,8}})(?P<stop>[.;,]?){_END}",
     re.MULTILINE,
 )
+_LONGEST: Final = 8_000
+"""Characters at the end of a line that citations may take."""
 _NUMBER: Final = re.compile(r"\d+")
 _BLANKS: Final = re.compile(r"\s+")
 _LABEL: Final = re.compile(r"^\s{0,40}(?:[-*+•]|\d{1,3}[.)])?\s{0,40}(?:\[(?:DONE|TODO|IN PROGRESS|found)\]\s{0,4})?")
@@ -39,7 +41,7 @@ def read_citations(text: str) -> Cited:
     lines = text.split("\n")
     numbers: dict[int, tuple[int, ...]] = {}
     for index, line in enumerate(lines):
-        if "[c" in line and (match := _CITED.search(line)):
+        if "[c" in line and (match := _CITED.search(line, max(0, len(line) - _LONGEST))):
             numbers[index] = tuple(dict.fromkeys(map(int, _NUMBER.findall(match["groups"]))))
             lines[index] = line[: match.start()].removesuffix(" ") + match["stop"] + line[match.end() :]
     return Cited("\n".join(lines), numbers)

@@ -10,7 +10,7 @@ snapshot names that never occurred. Without a model, deterministic, and linear i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -19,6 +19,7 @@ from gemini_companion.engine.compression.appendix import write_appendix
 from gemini_companion.engine.facts.actions import outcome_of, read_actions
 from gemini_companion.engine.facts.claims import unsupported_claims
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
+from gemini_companion.engine.facts.open_tasks import is_told_over, ticked_in
 from gemini_companion.engine.facts.retention import (
     LOOKED_FOR,
     NEWEST,
@@ -32,6 +33,7 @@ from gemini_companion.engine.facts.retention import (
     text_of_content,
     words_of_text,
 )
+from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.retention import MissingFact, Retention
 
 Verdict: TypeAlias = Literal["pass", "repair", "refuse"]
@@ -52,9 +54,15 @@ MOST_BUDGET: Final = 8_000
 """Tokens that it may have whatever is hidden, and at most."""
 GAIN_SHARE: Final = 0.5
 """Share of what the compression gains without it that it may use up."""
+SMALL_GAIN: Final = 60
+"""Tokens that it may have whatever is gained: a compression that gains less than that is worth no fact, and if nothing
+is gained with them it is not installed.
+"""
 
 _BATCH: Final = 65_536
 """Characters of the sources that are searched in one go."""
+_BATCHES_AHEAD: Final = 64
+"""Batches that are put together before there is a snapshot, while its author still writes."""
 
 
 class GateOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +103,7 @@ class Evidence:
         fresh: Sequence numbers of what is newly hidden, which its author was shown; `None` for all.
         also: Other texts that a snapshot may rest on: the system instruction, the user's guidance, the editor's state.
         let_go: Rules that the user released: nobody misses them.
+        later: Contents behind the hidden ones, which may say that a task is done.
         cache: Saves looking through the same contents again.
         poll: Called often; what it raises ends the work.
     """
@@ -107,6 +116,7 @@ class Evidence:
         fresh: Collection[int] | None = None,
         also: Iterable[str] = (),
         let_go: Iterable[str] = (),
+        later: Collection[Content] = (),
         cache: FactCache | None = None,
         poll: Callable[[], None] = lambda: None,
     ) -> None:
@@ -120,7 +130,7 @@ class Evidence:
         """The facts that count, as many as are looked for."""
         self._elsewhere: list[Wanted] = []
         """Those of them that do not stand beside the snapshot."""
-        for place, fact in placed_facts(sources, cache=self._cache, poll=poll):
+        for place, fact in placed_facts(sources, later=later, cache=self._cache, poll=poll):
             if len(self._wanted) == LOOKED_FOR:
                 break
             poll()
@@ -137,6 +147,7 @@ class Evidence:
         self._counted = sum(map(self._counts, self._wanted))
         """Newly hidden facts that the floor is about."""
         self._outcomes: dict[str, str] | None = None
+        self._ahead = tuple(islice(self._batched(), _BATCHES_AHEAD))
 
     def check(
         self,
@@ -157,6 +168,7 @@ class Evidence:
             poll()
             if not standing.has(wanted.needle):
                 missing.append(wanted)
+        missing = _without_done(missing, snapshot)
         lost = [wanted for wanted in missing if self._counts(wanted) and not _is_told(wanted, standing)]
         own_score = 1 - len(lost) / self._counted if self._counted else 1.0
         unsupported = self._unsupported(snapshot, poll)
@@ -194,7 +206,7 @@ class Evidence:
     def _facts(self) -> Iterator[Fact]:
         return (fact for source in self._sources for fact in self._cache.known(source))
 
-    def _texts(self) -> Iterator[str]:
+    def _batched(self) -> Iterator[str]:
         """All text that a snapshot may rest on, in batches, what stands beside it and the newest first."""
         batch: list[str] = []
         size = 0
@@ -206,6 +218,12 @@ class Evidence:
                 yield "\n".join(batch)
                 batch, size = [], 0
         yield "\n".join(batch)
+
+    def _texts(self) -> Iterator[str]:
+        """The same, the first of them as they were put together ahead."""
+        yield from self._ahead
+        if len(self._ahead) == _BATCHES_AHEAD:
+            yield from islice(self._batched(), _BATCHES_AHEAD, None)
 
     def _outcomes_of_commands(self, poll: Callable[[], None]) -> dict[str, str]:
         """What came of the newest commands: older ones do not count."""
@@ -220,15 +238,24 @@ class Evidence:
         return self._outcomes
 
 
+def _without_done(missing: list[Wanted], snapshot: str) -> list[Wanted]:
+    """Without the tasks that the snapshot marks as done in its own words."""
+    if not any(wanted.fact.kind == "task" for wanted in missing):
+        return missing
+    ticked = tuple(ticked_in(snapshot))
+    return [one for one in missing if one.fact.kind != "task" or not is_told_over(one.fact, ticked)]
+
+
 def _is_told(wanted: Wanted, standing: Haystack) -> bool:
     """True for a sentence of which most words stand in the snapshot; a path stands there or not."""
     return wanted.fact.kind != "path" and standing.has_most(wanted.needle, IN_OTHER_WORDS)
 
 
 def appendix_budget(hidden_tokens: float, snapshot_tokens: float) -> float:
-    """Tokens that an appendix may have: a share of what is hidden, within bounds, and never most of the gain."""
+    """Tokens that an appendix may have: a share of what is hidden, within bounds, and not most of a real gain."""
     budget = min(max(hidden_tokens * BUDGET_SHARE, LEAST_BUDGET), MOST_BUDGET)
-    return min(budget, max(0.0, (hidden_tokens - snapshot_tokens) * GAIN_SHARE))
+    gain = hidden_tokens - snapshot_tokens
+    return min(budget, max(gain * GAIN_SHARE, SMALL_GAIN)) if gain > 0 else 0.0
 
 
 def gate(
@@ -242,9 +269,10 @@ def gate(
     fresh: Collection[int] | None = None,
     also: Iterable[str] = (),
     let_go: Iterable[str] = (),
+    later: Collection[Content] = (),
     cache: FactCache | None = None,
     poll: Callable[[], None] = lambda: None,
 ) -> Gated:
     """Check one snapshot against everything that it hides. See `Evidence`, which checks several at the cost of one."""
-    evidence = Evidence(sources, kept, fresh=fresh, also=also, let_go=let_go, cache=cache, poll=poll)
+    evidence = Evidence(sources, kept, fresh=fresh, also=also, let_go=let_go, later=later, cache=cache, poll=poll)
     return evidence.check(snapshot, options, count_text=count_text, hidden_tokens=hidden_tokens, poll=poll)

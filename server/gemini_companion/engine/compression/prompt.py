@@ -146,7 +146,7 @@ def _result(response: dict[str, Any]) -> tuple[str, ...]:
     text = response_text(response)
     if text is None:
         text = whole_text(response)
-    return (name, text, *_nested_media(response)) if "parts" in response else (name, text)
+    return (name, text, *nested_media(response)) if "parts" in response else (name, text)
 
 
 def editor_paths(text: str) -> list[str]:
@@ -168,7 +168,7 @@ def editor_paths(text: str) -> list[str]:
     return list(paths)
 
 
-def _nested_media(response: dict[str, Any]) -> list[str]:
+def nested_media(response: dict[str, Any]) -> list[str]:
     """Descriptions of the media that a function response carries in parts of its own."""
     nested = response.get("parts")
     if not isinstance(nested, list):

@@ -6,11 +6,9 @@ from bisect import bisect_left, bisect_right
 
 from gemini_companion.engine.history.log import (
     CompressionEntry,
+    ContentEntry,
     Entry,
-    IdeContextEntry,
-    PromptEntry,
-    ReplyEntry,
-    ToolResultEntry,
+    MaskEntry,
     TurnEndEntry,
     UndoEntry,
 )
@@ -38,6 +36,10 @@ def is_stale(history: History, planned: CompressionEntry, base_version: int) -> 
                     for undone in entry.undone
                     if undone in history.compressions
                 ):
+                    return True
+            case MaskEntry():
+                cuts = {(cut.seq, cut.part) for cut in planned.cuts}
+                if any((cut.seq, cut.part) in cuts for cut in entry.cuts):
                     return True
             case TurnEndEntry() if entry.outcome != "completed":
                 if planned.hides is not None and _had_contents(history, entry, *planned.hides):
@@ -80,9 +82,7 @@ def _had_contents(history: History, end: TurnEndEntry, first: int, last: int) ->
     low = bisect_left(history.entries, first, key=_seq)
     high = bisect_right(history.entries, last, key=_seq)
     return any(
-        isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
-        and entry.turn_id == end.turn_id
-        and entry.seq > end.kept_to
+        isinstance(entry, ContentEntry) and entry.turn_id == end.turn_id and entry.seq > end.kept_to
         for entry in history.entries[low:high]
     )
 

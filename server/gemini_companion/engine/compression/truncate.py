@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from gemini_companion.engine.compression.types import Trim
+from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item, MeasureContent, Shape
-from gemini_companion.engine.history.log import Cut
 from gemini_companion.engine.history.part import response_of, response_text
 from gemini_companion.engine.tokens.json_text import json_text
 
@@ -101,22 +101,24 @@ def shortened(whole: str, *, path: str, limit: int) -> str:
     `path` is the file that holds the whole. `limit` is never taken as less than `MINIMUM_OUTPUT_CHARACTERS`; a text
     that would not get shorter comes back as it is.
     """
+    return head_and_tail(whole, where=f"The whole output is in {path}", limit=limit)
+
+
+def head_and_tail(whole: str, *, where: str, limit: int) -> str:
+    """The same with a sentence that says where the whole is, or that it is nowhere."""
     limit = max(limit, MINIMUM_OUTPUT_CHARACTERS)
     if len(whole) <= limit:
         return whole
     total = len(whole)
-    available = limit - len(_opening(total, total, total, path)) - len(_gap(total))  # no number exceeds the total
+    available = limit - len(_opening(total, total, total, where)) - len(_gap(total))  # no number exceeds the total
     head = max(0, int(available * HEAD_SHARE))
     tail = max(0, available - head)
-    text = f"{_opening(head, tail, total, path)}{whole[:head]}{_gap(total - head - tail)}{whole[total - tail :]}"
+    text = f"{_opening(head, tail, total, where)}{whole[:head]}{_gap(total - head - tail)}{whole[total - tail :]}"
     return text if len(text) < total else whole
 
 
-def _opening(head: int, tail: int, total: int, path: str) -> str:
-    return (
-        f"[Shortened: the first {head:,} and the last {tail:,} characters of {total:,}. The whole output is in"
-        f" {path}]\n"
-    )
+def _opening(head: int, tail: int, total: int, where: str) -> str:
+    return f"[Shortened: the first {head:,} and the last {tail:,} characters of {total:,}. {where}]\n"
 
 
 def _gap(missing: int) -> str:

@@ -50,16 +50,31 @@ def unsupported_claims(
         texts: Gives all text that the snapshot may rest on, the likeliest first.
         poll: Called often; what it raises ends the work.
     """
-    claims = list(dict.fromkeys(_claims(snapshot[:_LOOKED_AT])))[:MOST_CLAIMS]
+    claims = _different(_claims(snapshot[:_LOOKED_AT]), MOST_CLAIMS)
     if not claims:
         return []
     named = {fact.text for fact in facts}
     doubtful = [claim for claim in claims if claim[1] not in named]
-    needles = {needle for claim in doubtful for needle in _needles(*claim)}
-    possible = {needle for needle in needles if all(word in words for word in _WORD().findall(needle.casefold()))}
-    missing = (needles - possible) | _not_in(possible, texts, poll)
-    found = [claim for claim in doubtful if not _is_supported(*claim, missing)]
-    return found[:MOST_UNSUPPORTED]
+    missing: set[str] = set()
+    for needles_of in (_needles, _apart):  # what stands there whole need not be looked for in parts
+        needles = {needle for claim in doubtful for needle in needles_of(*claim)}
+        found = {needle: _WORD().findall(needle.casefold()) for needle in needles}
+        possible = {needle for needle, parts in found.items() if all(part in words for part in parts)}
+        # A number is one word, and a text that has the word has the number: it need not be searched for.
+        sure = {needle for needle in possible if found[needle] == [needle] and needle[0].isdigit()}
+        missing |= (needles - possible) | _not_in(possible - sure, texts, poll)
+        doubtful = [claim for claim in doubtful if not _is_supported(*claim, missing, apart=needles_of is _apart)]
+    return doubtful[:MOST_UNSUPPORTED]
+
+
+def _different(claims: Iterator[tuple[FactKind, str]], most: int) -> list[tuple[FactKind, str]]:
+    """The first so many different ones, and no more is looked for."""
+    found: dict[tuple[FactKind, str], None] = {}
+    for claim in claims:
+        found[claim] = None
+        if len(found) == most:
+            break
+    return list(found)
 
 
 def _claims(snapshot: str) -> Iterator[tuple[FactKind, str]]:
@@ -100,23 +115,29 @@ def _needles(kind: FactKind, text: str) -> Iterator[str]:
     """Strings of which some must occur for a claim to be supported."""
     if kind == "number":
         yield from (form for core in _cores(text) for form in _forms(core))
-    elif kind == "url":
-        yield text
     else:
-        yield _bare(text)
+        yield text if kind == "url" else _bare(text)
+
+
+def _apart(kind: FactKind, text: str) -> Iterator[str]:
+    """The parts of a path, which may be named apart."""
+    if kind == "path":
         for head, tail in _splits(text):
             yield head
             yield tail
 
 
-def _is_supported(kind: FactKind, text: str, missing: set[str]) -> bool:
+def _is_supported(kind: FactKind, text: str, missing: set[str], *, apart: bool) -> bool:
+    """Going by the strings that are missing; `apart` says whether parts of paths were looked for."""
     if kind == "number":
         return all(any(form not in missing for form in _forms(core)) for core in _cores(text))
     if kind == "url":
         return text not in missing
-    return _bare(text) not in missing or any(
-        head not in missing and tail not in missing for head, tail in _splits(text)
-    )
+    return _bare(text) not in missing or (apart and _is_in_parts(text, missing))
+
+
+def _is_in_parts(path: str, missing: set[str]) -> bool:
+    return any(head not in missing and tail not in missing for head, tail in _splits(path))
 
 
 def _bare(path: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple, get_args
 
 from gemini_companion.engine.facts.extract import facts_of, result_text, strings_in
 from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
+from gemini_companion.engine.facts.open_tasks import Said, is_left_open, said_in, still_open
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.sentences import pieces
 from gemini_companion.engine.history.content import Content
@@ -60,6 +62,7 @@ class FactCache:
 
     def __init__(self) -> None:
         self._facts: dict[int, tuple[Content, list[Fact]]] = {}
+        self._said: dict[int, tuple[Content, Said]] = {}
         self._read: dict[int, Content] = {}
         self._words: set[str] = set()
 
@@ -73,6 +76,17 @@ class FactCache:
             self._facts.clear()
         self._facts[id(source.content)] = (source.content, facts)
         return facts
+
+    def said_in(self, content: Content, poll: Callable[[], None]) -> Said:
+        """What a content says of tasks being over."""
+        known = self._said.get(id(content))
+        if known is not None and known[0] is content:
+            return known[1]
+        said = said_in(content, poll)
+        if len(self._said) >= _CACHED:
+            self._said.clear()
+        self._said[id(content)] = (content, said)
+        return said
 
     def words_in(self, sources: Iterable[FactSource], poll: Callable[[], None]) -> set[str]:
         """Every word of contents, and of those that were asked about before. Must not be changed."""
@@ -207,20 +221,30 @@ def wanted_facts(
     """The facts that count, the most worthy kind first, the newest first within one.
 
     Rules and decisions count wherever they stand. What the user named counts; what only the model named does if it
-    was named in two contents or in the newest ones. Of commands, errors and plans only the newest count: the rest is
-    history. What an output merely lists does not count at all.
+    was named in two contents or in the newest ones. A task that was left for later counts until it is done. Of
+    commands, errors and other plans only the newest count: the rest is history. What an output merely lists does not
+    count at all.
     """
     return [fact for _, fact in placed_facts(sources, cache=cache, poll=poll)]
 
 
 def placed_facts(
-    sources: Sequence[FactSource], *, cache: FactCache | None = None, poll: Callable[[], None] = lambda: None
+    sources: Sequence[FactSource],
+    *,
+    later: Collection[Content] = (),
+    cache: FactCache | None = None,
+    poll: Callable[[], None] = lambda: None,
 ) -> list[tuple[int, Fact]]:
-    """The same, each with its place: the index into `sources` of the last content that counts for it."""
-    look = (cache or FactCache()).facts_of
+    """The same, each with its place: the index into `sources` of the last content that counts for it.
+
+    `later` are contents behind them, which may say that a task is done.
+    """
+    known = cache or FactCache()
+    look = known.facts_of
     newest_from = len(sources) - NEWEST
     chosen: dict[tuple[FactKind, str], tuple[int, Fact]] = {}
     seen: set[tuple[FactKind, str]] = set()
+    left: dict[tuple[FactKind, str], tuple[int, Fact]] = {}
     for place, source in enumerate(sources):
         poll()
         if place < newest_from and all(response_of(part) is not None for part in source.content.parts):
@@ -232,8 +256,15 @@ def placed_facts(
                 continue
             again = fact.kind in _SAID and (by_user or key in seen)
             seen.add(key)
-            if place >= newest_from or fact.kind in _LASTING or again:
+            if fact.kind == "task" and is_left_open(fact, source.content):
+                left.pop(key, None)
+                left[key] = place, fact
+            elif place >= newest_from or fact.kind in _LASTING or again:
                 chosen[key] = (place, fact)
+    if left:
+        contents = [source.content for source in sources]
+        open_ones = still_open(list(left.values()), contents, partial(known.said_in, poll=poll), later)
+        chosen.update((("task", fact.text), (place, fact)) for place, fact in open_ones)
     return sorted(chosen.values(), key=lambda entry: (_WORTH[entry[1].kind], -entry[0]))
 
 

@@ -110,7 +110,10 @@ _PLAN: Final = lazy(
     r"(?i:\btasks?:|\bnext(?: steps?)?(?:,|:| (?:is|are)\b)|\bremaining (?:work|steps?|tasks?)\b|\bstill (?:needs?"
     r"|ha(?:ve|s)) to\b|\bstill (?:missing|open|to do|fail(?:s|ing)?)\b|\bleft to do\b|\bnot (?:yet )?(?:implemented"
     r"|done|finished|tested|fixed)(?: yet)?\b|\bfollow[- ]ups?:|\bnächste[rn]? schritt|\bals nächstes\b"
-    r"|\bnoch (?:nicht|offen|zu)\b|\bes fehl(?:t|en) noch\b)|次は|次に|残りは|残りの(?:作業|タスク)|未対応|未着手|やること|あとで|後で|下一步|接下来|待办|尚未"
+    r"|\bnoch (?:nicht|offen|zu)\b|\bes fehl(?:t|en) noch\b|\bnext (?:steps?|tasks?|thing) (?:after|will be|would be)\b"
+    r"|(?:^|[.;] )\W{0,3}(?:later(?: on)?[,:]|afterwards\b|später[,:]?|danach[,:])|\bfor later\b|\b(?:when|once|as soon as)"
+    r" (?:this|that|it|you|we|all|everything)(?:['’](?:s|re))?(?: (?:is|are|have|has|all)){0,2} (?:done|finished|ready|merged"
+    r"|released)\b|\b(?:wenn|sobald) (?:das|dies|es|alles) (?:fertig|erledigt|getan) ist\b)|後ほど|稍后|以后再|次は|次に|残りは|残りの(?:作業|タスク)|未対応|未着手|やること|あとで|後で|下一步|接下来|待办|尚未"
     r"|还没|还需要|剩下"
 )
 _ANNOUNCED: Final = lazy(
@@ -138,7 +141,8 @@ _RULE_HINTS: Final = hints(
 """If none of these stands in an English or German text in small letters, no rule does."""
 _HINTS: Final = hints(
     "decid|agre|chose|settl|opted|went with|decision|let's|let’s|we use|we'll|we will|go with|task|next|"
-    "remaining|still|left to|not yet|not |follow|entsch|beschl|einig|nehmen wir|wir |nächst|noch |fehl|決|ことに|"
+    "remaining|still|left to|not yet|not |follow|later|afterwards|done|finished|ready|merged|released|später|danach|fertig|"
+    "erledigt|getan|後ほど|稍后|以后再|entsch|beschl|einig|nehmen wir|wir |nächst|noch |fehl|決|ことに|"
     "採用|使|次|残り|未|やること|あとで|後で|决|采用|选|就用|敲定|下一步|接下来|待办|尚未|还|剩"
 )
 """The same for decisions and plans."""

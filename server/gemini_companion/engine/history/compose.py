@@ -83,6 +83,26 @@ def from_seq(items: Sequence[Item], seq: int) -> Sequence[Item]:
     return items[bisect_left(items, seq, key=_seq) :]
 
 
+def origins(item: Item, compression: CompressionEntry | None, sources: Sequence[Item]) -> tuple[str, ...]:
+    """Ids of the entries that an item represents: its own; of a replacement all that its compression hides."""
+    if compression is None or compression.hides is None or compression.from_file:
+        return (item.entry_id,)
+    if item.kind not in REPLACEMENT_KINDS:
+        return (item.entry_id,)
+    hidden = span(sources, *compression.hides)
+    return tuple(one.entry_id for one in hidden if one.seq not in compression.keeps)
+
+
+def newest_results(items: Sequence[Item]) -> list[Item]:
+    """The items at the end of `items` that the model has not answered, in order."""
+    tail: list[Item] = []
+    for item in reversed(items):
+        if item.content.role == "model":
+            break
+        tail.append(item)
+    return tail[::-1]
+
+
 def tail_of_turn(items: Sequence[Item], turn_id: str) -> list[Item]:
     """The items at the end of `items` that belong to the turn, in order."""
     tail: list[Item] = []

@@ -49,11 +49,14 @@ def model_text(text: str) -> Content:
 def merge_neighbours(contents: Iterable[Content]) -> list[Content]:
     """Join neighbouring contents of one role, as a request requires; a content without parts adds nothing."""
     merged: list[Content] = []
+    last = ""
     for content in contents:
-        if merged and merged[-1].role == content.role:
-            merged[-1] = Content(role=content.role, parts=(*merged[-1].parts, *content.parts))
+        role = content.role
+        if role == last:
+            merged[-1] = Content(role=role, parts=(*merged[-1].parts, *content.parts))
         else:
             merged.append(content)
+            last = role
     return merged
 
 

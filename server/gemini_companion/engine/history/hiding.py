@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, UndoEntry
 
 
@@ -25,3 +26,10 @@ class Hiding:
             entry.hides is not None and entry.hides[0] <= seq <= entry.hides[1] and seq not in entry.keeps
             for entry in self._in_force.values()
         )
+
+
+def hides_turn(in_force: Iterable[CompressionEntry], contents: Iterable[Item], turn_id: str) -> bool:
+    """True if one of these compressions hides a content of the turn."""
+    seqs = [item.seq for item in contents if item.turn_id == turn_id and item.kind != "ide"]
+    hiding = [(*entry.hides, entry.keeps) for entry in in_force if entry.hides is not None]
+    return any(first <= seq <= last and seq not in keeps for seq in seqs for first, last, keeps in hiding)

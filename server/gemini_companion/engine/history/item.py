@@ -9,7 +9,12 @@ from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.json_length import json_length
 from gemini_companion.engine.history.part import call_of, has_call, has_response, is_thought, response_of, text_of
 
-ItemKind: TypeAlias = Literal["prompt", "reply", "toolResult", "ide", "snapshot", "acknowledgement", "pin", "filled"]
+ItemKind: TypeAlias = Literal[
+    "prompt", "steer", "reply", "toolResult", "ide", "snapshot", "acknowledgement", "pin", "filled"
+]
+
+PROMPTS: Final[frozenset[str]] = frozenset({"prompt", "steer"})
+"""Kinds that a person wrote."""
 
 REPLACEMENT_KINDS: Final[frozenset[str]] = frozenset({"snapshot", "acknowledgement", "pin"})
 """Kinds that a compression put in the place of what it hides."""

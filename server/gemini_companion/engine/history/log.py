@@ -12,8 +12,20 @@ import msgspec
 
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.entry import Cut, LogEntry
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.retention import LineSource, Retention
+from gemini_companion.engine.history.tool_entries import (
+    AllowanceEntry,
+    CallRecord,
+    ChangeEntry,
+    KeptEntry,
+    MaskEntry,
+    ModeEntry,
+    SteerEntry,
+    TodosEntry,
+    ToolCallEntry,
+)
 from gemini_companion.engine.history.verdict import StrategyName, Verdict
 from gemini_companion.engine.history.version_0_1 import MARK, upgraded_entry
 
@@ -42,19 +54,6 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     thought_tokens: int = 0
     output_tokens: int = 0
     total_tokens: int = 0
-
-
-class Cut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A function response that a compression shortened: part `part` of the content of entry `seq`."""
-
-    seq: int
-    part: int
-    """Index of the part in the content, from 0."""
-    output: str
-    """What replaces its output: head, tail and the path of the file with the whole."""
-    path: str
-    """Absolute path of that file."""
-    tokens_saved: int
 
 
 class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -107,15 +106,7 @@ class Withheld(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Why, in a few words."""
 
 
-class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
-    id: str
-    seq: int
-    """Rises by one per entry, from 1."""
-    time: int
-    """Milliseconds since 1970 (UTC)."""
-
-
-class PromptEntry(_Entry, tag="prompt", frozen=True, kw_only=True):
+class PromptEntry(LogEntry, tag="prompt", frozen=True, kw_only=True):
     """A prompt, followed by the files that it names: the last parts of `content`, one for each of `attachments`."""
 
     turn_id: str
@@ -132,7 +123,7 @@ class PromptEntry(_Entry, tag="prompt", frozen=True, kw_only=True):
         return self.content.parts[: max(0, len(self.content.parts) - len(self.attachments))]
 
 
-class ReplyEntry(_Entry, tag="reply", frozen=True, kw_only=True):
+class ReplyEntry(LogEntry, tag="reply", frozen=True, kw_only=True):
     """The model's answer; one with function calls is followed by their results."""
 
     turn_id: str
@@ -142,14 +133,16 @@ class ReplyEntry(_Entry, tag="reply", frozen=True, kw_only=True):
     usage: Usage | None = None
 
 
-class ToolResultEntry(_Entry, tag="toolResult", frozen=True, kw_only=True):
-    """The results of the calls of the reply before it."""
+class ToolResultEntry(LogEntry, tag="toolResult", frozen=True, kw_only=True):
+    """The results of the calls of the reply before it, in the order of the calls."""
 
     turn_id: str
     content: Content
+    calls: tuple[CallRecord, ...] = ()
+    """What became of each call, for people; absent in what earlier versions wrote and in imported files."""
 
 
-class IdeContextEntry(_Entry, tag="ideContext", frozen=True, kw_only=True):
+class IdeContextEntry(LogEntry, tag="ideContext", frozen=True, kw_only=True):
     """The editor's state, or its changes, as sent to the model just before the turn's prompt."""
 
     turn_id: str
@@ -173,7 +166,7 @@ class IdeContextEntry(_Entry, tag="ideContext", frozen=True, kw_only=True):
     withheld: tuple[Withheld, ...] = ()
 
 
-class TurnEndEntry(_Entry, tag="turnEnd", frozen=True, kw_only=True):
+class TurnEndEntry(LogEntry, tag="turnEnd", frozen=True, kw_only=True):
     """How a turn ended. Contents of the turn with `seq` past `kept_to` leave the view, unless it completed.
 
     A completed turn that was replaced ends a second time, as `replaced`.
@@ -190,7 +183,7 @@ class TurnEndEntry(_Entry, tag="turnEnd", frozen=True, kw_only=True):
     """`None` if it never ran, or was not measured."""
 
 
-class CompressionEntry(_Entry, tag="compression", frozen=True, kw_only=True):
+class CompressionEntry(LogEntry, tag="compression", frozen=True, kw_only=True):
     """A compression in force from here on: a hidden span, what replaces it, and outputs cut elsewhere.
 
     `hides` is the inclusive span of sequence numbers, `None` for CONTENT_TRUNCATED. `covers` has the ids of the
@@ -215,7 +208,7 @@ class CompressionEntry(_Entry, tag="compression", frozen=True, kw_only=True):
     """It came with the file that the session was imported from: what it hid was never here, so nothing undoes it."""
 
 
-class PreviewEntry(_Entry, tag="preview", frozen=True, kw_only=True):
+class PreviewEntry(LogEntry, tag="preview", frozen=True, kw_only=True):
     """A compression that is computed and not installed; `compression` is the entry that would be."""
 
     compression_id: str
@@ -224,14 +217,14 @@ class PreviewEntry(_Entry, tag="preview", frozen=True, kw_only=True):
     """The log's newest `seq` when it was computed."""
 
 
-class UndoEntry(_Entry, tag="undo", frozen=True, kw_only=True):
+class UndoEntry(LogEntry, tag="undo", frozen=True, kw_only=True):
     """Compressions taken out of force; newest first."""
 
     undone: tuple[str, ...]
     result: CompressionResult
 
 
-class AttemptEntry(_Entry, tag="attempt", frozen=True, kw_only=True):
+class AttemptEntry(LogEntry, tag="attempt", frozen=True, kw_only=True):
     """A compression that installed nothing, kept for the status and for the failure flag."""
 
     result: CompressionResult
@@ -242,7 +235,7 @@ class AttemptEntry(_Entry, tag="attempt", frozen=True, kw_only=True):
     """Kind of the model fault that ended it, empty for an outcome."""
 
 
-class PinEntry(_Entry, tag="pin", frozen=True, kw_only=True):
+class PinEntry(LogEntry, tag="pin", frozen=True, kw_only=True):
     """A text that stands word for word in every view after a compression."""
 
     pin_id: str
@@ -250,13 +243,13 @@ class PinEntry(_Entry, tag="pin", frozen=True, kw_only=True):
     turn_id: str | None = None
 
 
-class UnpinEntry(_Entry, tag="unpin", frozen=True, kw_only=True):
+class UnpinEntry(LogEntry, tag="unpin", frozen=True, kw_only=True):
     """A pin taken away."""
 
     pin_id: str
 
 
-class ConstraintEntry(_Entry, tag="constraint", frozen=True, kw_only=True):
+class ConstraintEntry(LogEntry, tag="constraint", frozen=True, kw_only=True):
     """A constraint as it is from here on; the newest of an id holds."""
 
     constraint: Constraint
@@ -266,14 +259,14 @@ class ConstraintEntry(_Entry, tag="constraint", frozen=True, kw_only=True):
     """The turn whose prompt brought it about; `None` if a person set it by hand."""
 
 
-class ModelChangeEntry(_Entry, tag="modelChange", frozen=True, kw_only=True):
+class ModelChangeEntry(LogEntry, tag="modelChange", frozen=True, kw_only=True):
     """The session's model from here on."""
 
     model: str
     reason: str = ""
 
 
-class RatingEntry(_Entry, tag="rating", frozen=True, kw_only=True):
+class RatingEntry(LogEntry, tag="rating", frozen=True, kw_only=True):
     """A person's rating of a compression, 1 to 5."""
 
     compression_id: str
@@ -281,7 +274,7 @@ class RatingEntry(_Entry, tag="rating", frozen=True, kw_only=True):
     note: str = ""
 
 
-class ResumeEntry(_Entry, tag="resume", frozen=True, kw_only=True):
+class ResumeEntry(LogEntry, tag="resume", frozen=True, kw_only=True):
     """The session was opened again: a change of epoch."""
 
     reason: Literal["resume", "fork", "import", "takeOver"] = "resume"
@@ -303,8 +296,16 @@ Entry: TypeAlias = (
     | ModelChangeEntry
     | RatingEntry
     | ResumeEntry
+    | ToolCallEntry
+    | SteerEntry
+    | ModeEntry
+    | AllowanceEntry
+    | TodosEntry
+    | ChangeEntry
+    | KeptEntry
+    | MaskEntry
 )
-ContentEntry: TypeAlias = PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry
+ContentEntry: TypeAlias = PromptEntry | SteerEntry | ReplyEntry | ToolResultEntry | IdeContextEntry
 
 
 _ENTRY: Final[Any] = Entry

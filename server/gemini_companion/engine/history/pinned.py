@@ -7,7 +7,7 @@ from typing import Final
 
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content, model_text, user_text
-from gemini_companion.engine.history.item import Item, ItemKind, MeasureContent
+from gemini_companion.engine.history.item import PROMPTS, Item, ItemKind, MeasureContent
 from gemini_companion.engine.history.log import ConstraintEntry, PinEntry, UnpinEntry
 from gemini_companion.engine.history.part import text_of
 
@@ -58,7 +58,10 @@ class PinnedTexts:
             )
 
     def are_stale(
-        self, changed: Iterable[str], standing: Callable[[], Sequence[Constraint]], prompts: Mapping[str, Item]
+        self,
+        changed: Iterable[str],
+        standing: Callable[[], Sequence[Constraint]],
+        prompts: Mapping[str, Sequence[Item]],
     ) -> bool:
         """Whether the content is no longer the right one, these constraints having changed.
 
@@ -75,7 +78,7 @@ class PinnedTexts:
         self.shown = frozenset(one.constraint_id for one in pinned)
         return False
 
-    def _must_be_shown(self, constraint_id: str, prompts: Mapping[str, Item]) -> bool:
+    def _must_be_shown(self, constraint_id: str, prompts: Mapping[str, Sequence[Item]]) -> bool:
         one = self.constraints.get(constraint_id)
         return (
             one is not None
@@ -132,20 +135,24 @@ class PinnedTexts:
         )
 
 
-def prompts_in(items: Iterable[Item]) -> dict[str, Item]:
-    """The prompts of a view, by the ids of their turns."""
-    return {item.turn_id: item for item in items if item.kind == "prompt"}
+def prompts_in(items: Iterable[Item]) -> dict[str, list[Item]]:
+    """The prompts of a view, steering ones too, by the ids of their turns."""
+    prompts: dict[str, list[Item]] = {}
+    for item in items:
+        if item.kind in PROMPTS:
+            prompts.setdefault(item.turn_id, []).append(item)
+    return prompts
 
 
-def must_be_pinned(constraint: Constraint, prompts: Mapping[str, Item], *, is_compressed: bool) -> bool:
-    """False while the prompt in which it was said stands in the view, with its text word for word.
+def must_be_pinned(constraint: Constraint, prompts: Mapping[str, Sequence[Item]], *, is_compressed: bool) -> bool:
+    """False while a prompt in which it was said stands in the view, with its text word for word.
 
     A pin stands behind a snapshot in any case: the person asked for that.
     """
     if is_compressed and constraint.source == "pin":
         return True
-    prompt = prompts.get(constraint.turn_id or "")
-    return prompt is None or not any(constraint.text in (text_of(part) or "") for part in prompt.content.parts)
+    said = prompts.get(constraint.turn_id or "", ())
+    return not any(constraint.text in (text_of(part) or "") for item in said for part in item.content.parts)
 
 
 def pins_content(texts: Iterable[str]) -> Content:

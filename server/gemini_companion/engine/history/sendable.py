@@ -13,13 +13,16 @@ def sendable(contents: Iterable[Content]) -> tuple[Content, ...]:
 
     Roles alternate, function responses precede a user content's other parts, empty contents are left out.
     """
-    merged = merge_neighbours(content for content in contents if content.parts)
-    return tuple(_results_first(content) for content in merged)
+    merged = merge_neighbours([content for content in contents if content.parts])
+    return tuple(
+        [
+            _results_first(content) if content.role == "user" and len(content.parts) > 1 else content
+            for content in merged
+        ]
+    )
 
 
 def _results_first(content: Content) -> Content:
-    if content.role != "user" or len(content.parts) < 2:
-        return content
     results = [part for part in content.parts if is_truthy(part.get("functionResponse"))]
     if not results or len(results) == len(content.parts):
         return content

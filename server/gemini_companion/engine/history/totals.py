@@ -13,7 +13,9 @@ class Totals(NamedTuple):
 
     ide_context: int = 0
     snapshot: int = 0
-    """Snapshots, their acknowledgements and pins."""
+    """Snapshots and their acknowledgements."""
+    constraints: int = 0
+    """The person's rules and pins, where they stand in a content of their own."""
     messages: int = 0
     tool_outputs: int = 0
 
@@ -25,14 +27,16 @@ class Totals(NamedTuple):
 
 def add_totals(totals: Totals, items: Iterable[Item]) -> Totals:
     """`totals` plus the tokens of `items`."""
-    ide, snapshot, messages, tools = totals
+    ide, snapshot, constraints, messages, tools = totals
     for item in items:
         tokens, tool_tokens = item.measure
         if item.kind == "ide":
             ide += tokens
+        elif item.kind == "pin" or (item.kind == "acknowledgement" and item.compression_id is None):
+            constraints += tokens
         elif item.kind in REPLACEMENT_KINDS:
             snapshot += tokens
         else:
             messages += tokens - tool_tokens
             tools += tool_tokens
-    return Totals(ide, snapshot, messages, tools)
+    return Totals(ide, snapshot, constraints, messages, tools)

@@ -13,29 +13,34 @@ from gemini_companion.engine.history.compose import (
     before_seq,
     compose,
     from_seq,
-    span,
+    newest_results,
+    origins,
     tail_of_turn,
 )
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.curation import curate, curate_round, round_end
-from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, ItemKind, MeasureContent
+from gemini_companion.engine.history.hiding import hides_turn
+from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item, ItemKind, MeasureContent
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     ConstraintEntry,
+    ContentEntry,
     Entry,
     IdeContextEntry,
+    MaskEntry,
     PinEntry,
     PreviewEntry,
     PromptEntry,
     ReplyEntry,
     ResumeEntry,
+    SteerEntry,
     ToolResultEntry,
     TurnEndEntry,
     UndoEntry,
     UnpinEntry,
 )
-from gemini_companion.engine.history.part import has_call
+from gemini_companion.engine.history.masks import Masks
 from gemini_companion.engine.history.pinned import PinnedTexts, prompts_in
 from gemini_companion.engine.history.totals import Totals, add_totals
 
@@ -55,12 +60,14 @@ class History:
         """Every compression ever installed, oldest first."""
         self.preview: PreviewEntry | None = None
         """The newest preview that is neither applied nor superseded."""
+        self.masks = Masks()
+        """What is shown shortened. Changed by `apply` alone."""
         self._pinned = PinnedTexts()
-        self._visible_prompts: dict[str, Item] = {}
-        """The prompts in the view, by turn."""
+        self._visible_prompts: dict[str, list[Item]] = {}
+        """The prompts in the view, steering ones too, by turn."""
         self._ide_entries: list[IdeContextEntry] = []
         """The IDE entries of this epoch."""
-        self._prompts: list[PromptEntry] = []
+        self._prompts: list[PromptEntry | SteerEntry] = []
         self._excluded: str | None = None
         """The id of the excluded turn."""
         self._sources: list[Item] = []
@@ -71,6 +78,8 @@ class History:
         """Its curated items that appending cannot change any more: all of `_items[:_settled_to]`."""
         self._settled_to = 0
         self._settled_totals = Totals()
+        self._last: dict[bool, tuple[int, list[Item]]] = {}
+        """The last round curated, closed or not, and the length of the view then."""
         for entry in entries:
             self.apply(entry)
 
@@ -85,18 +94,15 @@ class History:
         return self._items
 
     @property
-    def prompts(self) -> Sequence[PromptEntry]:
-        """The prompts that were not rolled back, hidden or not, oldest first. Must not be changed."""
+    def prompts(self) -> Sequence[PromptEntry | SteerEntry]:
+        """The prompts, steering ones too, that were not rolled back, hidden or not, oldest first. Not to be changed."""
         return self._prompts
 
     @property
     def ide_entries(self) -> list[IdeContextEntry]:
         """The IDE entries that are in the view, in order."""
-        return (
-            [entry for entry in self._ide_entries if entry.turn_id != self._excluded]
-            if self._excluded is not None
-            else self._ide_entries
-        )
+        gone = self._excluded
+        return self._ide_entries if gone is None else [entry for entry in self._ide_entries if entry.turn_id != gone]
 
     @property
     def sources(self) -> Sequence[Item]:
@@ -112,6 +118,9 @@ class History:
             case PromptEntry():
                 self._prompts.append(entry)
                 self._append(entry, "prompt")
+            case SteerEntry():
+                self._prompts.append(entry)
+                self._append(entry, "steer")
             case ReplyEntry():
                 self._append(entry, "reply")
             case ToolResultEntry():
@@ -142,6 +151,11 @@ class History:
                 self._change_view()
             case PinEntry() | UnpinEntry() | ConstraintEntry():
                 self._see_to_pinned(self._pinned.take_in(entry))
+            case MaskEntry():
+                if self.masks.take_in(entry, newest_results(self._items)):
+                    self._items, self._last = self.masks.applied(self._items, self.measure), {}
+                else:
+                    self._change_view()
             case _:
                 pass
 
@@ -167,13 +181,7 @@ class History:
 
     def is_hidden(self, turn_id: str) -> bool:
         """True if a compression in force hides a content of the turn."""
-        seqs = [item.seq for item in self._sources if item.turn_id == turn_id and item.kind != "ide"]
-        hiding = [
-            (*compression.hides, compression.keeps)
-            for compression in self.in_force.values()
-            if compression.hides is not None
-        ]
-        return any(first <= seq <= last and seq not in keeps for seq in seqs for first, last, keeps in hiding)
+        return hides_turn(self.in_force.values(), self._sources, turn_id)
 
     def exclude(self, turn_id: str) -> None:
         """Leave a turn out of the view while another one that is to replace it runs; `restore` ends that.
@@ -198,9 +206,8 @@ class History:
 
     def curated(self, *, close: bool = False) -> list[Item]:
         """The contents that may be sent: see `curation`. `close` fills in the results that the last round lacks."""
-        self._settle()
-        open_round = self._items[self._settled_to :]
-        return self._settled + (curate_round(open_round, self.measure, close=close) if open_round else [])
+        last = self._last_round(close=close)
+        return self._settled + last
 
     def contents(self) -> list[Content]:
         """The contents of the curated view, neighbours of one role not merged."""
@@ -208,59 +215,46 @@ class History:
 
     def totals(self) -> Totals:
         """Estimated tokens of the curated view. The cost grows with the length of the last round only."""
-        self._settle()
-        open_round = self._items[self._settled_to :]
-        return add_totals(
-            self._settled_totals, curate_round(open_round, self.measure, close=False) if open_round else []
-        )
+        last = self._last_round(close=False)
+        return add_totals(self._settled_totals, last)
 
     def has_open_call(self) -> bool:
         """True while the last answer has function calls without results."""
-        open_round = self._items[self._open_start() :]
-        if not any(item.content.role == "model" and has_call(item.content) for item in open_round):
-            return False
-        return any(item.kind == "filled" for item in curate_round(open_round, self.measure, close=True))
+        return any(item.kind == "filled" for item in self._last_round(close=True))
 
     def view_with(self, candidate: CompressionEntry) -> list[Item]:
         """The curated view as it would be if `candidate` were installed now, without its IDE entries."""
-        in_force = {**self.in_force, candidate.compression_id: candidate}
-        return curate(self._composed(self._without_ide(), in_force)[0], self.measure, close=False)
+        return self._view_under({**self.in_force, candidate.compression_id: candidate})
 
     def view_without(self, undone: Iterable[str]) -> list[Item]:
         """The curated view as it would be if these compressions were undone now, without its IDE entries."""
         gone = set(undone)
-        in_force = {key: value for key, value in self.in_force.items() if key not in gone}
-        return curate(self._composed(self._without_ide(), in_force)[0], self.measure, close=False)
+        return self._view_under({key: value for key, value in self.in_force.items() if key not in gone})
 
     def provenance(self, item: Item) -> tuple[str, ...]:
         """Ids of the log entries that an item of the view represents: its own, or all those that a snapshot hides."""
-        compression = self.in_force.get(item.compression_id or "")
         if item.kind == "pin":
             return self._pinned.entry_ids()
-        if compression is None or compression.hides is None or compression.from_file:
-            return (item.entry_id,)
-        if item.kind not in REPLACEMENT_KINDS:
-            return (item.entry_id,)
-        hidden = span(self._sources, *compression.hides)
-        return tuple(item.entry_id for item in hidden if item.seq not in compression.keeps)
+        return origins(item, self.in_force.get(item.compression_id or ""), self._sources)
 
     @property
     def previous_client(self) -> str | None:
         """Id of the client of the newest prompt that was not rolled back; `None` before the first."""
-        return next((prompt.client for prompt in reversed(self._prompts) if prompt.turn_id != self._excluded), None)
+        prompts = (prompt for prompt in reversed(self._prompts) if isinstance(prompt, PromptEntry))
+        return next((prompt.client for prompt in prompts if prompt.turn_id != self._excluded), None)
+
+    def _view_under(self, in_force: dict[str, CompressionEntry]) -> list[Item]:
+        return curate(self._composed(self._without_ide(), in_force)[0], self.measure, close=False)
 
     def _shown(self) -> list[Item]:
-        return (
-            [item for item in self._sources if item.turn_id != self._excluded]
-            if self._excluded is not None
-            else self._sources
-        )
+        gone = self._excluded
+        return self._sources if gone is None else [item for item in self._sources if item.turn_id != gone]
 
     def _without_ide(self) -> list[Item]:
         shown = self._shown()
         return [item for item in shown if item.kind != "ide"] if self._ide_entries else shown
 
-    def _append(self, entry: PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry, kind: ItemKind) -> None:
+    def _append(self, entry: ContentEntry, kind: ItemKind) -> None:
         item = Item(
             entry.content,
             seq=entry.seq,
@@ -271,8 +265,8 @@ class History:
         )
         self._sources.append(item)
         self._items.append(item)
-        if kind == "prompt":
-            self._visible_prompts[item.turn_id] = item
+        if kind in PROMPTS:
+            self._visible_prompts.setdefault(item.turn_id, []).append(item)
 
     def _drop_turn(self, turn_id: str, kept_to: int) -> None:
         """Remove the contents of an unfinished turn: they stand at the end, and no request will build on them."""
@@ -293,8 +287,8 @@ class History:
         ]
         self._items[:] = [item for item in self._items if item.kind in REPLACEMENT_KINDS or stays(item)]
         self._unsettle()
-        if any(item.kind == "prompt" for item in dropped):
-            self._visible_prompts.pop(turn_id, None)
+        if any(item.kind in PROMPTS for item in dropped):
+            self._visible_prompts = prompts_in(self._items)
             self._see_to_pinned(self.constraints.said_in(turn_id))
 
     def _drop_replaced(self, turn_id: str) -> None:
@@ -320,7 +314,8 @@ class History:
         self, shown: Sequence[Item], in_force: dict[str, CompressionEntry]
     ) -> tuple[list[Item], list[Constraint]]:
         """The items of a view, and the constraints that stand in a content of their own in it."""
-        return self._pinned.added_to(compose(shown, in_force, self.measure), self.standing, self.measure)
+        items = self.masks.applied(compose(shown, in_force, self.measure), self.measure)
+        return self._pinned.added_to(items, self.standing, self.measure)
 
     def _see_to_pinned(self, changed: Iterable[str]) -> None:
         if self._pinned.are_stale(changed, lambda: self.standing, self._visible_prompts):
@@ -328,10 +323,19 @@ class History:
 
     def _unsettle(self) -> None:
         self._settled, self._settled_to, self._settled_totals = [], 0, Totals()
+        self._last.clear()
 
-    def _open_start(self) -> int:
+    def _last_round(self, *, close: bool) -> list[Item]:
+        """The last round, curated; once for each state of the view."""
         self._settle()
-        return self._settled_to
+        known = self._last.get(close)
+        if known is None or known[0] != len(self._items):
+            items = self._items[self._settled_to :]
+            self._last[close] = known = (
+                len(self._items),
+                curate_round(items, self.measure, close=close) if items else [],
+            )
+        return known[1]
 
     def _settle(self) -> None:
         """Curate, once, the rounds that appending cannot change any more: all but the last."""

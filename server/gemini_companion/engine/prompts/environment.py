@@ -23,13 +23,19 @@ _LINE_BREAK_OR_TAB: Final = re.compile("[\n\t]")
 
 
 def environment_content(
-    date: str, platform: str, folders: Sequence[str], tree: str, project_memory: str = ""
+    date: str,
+    platform: str,
+    folders: Sequence[str],
+    tree: str,
+    project_memory: str = "",
+    todos: Sequence[tuple[str, str]] = (),
 ) -> Content:
     """The first content of every request.
 
     The same arguments give the same bytes, so that the provider's prefix cache holds. `date` and `platform` are single
     lines in any form, `folders` absolute paths, `tree` the names below them, a line each and indented, `project_memory`
-    the text of the project's memory files. All but `project_memory` is shown as data: names are escaped, and no text
+    the text of the project's memory files, `todos` the model's own task list, state and description of each, which a
+    compression would otherwise hide from it. All but `project_memory` is shown as data: names are escaped, and no text
     can end the block that it stands in.
     """
     lines = [
@@ -50,6 +56,8 @@ def environment_content(
             _block(project_memory),
             f"</{MEMORY_TAG}>",
         ]
+    if todos:
+        lines += ["Your task list as it was then:", *(f"- [{state}] {_one_line(task)}" for state, task in todos)]
     return user_text("\n".join((f"<{ENVIRONMENT_TAG}>", *lines, f"</{ENVIRONMENT_TAG}>")))
 
 

@@ -8,7 +8,14 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import msgspec
 
 from gemini_companion.engine.facts.sentences import pieces
-from gemini_companion.engine.history.log import ContentEntry, Entry, PromptEntry, ReplyEntry, ToolResultEntry
+from gemini_companion.engine.history.log import (
+    ContentEntry,
+    Entry,
+    PromptEntry,
+    ReplyEntry,
+    SteerEntry,
+    ToolResultEntry,
+)
 from gemini_companion.engine.history.part import call_of, is_thought, response_of, response_text, text_of
 from gemini_companion.engine.recall.words import words_in
 
@@ -44,7 +51,7 @@ class Remembered(msgspec.Struct, frozen=True):
 
 def spoken_entry(entry: Entry) -> ContentEntry | None:
     """The entry if it is one that can be recalled: a prompt, an answer, a tool's results."""
-    return entry if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry) else None
+    return entry if isinstance(entry, PromptEntry | SteerEntry | ReplyEntry | ToolResultEntry) else None
 
 
 def speaker_of(entry: ContentEntry) -> Speaker:

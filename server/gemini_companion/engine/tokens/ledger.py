@@ -66,6 +66,8 @@ class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     memory: int = 0
     ide_context: int = 0
     snapshot: int = 0
+    constraints: int = 0
+    """Rules and pins that stand in a content of their own; those in a prompt are part of `messages`."""
     messages: int = 0
     tool_outputs: int = 0
 
@@ -77,7 +79,7 @@ class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     @property
     def text(self) -> int:
         """The conversation itself: all that is not `surroundings`."""
-        return self.ide_context + self.snapshot + self.messages + self.tool_outputs
+        return self.ide_context + self.snapshot + self.constraints + self.messages + self.tool_outputs
 
     @property
     def total(self) -> int:
@@ -90,6 +92,7 @@ class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             self,
             ide_context=totals.ide_context,
             snapshot=totals.snapshot,
+            constraints=totals.constraints,
             messages=totals.messages,
             tool_outputs=totals.tool_outputs,
         )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gemini_companion.engine.errors import InvalidInput, Unauthenticated
+from gemini_companion.engine.errors import CompanionError, InvalidInput, Unauthenticated
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.evaluation.probes import Planted
 from gemini_companion.evaluation.provider import EvaluationModel, Writer, offline_provider
 from gemini_companion.evaluation.summarisers.faulty import Broken, Recorded, Slow, recorded_answers
 from gemini_companion.evaluation.summarisers.writing import Adversarial, Lossy, Oracle, Terse
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.settings.effective import Settings
 
 _SPEC: Final = re.compile(r"(?P<name>[a-z]+)(?:[(:](?P<value>[^()]*)\)?)?\Z")
 _DEFAULTS: Final[Mapping[str, float]] = {"lossy": 0.3, "terse": 300, "slow": 60}
@@ -110,7 +113,43 @@ def build_model(
     return EvaluationModel(ledger, writer=writer)
 
 
-def _live(model: str, ledger: TokenLedger, env: Mapping[str, str]) -> EvaluationModel:
+def identity_of(spec: SummariserSpec, env: Mapping[str, str]) -> str:
+    """What a summariser is now, where its name may mean something else later: the model that settings name, the content
+    of a file. Empty where the name says it all, or where there is nothing; a run tells why.
+    """
+    try:
+        if spec.name == "recorded":
+            return _digest(spec.value)
+        if spec.name != "live":
+            return ""
+        chosen = _chosen(spec.value, env)
+    except (OSError, CompanionError):
+        return ""
+    file = chosen.settings.local_model if chosen.choice.provider.capabilities.runs_here else None
+    try:
+        weights = f" {_digest(file)}" if file else ""
+    except OSError:
+        weights = ""
+    return f"{chosen.name} {chosen.window}{weights}"
+
+
+def _digest(path: str) -> str:
+    """A hash of a file's content. Raises `OSError`."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=12)).hexdigest()
+
+
+class _Chosen(NamedTuple):
+    """A model that really answers, with the settings that chose it."""
+
+    settings: Settings
+    choice: ModelChoice
+    name: str
+    window: int
+    """Tokens."""
+
+
+def _chosen(model: str, env: Mapping[str, str]) -> _Chosen:
     from gemini_companion.settings.load import SettingsLoader
     from gemini_companion.wiring import build_models, home_directory
 
@@ -120,5 +159,9 @@ def _live(model: str, ledger: TokenLedger, env: Mapping[str, str]) -> Evaluation
     if choice.is_fallback:
         raise Unauthenticated(f"{choice.asked} cannot answer: {choice.reason}.", hint=choice.remedy)
     name = choice.catalogue.compressor_for(choice.name)
-    window = models.limit(settings, name)
-    return EvaluationModel(ledger, provider=choice.provider, model=name, window=window)
+    return _Chosen(settings, choice, name, models.limit(settings, name))
+
+
+def _live(model: str, ledger: TokenLedger, env: Mapping[str, str]) -> EvaluationModel:
+    chosen = _chosen(model, env)
+    return EvaluationModel(ledger, provider=chosen.choice.provider, model=chosen.name, window=chosen.window)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gemini_companion.engine.history.decode import decode_prompt
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.progress import client_progress
-from gemini_companion.protocol.types import CancelParams, ChatParams
+from gemini_companion.protocol.types import CancelParams, ChatParams, ResumeParams
 from gemini_companion.sessions.results import CancelResult, ChatResult
 
 
@@ -13,8 +13,18 @@ async def chat(host: Host, params: ChatParams) -> ChatResult:
     prompt = decode_prompt(params.prompt, "$.prompt")
     with client_progress(host.connection, params.work_done_token, "Gemini answers"):
         return await host.app.chat(
-            host.client, prompt, session_id=params.session_id, model=params.model, replaces=params.replaces
+            host.client,
+            prompt,
+            session_id=params.session_id,
+            model=params.model,
+            replaces=params.replaces,
+            steer=params.steer,
         )
+
+
+async def resume(host: Host, params: ResumeParams) -> ChatResult:
+    with client_progress(host.connection, params.work_done_token, "Gemini goes on"):
+        return await host.app.resume(host.client, params.session_id)
 
 
 async def cancel(host: Host, params: CancelParams) -> CancelResult:

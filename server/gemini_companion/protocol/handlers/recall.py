@@ -14,6 +14,8 @@ async def recall_(host: Host, params: RecallParams) -> RecallResult:
         query=params.query,
         turn_id=params.turn_id,
         entry_id=params.entry_id,
+        tool_call_id=params.tool_call_id,
+        offset=params.offset,
         session_id=params.session_id,
         limit=params.limit,
     )

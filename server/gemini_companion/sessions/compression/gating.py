@@ -10,6 +10,8 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from gemini_companion.engine.compression.appendix import read_appendix
 from gemini_companion.engine.compression.gate import Evidence, Gated, GateOptions
 from gemini_companion.engine.compression.sources import sources_of
@@ -18,7 +20,7 @@ from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import text_of_content
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
-from gemini_companion.engine.history.log import CompressionEntry, IdeContextEntry
+from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, IdeContextEntry
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import MissingFact, Retention
 from gemini_companion.engine.history.view import History
@@ -30,6 +32,9 @@ logger = logging.getLogger(__name__)
 
 WINDOW_SHARE: Final = 20
 """An appendix may have a twentieth of the model's window."""
+
+UNCHECKED: Final = " What its snapshot leaves out could not be checked: nothing was put back behind it."
+"""What the message of a result goes on with where the gate failed."""
 
 Repair = Callable[[Sequence[MissingFact]], Awaitable[Written | None]]
 """Asks the author of a snapshot for what it left out."""
@@ -100,6 +105,9 @@ class SnapshotGate:
                 fresh=span.fresh,
                 also=also,
                 let_go=let_go,
+                later=[
+                    item.content for item in beside if item.seq > span.hides[1] and item.kind in ("prompt", "reply")
+                ],
                 cache=session.fact_cache,
                 poll=poll,
             )
@@ -112,7 +120,7 @@ class SnapshotGate:
 
     async def admit(self, written: Written, *, can_repair: bool = False, repair: Repair | None = None) -> Admission:
         """Judge a snapshot. One that falls below the floor is repaired once, if its author can be asked; the better
-        of the two is judged then. If the gate itself fails, which is logged, the snapshot passes as it is.
+        of the two is judged then. If the gate itself fails, which is logged and told, the snapshot passes as it is.
         """
         can_repair = can_repair and repair is not None
         first = await self._check(written.snapshot, can_repair=can_repair)
@@ -159,6 +167,19 @@ class SnapshotGate:
             return None
         _log(gated)
         return gated
+
+
+def judged(result: CompressionResult, admission: Admission) -> CompressionResult:
+    """A result with what the gate said of its snapshot."""
+    told = msgspec.structs.replace(result, appendix=admission.appendix or None, retention=admission.retention)
+    return with_note(told)
+
+
+def with_note(result: CompressionResult) -> CompressionResult:
+    """A result whose message says so if nobody could look at what its snapshot leaves out."""
+    if result.retention is not None:
+        return result
+    return msgspec.structs.replace(result, message=f"{result.message}{UNCHECKED}")
 
 
 def span_of_plan(plan: Plan) -> Span:

@@ -19,8 +19,9 @@ from gemini_companion.engine.errors import (
     StorageFault,
     TokenCountFailed,
 )
+from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, Cut
+from gemini_companion.engine.history.log import CompressionEntry, CompressionResult
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.tokens.ledger import totals_of
 from gemini_companion.sessions.events import ChatCompressed
@@ -85,7 +86,10 @@ def _due_ide_tokens(session: Session, before: Sequence[Item]) -> int:
 
 async def _count(session: Session, choice: ModelChoice, items: Sequence[Item], retries: RetryBudget) -> int:
     request = ModelRequest(
-        model=choice.name, contents=session.request_contents(items), system_instruction=session.system_instruction
+        model=choice.name,
+        contents=session.request_contents(items),
+        system_instruction=session.system_instruction,
+        tools=session.declarations(choice),
     )
     count = await retries.run(lambda: choice.provider.count_tokens(request))
     if count.total <= 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,12 +11,21 @@ import msgspec
 from gemini_companion.engine.compression.answer import edited_snapshot
 from gemini_companion.engine.compression.citations import carried_sources
 from gemini_companion.engine.compression.stale import is_stale
-from gemini_companion.engine.compression.types import judge, with_appendix
+from gemini_companion.engine.compression.types import judge, snapshot_text, with_appendix
 from gemini_companion.engine.errors import CompressionNotFound, InvalidInput, ModelFault, StaleVersion
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, PreviewEntry, Trigger
-from gemini_companion.sessions.compression.gating import SnapshotGate, span_of_entry
+from gemini_companion.engine.history.log import (
+    CompressionEntry,
+    CompressionResult,
+    ConstraintEntry,
+    PinEntry,
+    PreviewEntry,
+    Trigger,
+    TurnEndEntry,
+    UnpinEntry,
+)
+from gemini_companion.sessions.compression.gating import SnapshotGate, judged, span_of_entry, with_note
 from gemini_companion.sessions.compression.install import count_both, observe_before
 from gemini_companion.sessions.compression.job import new_compression, wait_and_list
 from gemini_companion.sessions.compression.run import CompressionRun
@@ -96,13 +106,15 @@ class _ApplyRun(CompressionRun):
     async def _install_preview(self, preview: PreviewEntry, snapshot: str | None) -> CompressionResult:
         session = self.session
         entry, text = _edited(preview.compression, snapshot)
+        if snapshot is None and _has_other_rules(session, preview):
+            entry, text = _without_appendix(entry)
         if is_stale(session.history, entry, preview.base_seq):
             raise StaleVersion(
                 "The history was changed since this preview was made.",
                 hint="Ask for a new preview with gemini/compress.",
             )
         before = session.history.curated()
-        if snapshot is not None:
+        if entry is not preview.compression:
             entry = await self._gated(entry, text or "", before, preview.compression)
         self.compression.enter("counting")
         try:
@@ -131,13 +143,16 @@ class _ApplyRun(CompressionRun):
         )
         stamp = session.stamp()
         return await self._install(
-            msgspec.structs.replace(entry, result=result, id=stamp["id"], time=stamp["time"]), preview.base_seq
+            msgspec.structs.replace(entry, result=with_note(result), id=stamp["id"], time=stamp["time"]),
+            preview.base_seq,
         )
 
     async def _gated(
         self, entry: CompressionEntry, text: str, view: Sequence[Item], preview: CompressionEntry
     ) -> CompressionEntry:
-        """The entry with an edited snapshot and what that leaves out behind it. A person's text is never refused."""
+        """The entry with what its snapshot leaves out behind it, by the rules of now. A person saw it: it is never
+        refused.
+        """
         session, span = self.session, span_of_entry(entry, view)
         if span is None:
             return entry
@@ -150,10 +165,33 @@ class _ApplyRun(CompressionRun):
             entry,
             replacement=with_appendix(entry.replacement, entry.snapshot_at, admission.appendix),
             sources=carried_sources(text, (), preview.result.snapshot, preview.sources),
-            result=msgspec.structs.replace(
-                entry.result, appendix=admission.appendix or None, retention=admission.retention
-            ),
+            result=judged(entry.result, admission),
         )
+
+
+def _has_other_rules(session: Session, preview: PreviewEntry) -> bool:
+    """Whether a rule was set, released or withdrawn since the preview was made: its appendix may say one that is gone.
+
+    One that was released meanwhile would go on to hold as something that the user said.
+    """
+    entries = session.history.entries
+    later = entries[bisect_right(entries, preview.base_seq, key=lambda entry: entry.seq) :]
+    return any(
+        isinstance(entry, PinEntry | UnpinEntry | ConstraintEntry)
+        or (isinstance(entry, TurnEndEntry) and entry.outcome == "replaced")
+        for entry in later
+    )
+
+
+def _without_appendix(planned: CompressionEntry) -> tuple[CompressionEntry, str | None]:
+    """The planned compression with its snapshot alone, and that; as it was if there is none."""
+    at = planned.snapshot_at
+    text = snapshot_text(planned.replacement[at]) if 0 <= at < len(planned.replacement) else ""
+    if not text:
+        return planned, planned.result.snapshot
+    replacement = list(planned.replacement)
+    replacement[at] = user_text(text)
+    return msgspec.structs.replace(planned, replacement=tuple(replacement)), text
 
 
 def _edited(planned: CompressionEntry, snapshot: str | None) -> tuple[CompressionEntry, str | None]:

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from gemini_companion.engine.compression.types import FIRST_SEQ, LogState
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.rounds import open_reply
 from gemini_companion.sessions.compression_state import Wish
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Session
 
 _RUNNING = "Not compressed: that turn is still running. Ask again when it has ended."
+_OPEN = "Not compressed: that turn stopped before its calls were made. Go on with it, or send another prompt, first."
 _HIDDEN = "Not compressed: a compression hides that turn already. Undo it first, or choose a later turn."
 
 
@@ -42,10 +44,23 @@ def reach_of(session: Session, wish: Wish) -> Reach:
         return Reach(obstacle=_RUNNING)
     if history.is_hidden(turn_id):
         return Reach(obstacle=_HIDDEN)
+    if (wish.since is not None or turn_id == history.newest_turn) and _has_calls_to_make(session):
+        return Reach(obstacle=_OPEN)  # their results would answer nothing
     if wish.up_to is not None:
         return Reach((FIRST_SEQ, max(seqs)))
     running = (item.seq for item in history.sources if item.turn_id in session.open_turns)
     return Reach((min(seqs), min(running, default=history.version + 1) - 1))
+
+
+def _has_calls_to_make(session: Session) -> bool:
+    """Whether the newest turn ended before the calls of its last answer were made, so that it can go on with them."""
+    newest = session.history.newest_turn
+    return (
+        newest is not None
+        and newest not in session.open_turns
+        and open_reply(session.history.entries, newest) is not None
+        and session.history.has_open_call()
+    )
 
 
 def log_state(session: Session, choice: ModelChoice, span: tuple[int, int] | None) -> LogState:

@@ -40,7 +40,7 @@ from gemini_companion.engine.history.log import (
 from gemini_companion.engine.tokens.ledger import TokenCount
 from gemini_companion.sessions.compression.comparison import strategy_of
 from gemini_companion.sessions.compression.cost import verdict_of_plan
-from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, span_of_plan
+from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, judged, span_of_plan, with_note
 from gemini_companion.sessions.compression.install import count_both, install, observe_before
 from gemini_companion.sessions.compression.reach import log_state, reach_of
 from gemini_companion.sessions.compression.sources import sources_of_lines
@@ -168,12 +168,9 @@ class CompressionRun:
         status = judge(counts)
         if status != "COMPRESSED":
             return await self._failed(self.result(status, counts, plan=plan))
-        result = msgspec.structs.replace(
-            self.result(status, counts, plan=plan, snapshot=admission.written.snapshot, with_id=True),
-            appendix=admission.appendix or None,
-            retention=admission.retention,
-            verdict=verdict_of_plan(session, self.choice, plan, counts, admission.written.snapshot),
-        )
+        result = self.result(status, counts, plan=plan, snapshot=admission.written.snapshot, with_id=True)
+        verdict = verdict_of_plan(session, self.choice, plan, counts, admission.written.snapshot)
+        result = msgspec.structs.replace(judged(result, admission), verdict=verdict)
         entry = self._entry(change, result)
         entry = msgspec.structs.replace(entry, sources=sources_of_lines(session.history, entry, admission.written))
         if self.compression.is_preview:
@@ -306,7 +303,7 @@ class CompressionRun:
     async def _keep_preview(self, entry: CompressionEntry, base_version: int) -> CompressionResult:
         session, compression_id, counted = self.session, self.compression.compression_id, entry.result
         message = message_for("PREVIEW", counted.original_token_count, counted.new_token_count)
-        result = msgspec.structs.replace(counted, status="PREVIEW", message=message)
+        result = with_note(msgspec.structs.replace(counted, status="PREVIEW", message=message))
         stamp, kept = session.stamp(), msgspec.structs.replace(entry, preview_id=compression_id)
         await session.append(
             lambda seq: PreviewEntry(

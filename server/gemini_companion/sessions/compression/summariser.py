@@ -26,6 +26,7 @@ from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.retention import MOST_MISSING
 from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.masks import unmasked
 from gemini_companion.engine.history.retention import LineSource, MissingFact
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.events import Phase
@@ -201,8 +202,14 @@ class Summariser:
         return self._written(read_snapshot(answer))
 
     def _blocks(self, plan: Plan) -> list[_Block]:
-        """The hidden span: the originals if they fit into one request, else with outputs cut, else several blocks."""
+        """The hidden span: the originals if they fit into one request, else with outputs cut, else several blocks.
+
+        Where outputs are masked the originals are tried first: the gate asks for what they say, too.
+        """
         previous = round(self._ledger.count_text(plan.previous_snapshot or ""))
+        originals = [unmasked(item, self._ledger.measure) for item in plan.hidden]
+        if self._fits([item.measure.tokens for item in originals], previous):
+            return [_Block(originals)]
         whole = [item.measure.tokens for item in plan.hidden]
         if self._fits(whole, previous):
             return [_Block(plan.hidden)]

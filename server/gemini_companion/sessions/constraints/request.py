@@ -7,6 +7,7 @@ import logging
 import msgspec
 
 from gemini_companion.engine.constraints.assurance import lacking
+from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.pinned import pins_content
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.session import Session, sendable
@@ -18,7 +19,10 @@ def assured(session: Session, request: ModelRequest) -> ModelRequest:
     """The request with every rule in force in it. One that is missing is a defect: it is logged, and put in."""
     standing = session.history.standing
     turns = {one.turn_id for one in standing}
-    own_parts = {prompt.turn_id: prompt.own_parts for prompt in session.history.prompts if prompt.turn_id in turns}
+    own_parts: dict[str, tuple[Part, ...]] = {}
+    for prompt in session.history.prompts:
+        if prompt.turn_id in turns:
+            own_parts[prompt.turn_id] = (*own_parts.get(prompt.turn_id, ()), *prompt.own_parts)
     missing = lacking(standing, request.contents, request.system_instruction, own_parts)
     if not missing:
         return request

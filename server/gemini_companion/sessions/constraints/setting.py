@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
-from gemini_companion.engine.constraints.budget import is_beyond_budget
+from gemini_companion.engine.constraints.budget import BUDGET_CHARACTERS, is_beyond_budget
 from gemini_companion.engine.constraints.contradiction import contradicted
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.engine.history.constraint import Constraint, ConstraintScope, ConstraintState, digest_of
-from gemini_companion.engine.history.log import ConstraintEntry, PinEntry, UnpinEntry
+from gemini_companion.engine.history.constraint import Constraint, ConstraintScope, ConstraintState
+from gemini_companion.engine.history.log import PinEntry, UnpinEntry
+from gemini_companion.sessions.constraints.entries import draft_of
 from gemini_companion.sessions.constraints.news import tell
+from gemini_companion.sessions.constraints.project import log_project_rules
 from gemini_companion.sessions.session import Draft, Session
 
 
 def check_wish(constraint_id: str | None, text: str | None) -> None:
-    """Raises `InvalidInput` unless there is an id or a text, and the text is not blank."""
+    """Raises `InvalidInput` unless there is an id or a text, and the text is one that a rule can have."""
     if constraint_id is None and text is None:
         raise InvalidInput(
             "Give the `constraintId` of a rule, or the `text` of a new one.",
@@ -23,6 +25,12 @@ def check_wish(constraint_id: str | None, text: str | None) -> None:
         )
     if text is not None and not text.strip():
         raise InvalidInput("The rule's text is empty.", path="$.text")
+    if text is not None and len(text) > BUDGET_CHARACTERS:
+        raise InvalidInput(
+            f"The rule has {len(text):,} characters; {BUDGET_CHARACTERS:,} may go along with every request.",
+            path="$.text",
+            hint="Shorten it, or keep it in a file that a prompt mentions.",
+        )
 
 
 async def set_constraint(
@@ -39,6 +47,19 @@ async def set_constraint(
     what a pin cannot be, and for a rule in force beyond what may go along with every request.
     """
     check_wish(constraint_id, text)
+    async with session.rules_lock:
+        wished = await _set(session, constraint_id, state, scope, text)
+    await tell(session)
+    return session.history.constraints.get(wished.constraint_id) or wished
+
+
+async def _set(
+    session: Session,
+    constraint_id: str | None,
+    state: ConstraintState,
+    scope: ConstraintScope | None,
+    text: str | None,
+) -> Constraint:
     before = None if constraint_id is None else _found(session, constraint_id)
     wished = _wished(session, before, state, scope, text)
     if wished.state == "inForce" and is_beyond_budget(wished, session.history.standing):
@@ -50,12 +71,18 @@ async def set_constraint(
     replaced = session.history.constraints.get(wished.replaces or "")
     shared = _shared(before, wished, replaced)
     reconciled = _reconciled(session, wished)
-    for one in (*shared, *(other for other in reconciled if other.scope == "project")):
-        await session.services.store.save_constraint(one)
+    for_all = [*shared, *(other for other in reconciled if other.scope == "project")]
+    if for_all and not await session.services.store.save_constraints(for_all):
+        await log_project_rules(session)  # those of other sessions, so that they can be released here
+        raise InvalidInput(
+            "The project's rules in force would be longer than what may go along with every request.",
+            path="$.state",
+            hint="Those that other chats set count too: gemini/constraints lists them. Release one, or keep this rule"
+            " to its chat.",
+        )
     drafts = _drafts(session, before, wished, shared)
     await session.append(*drafts, *(draft_of(session, one) for one in reconciled))
-    await tell(session)
-    return session.history.constraints.get(wished.constraint_id) or wished
+    return wished
 
 
 def _found(session: Session, constraint_id: str) -> Constraint:
@@ -146,9 +173,3 @@ def _drafts(session: Session, before: Constraint | None, wished: Constraint, sha
         ]
     others = [one for one in shared if one.constraint_id != wished.constraint_id]
     return [draft_of(session, one) for one in (wished, *others)]
-
-
-def draft_of(session: Session, constraint: Constraint, *, by_turn: str | None = None) -> Draft:
-    """The entry of a constraint, to be appended. `by_turn` is the turn whose prompt brought it about."""
-    stamp, digest = session.stamp(), digest_of(constraint.text)
-    return lambda seq: ConstraintEntry(**stamp, seq=seq, constraint=constraint, digest=digest, by_turn=by_turn)

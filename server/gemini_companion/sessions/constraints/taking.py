@@ -14,8 +14,8 @@ from gemini_companion.engine.constraints.detect import Found, detect
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import is_thought, text_of
+from gemini_companion.sessions.constraints.entries import draft_of
 from gemini_companion.sessions.constraints.news import emit_constraints
-from gemini_companion.sessions.constraints.setting import draft_of
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.threads import off_loop
 
@@ -42,8 +42,8 @@ class PromptRules:
         self._session = session
         self._turn_id = turn_id
         self._replaces = replaces
+        self._found = found
         self._known = session.history.constraints.all()
-        self._rules = self._taken(found)
 
     @classmethod
     async def of(cls, session: Session, prompt: Sequence[Part], turn_id: str, replaces: str | None) -> PromptRules:
@@ -54,11 +54,11 @@ class PromptRules:
         return cls(session, found, turn_id, replaces)
 
     def with_prompt(self) -> list[Draft]:
-        """The entries to log with the prompt."""
+        """The entries to log with the prompt, by the rules in force now: have the lock of the rules until then."""
         return [] if self._replaces is not None else self._drafts()
 
     def with_answer(self) -> list[Draft]:
-        """The entries to log with the answer."""
+        """The entries to log with the answer; as above."""
         return [] if self._replaces is None else self._drafts()
 
     def tell(self) -> None:
@@ -72,9 +72,10 @@ class PromptRules:
         return self._replaces is not None and one.turn_id == self._replaces
 
     def _drafts(self) -> list[Draft]:
-        return [draft_of(self._session, rule, by_turn=self._turn_id) for rule in self._rules]
+        return [draft_of(self._session, rule, by_turn=self._turn_id) for rule in self._taken(self._found)]
 
     def _taken(self, found_in_prompt: Sequence[Found]) -> list[Constraint]:
+        self._known = self._session.history.constraints.all()
         mode = self._session.services.settings().compression_constraints
         if mode == "off":
             return []
@@ -96,9 +97,9 @@ class PromptRules:
         return [*taken, *self._forgotten(taken)]
 
     def _forgotten(self, taken: Sequence[Constraint]) -> list[Constraint]:
-        """The oldest proposals that nobody answered, released where there are too many."""
+        """The oldest proposals that nobody answered, released where there are too many. The project's are not ours."""
         settled = {rule.constraint_id for rule in taken}
-        waiting = [one for one in self._known if one.state == "proposed" and one.constraint_id not in settled]
+        waiting = [one for one in self._known if _is_own_proposal(one) and one.constraint_id not in settled]
         surplus = len(waiting) + sum(rule.state == "proposed" for rule in taken) - MOST_PROPOSED
         return [msgspec.structs.replace(one, state="released", note=_FORGOTTEN) for one in waiting[: max(0, surplus)]]
 
@@ -124,6 +125,10 @@ class PromptRules:
         if holds and is_beyond_budget(rule, standing):
             return msgspec.structs.replace(rule, state="proposed", note=BEYOND_BUDGET)
         return rule
+
+
+def _is_own_proposal(one: Constraint) -> bool:
+    return one.state == "proposed" and one.scope == "session"
 
 
 def _key(text: str) -> str:

@@ -24,7 +24,11 @@ async def refresh_environment(session: Session) -> None:
     folders = session.meta.workspace_folders
     tree = await services.workspace.tree(folders, limit=TREE_NAMES)
     session.environment = environment_content(
-        date=services.today(), platform=services.platform, folders=folders, tree=tree
+        date=services.today(),
+        platform=services.platform,
+        folders=folders,
+        tree=tree,
+        todos=_open_list(session),
     )
     if session.meta.system_instruction is None:
         replacement = services.system_prompt_override()
@@ -33,3 +37,10 @@ async def refresh_environment(session: Session) -> None:
             or None
         )
     session.environment_epoch = epoch
+
+
+def _open_list(session: Session) -> list[tuple[str, str]]:
+    """State and description of each of the model's tasks, while any of them is open."""
+    todos = session.tools_state.todos
+    is_open = any(todo.status in ("pending", "in_progress") for todo in todos)
+    return [(todo.status, todo.description) for todo in todos] if is_open else []

@@ -7,24 +7,22 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 import msgspec
 
+from gemini_companion.engine.constraints.budget import BUDGET_CHARACTERS
 from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.decode import decode_contents, decode_parts, mismatch
 from gemini_companion.engine.history.log import (
-    AttemptEntry,
     CompressionEntry,
-    CompressionResult,
     ConstraintEntry,
+    ContentEntry,
     Entry,
-    IdeContextEntry,
     PinEntry,
     PreviewEntry,
-    PromptEntry,
-    ReplyEntry,
-    ToolResultEntry,
-    UndoEntry,
     UnpinEntry,
 )
+from gemini_companion.engine.history.retention import Retention
+from gemini_companion.engine.history.verdict import Verdict
 from gemini_companion.engine.history.version_0_1 import upgraded_entry
 from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.ports import SessionMeta
@@ -38,6 +36,12 @@ _MAX_INTEGER: Final = 2**53 - 1
 
 _MOST_PINS: Final = 2_000
 """Pins that a log in a file may tell of: each makes the view anew."""
+
+_MOST_RULES: Final = 5_000
+"""Rules with an id of their own that it may tell of: all of them go to every client with each change."""
+
+_SIGNED: Final = (Verdict,)
+"""What may have numbers below 0."""
 
 _T = TypeVar("_T")
 
@@ -103,36 +107,65 @@ def _renamed(entry: object) -> object:
 def _check_entries(entries: tuple[Entry, ...]) -> None:
     """Check what the types do not: numbers in range and rising, and every content as if it came from a client."""
     last = 0
-    pins = sum(isinstance(entry, PinEntry) for entry in entries)
-    if pins > _MOST_PINS:
-        raise InvalidInput(f"Expected at most {_MOST_PINS:,} pins at $.entries, found {pins:,}.", path="$.entries")
+    _check_count(sum(isinstance(entry, PinEntry) for entry in entries), _MOST_PINS, "pins")
+    rules = {entry.constraint.constraint_id for entry in entries if isinstance(entry, ConstraintEntry)}
+    _check_count(len(rules), _MOST_RULES, "rules")
     for index, entry in enumerate(entries):
         path = f"$.entries[{index}]"
         _check_range(entry.time, 0, f"{path}.time")
         _check_range(entry.seq, last + 1, f"{path}.seq")
         last = entry.seq
-        if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry):
+        if isinstance(entry, ContentEntry):
             decode_parts(list(entry.content.parts), f"{path}.content.parts")
         elif isinstance(entry, CompressionEntry):
-            _check_compression(entry, path)
+            _check_replacement(entry, path)
         elif isinstance(entry, PreviewEntry):
-            _check_compression(entry.compression, f"{path}.compression")
+            _check_replacement(entry.compression, f"{path}.compression")
         elif isinstance(entry, ConstraintEntry):
-            _check_range(entry.constraint.created_at, 0, f"{path}.constraint.createdAt")
-        elif isinstance(entry, UndoEntry | AttemptEntry):
-            _check_result(entry.result, f"{path}.result")
+            _check_rule(entry.constraint, f"{path}.constraint")
+        _check_numbers(entry, path)
 
 
-def _check_compression(compression: CompressionEntry, path: str) -> None:
-    _check_result(compression.result, f"{path}.result")
+def _check_replacement(compression: CompressionEntry, path: str) -> None:
     for index, content in enumerate(compression.replacement):
         decode_parts(list(content.parts), f"{path}.replacement[{index}].parts")
 
 
-def _check_result(result: CompressionResult, path: str) -> None:
-    if result.retention is not None:
-        named = [{"text": fact.text, "kind": fact.kind} for fact in result.retention.missing]
-        decode_parts([{"score": result.retention.score}, *named], f"{path}.retention")
+def _check_rule(rule: Constraint, path: str) -> None:
+    if rule.source != "pin" and len(rule.text) > BUDGET_CHARACTERS:
+        found = f"{len(rule.text):,}"
+        path = f"{path}.text"
+        raise InvalidInput(
+            f"Expected a rule of at most {BUDGET_CHARACTERS:,} characters at {path}, found {found}.", path=path
+        )
+
+
+def _check_numbers(value: object, path: str, *, signed: bool = False) -> None:
+    """Check every number of an entry, however deep, but those of its contents, which are a model's or a person's."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int):
+        _check_range(value, -_MAX_INTEGER if signed else 0, path)
+    elif isinstance(value, float):
+        if not (-_MAX_INTEGER if signed else 0) <= value <= _MAX_INTEGER:  # which `nan` is not either
+            raise InvalidInput(f"Expected a number from 0 to 2^53 at {path}, found another one.", path=path)
+    elif isinstance(value, tuple):
+        for index, item in enumerate(cast("tuple[object, ...]", value)):
+            _check_numbers(item, f"{path}[{index}]", signed=signed)
+    elif isinstance(value, msgspec.Struct) and not isinstance(value, Content):
+        for name, wire_name in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+            field = getattr(value, name)
+            if field is not None and not isinstance(field, str):
+                _check_numbers(field, f"{path}.{wire_name}", signed=isinstance(value, _SIGNED))
+    if isinstance(value, Retention) and value.score > 1:
+        raise InvalidInput(
+            f"Expected a share from 0 to 1 at {path}.score, found {value.score:g}.", path=f"{path}.score"
+        )
+
+
+def _check_count(count: int, most: int, what: str) -> None:
+    if count > most:
+        raise InvalidInput(f"Expected at most {most:,} {what} at $.entries, found {count:,}.", path="$.entries")
 
 
 def _check_range(number: int, least: int, path: str) -> None:

@@ -1,27 +1,25 @@
-"""Contents that begin with the snapshot of an earlier compression, as Gemini CLI and our own exports write them."""
+"""Snapshots of earlier compressions among contents, as Gemini CLI and our own exports write them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, cast
 
 from gemini_companion.engine.compression.answer import whole_snapshot
 from gemini_companion.engine.compression.appendix import read_appendix
 from gemini_companion.engine.facts.neutralise import neutralise
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.part import is_plain_user, text_of
+from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, PINS_INTRODUCTION
 
-_PLACES: Final = (0, 1)
-"""Where a snapshot may stand: first, or after the prompt of an agent's run."""
+_MOST_PLACES: Final = 100
+"""Snapshots that a file may give places; each is folded as a compression."""
 
 
-class Beginning(NamedTuple):
-    """What an earlier compression left at the beginning of some contents."""
+class Left(NamedTuple):
+    """What an earlier compression left at a place among some contents."""
 
-    prompt: Content | None
-    """The prompt that was kept before the snapshot, if one was."""
     snapshot: str
     appendix: str
     """What stood behind the snapshot, `""` for nothing."""
@@ -31,28 +29,43 @@ class Beginning(NamedTuple):
     """Index of the first content behind it all."""
 
 
-def snapshot_place(items: Sequence[Item]) -> int | None:
-    """Where the snapshot stands in a view, for a file that says so; `None` if there is none."""
-    return next((index for index in _PLACES if index < len(items) and items[index].kind == "snapshot"), None)
+def snapshot_places(items: Sequence[Item]) -> tuple[int, ...]:
+    """Where snapshots stand in a view, rising, for a file that says so: one for each block."""
+    return tuple(index for index, item in enumerate(items) if item.kind == "snapshot")
 
 
-def place_of(raw: object) -> int | None:
-    """The place that a file gives a snapshot; `None` for anything but one where a snapshot may stand."""
-    return raw if isinstance(raw, int) and not isinstance(raw, bool) and raw in _PLACES else None
+def mark_of(places: Sequence[int]) -> dict[str, int | list[int]]:
+    """The field `snapshotAt` of a file: a place, several, or no field."""
+    if not places:
+        return {}
+    return {"snapshotAt": places[0] if len(places) == 1 else list(places)}
 
 
-def beginning_of(contents: Sequence[Content], snapshot_at: int | None) -> Beginning | None:
-    """The beginning that an earlier compression left, `None` if there is none.
+def places_of(fields: Mapping[str, object] | None) -> tuple[int, ...]:
+    """The places that a file gives its snapshots, rising; nothing but numbers that an index may be."""
+    raw = fields.get("snapshotAt") if fields is not None else None
+    given = cast("list[object]", raw)[:_MOST_PLACES] if isinstance(raw, list) else [raw]
+    return tuple(sorted({one for one in given if isinstance(one, int) and not isinstance(one, bool) and one >= 0}))
 
-    `snapshot_at` is where the file says that a snapshot stands. Where it says nothing, a snapshot is known by three
-    things together: it is the whole of the first content, and the acknowledgement follows it, but for pins between
-    them. Nothing is looked for in a text: a snapshot that somebody pasted is part of a prompt.
+
+def left_in(contents: Sequence[Content], places: Iterable[int]) -> dict[int, Left]:
+    """What earlier compressions left, by the places at which it begins. `places` is what the file says.
+
+    Where it says nothing, or nothing that is so, a snapshot is known by three things together: it is the whole of the
+    first content, and the acknowledgement follows it, but for pins between them. Nothing is looked for in a text: a
+    snapshot that somebody pasted is part of a prompt.
     """
-    place = 0 if snapshot_at is None else snapshot_at
-    if place not in _PLACES or place >= len(contents) or (place and not is_plain_user(contents[0])):
+    found = {place: left for place in places if (left := _left_at(contents, place)) is not None}
+    if not found and (first := _left_at(contents, 0)) is not None and first.acknowledged:
+        return {0: first}
+    return found
+
+
+def _left_at(contents: Sequence[Content], place: int) -> Left | None:
+    if place >= len(contents) or contents[place].role != "user":
         return None
     first, *more = contents[place].parts or ({},)
-    snapshot = whole_snapshot(text_of(first) or "") if contents[place].role == "user" else None
+    snapshot = whole_snapshot(text_of(first) or "")
     appendix = next((neutralise(text) for part in more[:1] if read_appendix(text := text_of(part) or "")), "")
     more = more[1:] if appendix else more
     pins = _pins(more) if more else ()
@@ -63,10 +76,7 @@ def beginning_of(contents: Sequence[Content], snapshot_at: int | None) -> Beginn
         pins = _pins(contents[rest_at].parts) or ()
         rest_at += bool(pins)
     acknowledged = rest_at < len(contents) and _is_acknowledgement(contents[rest_at])
-    if snapshot_at is None and not acknowledged:
-        return None
-    prompt = contents[0] if place else None
-    return Beginning(prompt, snapshot, appendix, pins, acknowledged, rest_at + acknowledged)
+    return Left(snapshot, appendix, pins, acknowledged, rest_at + acknowledged)
 
 
 def _pins(parts: Sequence[Part]) -> tuple[str, ...] | None:

@@ -10,7 +10,7 @@ from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.decode import decode_contents, decode_parts, mismatch
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.sessions.interchange import companion, gemini_cli
-from gemini_companion.sessions.interchange.compressed import place_of
+from gemini_companion.sessions.interchange.compressed import places_of
 from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.interchange.json_document import parse_json
 
@@ -62,7 +62,7 @@ def _decode_document(document: object) -> ImportedSession:
         return ImportedSession(
             contents=decode_contents(fields["history"], "$.history"),
             system_instruction=_instruction(fields.get("systemInstruction"), "$.systemInstruction"),
-            snapshot_at=place_of(fields.get("snapshotAt")),
+            snapshots_at=places_of(fields),
         )
     if "messages" in fields or ("sessionId" in fields and "projectHash" in fields):
         return gemini_cli.to_session(gemini_cli.conversation_of_document(fields))

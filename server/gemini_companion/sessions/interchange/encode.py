@@ -20,13 +20,14 @@ def encode_session(
     contents: Sequence[Content],
     format: ExportFormat,
     *,
-    snapshot_at: int | None = None,
+    snapshots_at: Sequence[int] = (),
 ) -> str:
     """The text of a session file.
 
     `companion` has the whole log and loses nothing; `gemini-cli` has `contents`, the curated view, in the form that
-    Gemini CLI loads. `decode_session_file` reads both. `snapshot_at` is the index of a snapshot in `contents`.
+    Gemini CLI loads. `decode_session_file` reads both. `snapshots_at` are the indexes of snapshots in
+    `contents`.
     """
     if format == "companion":
         return encode_export(meta, entries, contents).decode()
-    return encode_for_gemini_cli(meta, entries, contents, snapshot_at).decode()
+    return encode_for_gemini_cli(meta, entries, contents, snapshots_at).decode()

@@ -19,7 +19,7 @@ import msgspec
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.decode import decode_parts, mismatch
 from gemini_companion.engine.history.part import is_thought, text_of
-from gemini_companion.sessions.interchange.compressed import place_of
+from gemini_companion.sessions.interchange.compressed import places_of
 from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.interchange.round_answers import RoundAnswers
 
@@ -87,7 +87,7 @@ def to_session(conversation: Conversation) -> ImportedSession:
         model=(_string(own.get("model")) if own else None) or (models[-1] if models else None),
         session_id=_string(fields.get("sessionId")),
         created_at=_milliseconds(fields.get("startTime")),
-        snapshot_at=place_of(own.get("snapshotAt")) if own else None,
+        snapshots_at=places_of(own),
     )
 
 

@@ -18,8 +18,9 @@ from typing import Any, Final
 import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
-from gemini_companion.engine.history.log import Entry, IdeContextEntry, PromptEntry, ReplyEntry, ToolResultEntry
+from gemini_companion.engine.history.log import ContentEntry, Entry, ReplyEntry
 from gemini_companion.engine.history.part import call_of, response_of
+from gemini_companion.sessions.interchange.compressed import mark_of
 from gemini_companion.sessions.interchange.gemini_cli import OUR_FIELD
 from gemini_companion.sessions.ports import SessionMeta
 
@@ -30,11 +31,12 @@ _LAST_MOMENT: Final = 253_402_300_799_999
 
 
 def encode_for_gemini_cli(
-    meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content], snapshot_at: int | None
+    meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content], snapshots_at: Sequence[int]
 ) -> bytes:
     """The session as a whole-file Gemini CLI session, UTF-8 JSON, indented.
 
-    The time and the model of each content come from `entries`. `snapshot_at` is the index of a snapshot in `contents`.
+    The time and the model of each content come from `entries`. `snapshots_at` are the indexes of snapshots in
+    `contents`.
     """
     project = meta.workspace_folders[0] if meta.workspace_folders else ""
     document = {
@@ -48,7 +50,7 @@ def encode_for_gemini_cli(
         OUR_FIELD: {
             "model": meta.model,
             **({"systemInstruction": meta.system_instruction} if meta.system_instruction else {}),
-            **({"snapshotAt": snapshot_at} if snapshot_at is not None else {}),
+            **mark_of(snapshots_at),
         },
         "messages": _messages(meta, entries, contents),
     }
@@ -63,9 +65,7 @@ def gemini_cli_id(session_id: str) -> str:
 
 def _messages(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> list[dict[str, Any]]:
     origins = {
-        id(entry.content): entry
-        for entry in entries
-        if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
+        id(entry.content): entry for entry in entries if isinstance(entry, ContentEntry)
     }  # a view has the same content objects as its log
     messages: list[dict[str, Any]] = []
     time = meta.created_at

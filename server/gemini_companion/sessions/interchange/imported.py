@@ -27,7 +27,7 @@ class ImportedSession(msgspec.Struct, frozen=True, kw_only=True):
     """The texts of the pins in force."""
     meta: SessionMeta | None = None
     entries: tuple[Entry, ...] | None = None
-    snapshot_at: int | None = None
-    """Index in `contents` of the snapshot that an earlier compression left, where the file says so."""
+    snapshots_at: tuple[int, ...] = ()
+    """Indexes in `contents` of the snapshots that earlier compressions left, as far as the file says so."""
     warnings: tuple[str, ...] = ()
     """What could not be read and was left out, as sentences for people."""

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.compression.types import FIRST_SEQ, with_appendix
+from gemini_companion.engine.compression.types import with_appendix
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.constraint import digest_of
 from gemini_companion.engine.history.content import Content, model_text, user_text
@@ -17,8 +17,8 @@ from gemini_companion.engine.history.log import (
     CompressionEntry,
     CompressionResult,
     ConstraintEntry,
+    ContentEntry,
     Entry,
-    IdeContextEntry,
     PinEntry,
     PromptEntry,
     ReplyEntry,
@@ -28,10 +28,12 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.part import has_response
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
+from gemini_companion.engine.history.rounds import finished_to
+from gemini_companion.engine.history.tool_entries import AllowanceEntry, ChangeEntry, ModeEntry, ToolCallEntry
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
-from gemini_companion.sessions.interchange.compressed import Beginning, beginning_of
+from gemini_companion.sessions.interchange.compressed import Left, left_in
 from gemini_companion.sessions.models.names import imported_model, with_imported_models
 from gemini_companion.sessions.services import Services
 
@@ -51,11 +53,11 @@ _SHOWN_PATH: Final = 300
 """Characters of a path in a message."""
 
 
-def entries_of(contents: Sequence[Content], *, now: int, snapshot_at: int | None = None) -> tuple[Entry, ...]:
+def entries_of(contents: Sequence[Content], *, now: int, snapshots_at: Sequence[int] = ()) -> tuple[Entry, ...]:
     """A log of these contents: each prompt begins a turn, what follows belongs to it, every turn is completed.
 
-    A snapshot at their beginning (`compressed.beginning_of`) becomes a compression, so that a later one builds on it.
-    `now` is in ms since 1970.
+    A snapshot among them (`compressed.left_in`) becomes a compression, so that a later one builds on it. `now` is in ms
+    since 1970.
     """
     entries: list[Entry] = []
     turn_id = ""
@@ -67,16 +69,19 @@ def entries_of(contents: Sequence[Content], *, now: int, snapshot_at: int | None
         if turn_id:
             entries.append(TurnEndEntry(**stamp(), turn_id=turn_id, outcome="completed", kept_to=len(entries)))
 
-    begun = beginning_of(contents, snapshot_at)
-    if begun is not None:
-        if begun.prompt is not None:
-            turn_id = "imported-turn-1"
-            entries.append(PromptEntry(**stamp(), turn_id=turn_id, content=begun.prompt))
-        for text in begun.pins:
-            entries.append(PinEntry(**stamp(), pin_id=f"imported-pin-{len(entries) + 1}", text=text))
-        entries.append(_compression_of(begun, contents, stamp()))
-    for content in contents[begun.rest_at :] if begun else contents:
-        if content.role == "model":
+    found = left_in(contents, snapshots_at)
+    tokens = _tokens_of(contents) if found else 0
+    ids = {place: f"{_COMPRESSION_ID}{f'-{number}' if number else ''}" for number, place in enumerate(found)}
+    rest_at = 0
+    for index, content in enumerate(contents):
+        if (left := found.get(index)) is not None and index >= rest_at:
+            for text in left.pins:
+                entries.append(PinEntry(**stamp(), pin_id=f"imported-pin-{len(entries) + 1}", text=text))
+            entries.append(_compression_of(left, ids[index], tokens, stamp()))
+            rest_at = left.rest_at
+        elif index < rest_at:
+            continue
+        elif content.role == "model":
             turn_id = turn_id or f"imported-turn-{len(entries) + 1}"
             entries.append(ReplyEntry(**stamp(), turn_id=turn_id, content=content))
         elif has_response(content):
@@ -90,12 +95,15 @@ def entries_of(contents: Sequence[Content], *, now: int, snapshot_at: int | None
     return tuple(entries)
 
 
-def _compression_of(begun: Beginning, contents: Sequence[Content], stamp: dict[str, Any]) -> CompressionEntry:
-    """The compression that left the beginning. It hides nothing of this log but itself."""
+def _tokens_of(contents: Sequence[Content]) -> int:
     ledger = TokenLedger()
-    tokens = sum(ledger.measure(content).tokens for content in contents)
+    return sum(ledger.measure(content).tokens for content in contents)
+
+
+def _compression_of(left: Left, compression_id: str, tokens: int, stamp: dict[str, Any]) -> CompressionEntry:
+    """The compression that left a snapshot. It hides nothing of this log but itself, and stands where it did."""
     result = CompressionResult(
-        compression_id=_COMPRESSION_ID,
+        compression_id=compression_id,
         status="COMPRESSED",
         trigger="manual",
         original_token_count=tokens,
@@ -104,17 +112,16 @@ def _compression_of(begun: Beginning, contents: Sequence[Content], stamp: dict[s
         model_calls=0,
         duration_ms=0,
         message="Compressed before it was imported.",
-        snapshot=begun.snapshot,
-        appendix=begun.appendix or None,
+        snapshot=left.snapshot,
+        appendix=left.appendix or None,
     )
-    acknowledgement = (model_text(ACKNOWLEDGEMENT),) if begun.acknowledged else ()
+    acknowledgement = (model_text(ACKNOWLEDGEMENT),) if left.acknowledged else ()
     return CompressionEntry(
         **stamp,
-        compression_id=_COMPRESSION_ID,
+        compression_id=compression_id,
         result=result,
-        hides=(FIRST_SEQ, stamp["seq"]),
-        keeps=(FIRST_SEQ,) if begun.prompt is not None else (),
-        replacement=with_appendix((user_text(begun.snapshot), *acknowledgement), 0, begun.appendix),
+        hides=(stamp["seq"], stamp["seq"]),
+        replacement=with_appendix((user_text(left.snapshot), *acknowledgement), 0, left.appendix),
         from_file=True,
     )
 
@@ -141,7 +148,8 @@ def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[
             raise InvalidInput(f"There is no turn {at_turn}; this session has {len(completed)}.", path="$.atTurn")
         end = completed[at_turn - 1]
     else:
-        found = next((entry for entry in ends if entry.turn_id == at_turn), None)
+        # One that was resumed has ended more than once; that another one took its place came after it.
+        found = next((end for end in reversed(ends) if end.turn_id == at_turn and end.outcome != "replaced"), None)
         if found is None:
             raise InvalidInput(
                 f"There is no finished turn {at_turn}.", path="$.atTurn", hint="Turn ids are in gemini/session/history."
@@ -189,6 +197,8 @@ def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[
                     note=None if is_pin else _FROM_A_FILE,
                 )
                 taken.append(msgspec.structs.replace(entry, constraint=one, digest=digest_of(one.text), by_turn=None))
+            case ModeEntry() | AllowanceEntry() | ToolCallEntry() | ChangeEntry():
+                pass  # a file gives no consent, and says nothing of this machine's files
             case _:
                 taken.append(entry)
     return tuple(taken)
@@ -196,7 +206,7 @@ def only_proposed(entries: Sequence[Entry], new_id: Callable[[], str]) -> tuple[
 
 def log_of(imported: ImportedSession, *, now: int) -> tuple[Entry, ...]:
     """The log of the session in a file: its own, or one made of its contents. `now` is in ms since 1970."""
-    return imported.entries or entries_of(imported.contents, now=now, snapshot_at=imported.snapshot_at)
+    return imported.entries or entries_of(imported.contents, now=now, snapshots_at=imported.snapshots_at)
 
 
 def without_foreign_models(imported: ImportedSession) -> ImportedSession:
@@ -228,12 +238,14 @@ def _bytes_of(path: str) -> bytes:
 
 def _ends_of_open_turns(entries: Sequence[Entry], services: Services, reason: str) -> tuple[TurnEndEntry, ...]:
     """Ends for the turns that were under way when the log was copied: the copy does not continue them."""
-    turn_ids = (
-        entry.turn_id
-        for entry in entries
-        if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
-    )
-    ended = {entry.turn_id for entry in entries if isinstance(entry, TurnEndEntry)}
+    contents: dict[str, int] = {}
+    ends: dict[str, int] = {}
+    for entry in entries:
+        if isinstance(entry, ContentEntry):
+            contents[entry.turn_id] = entry.seq
+        elif isinstance(entry, TurnEndEntry):
+            ends[entry.turn_id] = entry.seq
+    still_open = [turn_id for turn_id, seq in contents.items() if seq > ends.get(turn_id, 0)]
     last, now = entries[-1].seq if entries else 0, services.clock.now()
     return tuple(
         TurnEndEntry(
@@ -242,7 +254,8 @@ def _ends_of_open_turns(entries: Sequence[Entry], services: Services, reason: st
             time=now,
             turn_id=turn_id,
             outcome="interrupted",
+            kept_to=finished_to(entries, turn_id),
             reason=reason,
         )
-        for number, turn_id in enumerate((turn for turn in dict.fromkeys(turn_ids) if turn not in ended), start=1)
+        for number, turn_id in enumerate(still_open, start=1)
     )

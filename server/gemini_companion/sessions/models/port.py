@@ -14,15 +14,20 @@ import msgspec
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.ports import Vector
+from gemini_companion.tools.grounding import Grounded
 
 if TYPE_CHECKING:
     from gemini_companion.engine.facts.fact import SummaryTask
     from gemini_companion.engine.tokens.limits import KnownModel
 
-CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title"]
-"""What a call is for: a turn's answer, a snapshot, a session's title."""
+CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title", "utility_output"]
+"""What a call is for: a turn's answer, a snapshot, a session's title, a tool's output condensed."""
 
 EmbeddingPurpose: TypeAlias = Literal["document", "question"]
+
+
+GroundingMeans: TypeAlias = Literal["search", "pages"]
+"""By a search of the web, or by the pages that a prompt names."""
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +47,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """It takes function declarations and may answer with function calls."""
     embeds: bool = False
     """It is an `Embedder`: it makes vectors of texts."""
+    grounds: bool = False
+    """It is a `Grounder`: its service searches the web and reads pages."""
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,6 +167,14 @@ class Embedder(Protocol):
         ...
 
 
+class Grounder(Protocol):
+    """A provider whose service searches the web and reads pages."""
+
+    async def ground(self, prompt: str, *, model: str, by: GroundingMeans) -> Grounded:
+        """An answer from what the service found. Raises `ModelFault`s. Does not retry."""
+        ...
+
+
 class ModelCatalogue(Protocol):
     """What is known of a provider's models. Pure and cheap to import: used even without a provider."""
 
@@ -192,6 +207,11 @@ class ModelCatalogue(Protocol):
 def embedder(provider: ModelProvider) -> Embedder | None:
     """The provider as an `Embedder`, `None` if it is none."""
     return cast("Embedder", provider) if provider.capabilities.embeds else None
+
+
+def grounder(provider: ModelProvider) -> Grounder | None:
+    """The provider as a `Grounder`, `None` if it is none."""
+    return cast("Grounder", provider) if provider.capabilities.grounds else None
 
 
 def fact_summariser(provider: ModelProvider) -> FactSummariser | None:

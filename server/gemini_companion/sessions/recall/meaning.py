@@ -27,19 +27,17 @@ _AFTER_FAULT_SECONDS: Final = 1_800.0
 
 
 async def question_vector(services: Services, question: str) -> Vector | None:
-    """A question's vector; `None` if there is none to be had. Faults go to the log."""
+    """A question's vector; `None` if there is none to be had, or none needed any more. Faults go to the log."""
     embedder = _embedder(services)
     if embedder is None:
         return None
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
-            (vector,) = await embedder.embed([question[:MAX_QUERY]], purpose="question")
+            return await services.questions.find(embedder, question[:MAX_QUERY], services.clock)
     except TimeoutError:
         logger.warning("Recall by meaning was left out: the embedding model took too long.")
     except CompanionError as fault:
         logger.warning("Recall by meaning was left out: %s", fault.message)
-    else:
-        return vector
     return None
 
 

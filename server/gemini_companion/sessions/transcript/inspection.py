@@ -112,6 +112,7 @@ def context_report(session: Session) -> ContextReport:
         free=max(0, status.token_limit - status.token_count),
         threshold=status.threshold,
         tokens_until_compression=status.tokens_until_compression,
+        compression_at=status.compression_at,
     )
 
 

@@ -17,6 +17,7 @@ from gemini_companion.engine.history.log import (
     IdeContextEntry,
     PromptEntry,
     ReplyEntry,
+    SteerEntry,
     ToolResultEntry,
     TurnEndEntry,
 )
@@ -28,7 +29,13 @@ from gemini_companion.sessions.threads import off_loop
 _CURSOR: Final = re.compile(r"(?P<epoch>[0-9]{1,12})\.(?P<index>[0-9]{1,12})", re.ASCII)
 """Epoch of the view (0 for the transcript, which has none) and index of the next page's first content."""
 
-_KINDS: Final = {PromptEntry: "prompt", ReplyEntry: "reply", ToolResultEntry: "toolResult", IdeContextEntry: "ide"}
+_KINDS: Final = {
+    PromptEntry: "prompt",
+    SteerEntry: "steer",
+    ReplyEntry: "reply",
+    ToolResultEntry: "toolResult",
+    IdeContextEntry: "ide",
+}
 
 
 async def history_page(
@@ -48,11 +55,7 @@ async def history_page(
         items = history.curated()
         total, contents = len(items), await _model_view(history, items[start:end])
     else:
-        entries = [
-            entry
-            for entry in history.entries
-            if isinstance(entry, PromptEntry | ReplyEntry | ToolResultEntry | IdeContextEntry)
-        ]
+        entries = [entry for entry in history.entries if isinstance(entry, ContentEntry)]
         total, contents = len(entries), await _transcript(history, entries[start:end])
     following = f"{cursor_epoch}.{end}" if end is not None and end < total else None
     return HistoryPage(contents=contents, version=version, epoch=epoch, next_cursor=following)
@@ -94,7 +97,7 @@ class _Turns(NamedTuple):
     """Facts about turns, by turn id."""
 
     ends: dict[str, TurnEndEntry]
-    """The last end of each."""
+    """The last end of each; none of a turn that goes on after it."""
     prompts: dict[str, PromptEntry]
     replies: dict[str, int]
     """Sequence number of the last reply."""
@@ -104,6 +107,8 @@ class _Turns(NamedTuple):
     def of(entries: Sequence[Entry]) -> _Turns:
         turns = _Turns({}, {}, {}, {})
         for entry in entries:
+            if isinstance(entry, ContentEntry):
+                turns.ends.pop(entry.turn_id, None)
             match entry:
                 case PromptEntry():
                     turns.prompts[entry.turn_id] = entry
@@ -172,6 +177,8 @@ def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntr
                 usage=entry.usage,
                 duration_ms=turns.duration_ms(entry),
             )
+        case ToolResultEntry():
+            return msgspec.structs.replace(item, calls=entry.calls)
         case IdeContextEntry():
             receipt = ContextReceipt(
                 kind=entry.kind,

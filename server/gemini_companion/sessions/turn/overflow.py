@@ -39,6 +39,19 @@ async def overflow_of(
     return ContextWindowWillOverflow(estimated_request_token_count=estimated, remaining_token_count=max(0, remaining))
 
 
+def overflow_of_view(session: Session, choice: ModelChoice, fresh: int) -> ContextWindowWillOverflow | None:
+    """The event to emit if the view's newest `fresh` tokens exceed 95 % of what the rest leaves of the window.
+
+    Both numbers must say so, as above; the provider is not asked, for the request goes out next.
+    """
+    estimated = session.ledger.estimate_text(choice.name, fresh)
+    limit, known = session.limit(choice), session.parts().total - fresh
+    remaining = limit - (session.token_count(choice).tokens - estimated)
+    if estimated <= OVERFLOW_SHARE * remaining or fresh <= OVERFLOW_SHARE * (limit - known):
+        return None
+    return ContextWindowWillOverflow(estimated_request_token_count=estimated, remaining_token_count=max(0, remaining))
+
+
 async def _is_contradicted(
     session: Session, choice: ModelChoice, content: Content, due: DueContext, limit: int
 ) -> bool:
@@ -50,6 +63,7 @@ async def _is_contradicted(
         model=choice.name,
         contents=session.request_contents(session.history.curated(), *more),
         system_instruction=session.system_instruction,
+        tools=session.declarations(choice),
     )
     try:
         count = await choice.provider.count_tokens(request)
@@ -57,4 +71,7 @@ async def _is_contradicted(
         return False
     except ModelFault:
         return True
-    return count.total + (0 if count.covers_system else session.parts().system_instruction) <= limit
+    return (
+        count.total + (0 if count.covers_system else session.parts().system_instruction + session.parts().tools)
+        <= limit
+    )

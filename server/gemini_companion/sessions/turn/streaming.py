@@ -12,7 +12,7 @@ from typing import Final, cast
 from gemini_companion.engine.errors import Blocked, ModelFault, ModelUnavailable
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Usage
-from gemini_companion.engine.history.part import is_thought, is_truthy, text_of
+from gemini_companion.engine.history.part import call_of, is_thought, is_truthy, text_of
 from gemini_companion.sessions.events import Event, MessageDelta, MessageDiscarded, ModelLoading, ThoughtDelta
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelProvider, ModelRequest
 from gemini_companion.sessions.retry import RetryBudget
@@ -84,6 +84,15 @@ class _Draft:
     @property
     def has_call(self) -> bool:
         return any(is_truthy(part.get("functionCall")) for part in self.parts)
+
+    @property
+    def has_nameless_call(self) -> bool:
+        return any(_is_nameless(part) for part in self.parts)
+
+
+def _is_nameless(part: Part) -> bool:
+    call = call_of(part)
+    return call is not None and not (isinstance(call.get("name"), str) and call["name"])
 
 
 class Invalid(ModelUnavailable):
@@ -162,6 +171,11 @@ def _checked(draft: _Draft, has_tools: bool) -> Answer:
     if draft.has_call and not has_tools:
         raise Invalid(
             "No answer: the model called a tool that it was not given (UNEXPECTED_TOOL_CALL).",
+            hint="Send the prompt again.",
+        )
+    if draft.has_nameless_call:
+        raise Invalid(
+            "No answer: the model called a tool without naming it (MALFORMED_FUNCTION_CALL).",
             hint="Send the prompt again.",
         )
     if reason is None and not draft.has_call:

@@ -74,7 +74,7 @@ class Titles:
 
     async def _ask(self, session: Session) -> str:
         choice = session.choice()
-        shown = [item for item in session.history.items if item.kind in ("prompt", "reply")][:_SHOWN_CONTENTS]
+        shown = [item for item in session.history.items if item.kind in ("prompt", "steer", "reply")][:_SHOWN_CONTENTS]
         lines = [f"{item.content.role}: {_own_text(item.content)[:_SHOWN_CHARACTERS]}" for item in shown]
         request = ModelRequest(
             model=self._services.models.titler(choice),

@@ -1,62 +1,40 @@
-"""One turn: from a prompt to a stored answer, or back to the state before it."""
+"""One turn: from a prompt to a stored answer, or back to the state before it, but for the rounds that were finished."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Final, Protocol
 
 import msgspec
 
-from gemini_companion.engine.errors import Cancelled, CompanionError, ContextOverflow, InternalFault
-from gemini_companion.engine.history.content import Content, Part, visible_text_of
-from gemini_companion.engine.history.log import (
-    CompressionResult,
-    ModelChangeEntry,
-    PromptEntry,
-    ReplyEntry,
-    TurnEndEntry,
-    TurnOutcome,
-    Usage,
-)
+from gemini_companion.engine.errors import CompanionError, InternalFault
+from gemini_companion.engine.history.content import Part, visible_text_of
+from gemini_companion.engine.history.log import TurnOutcome, Usage
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.project import take_in_project_rules
-from gemini_companion.sessions.constraints.request import assured
 from gemini_companion.sessions.constraints.taking import PromptRules
 from gemini_companion.sessions.context.environment import refresh_environment
-from gemini_companion.sessions.context.ide import DueContext, prepare_context
+from gemini_companion.sessions.context.ide import DueContext
 from gemini_companion.sessions.context.mentions import Attached, attach
 from gemini_companion.sessions.events import (
     Event,
     MaxTurnsReached,
-    ModelChanged,
     TurnCancelled,
     TurnCompleted,
     TurnFailed,
     TurnStarted,
 )
 from gemini_companion.sessions.lane import Job
-from gemini_companion.sessions.models.port import LocalContext, ModelRequest
-from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.results import ChatResult, StopReason
-from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.turn.overflow import overflow_of
+from gemini_companion.sessions.tools.resuming import Resumable, give_up_open_calls
+from gemini_companion.sessions.tools.steering import Steering
+from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.sessions.turn.entries import TurnEntries, prompt_content
+from gemini_companion.sessions.turn.loop import Stopped, TurnLoop
 from gemini_companion.sessions.turn.replacing import check_replaceable
-from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, Answer, stream_answer
-
-_CHANGED: Final = ("COMPRESSED", "CONTENT_TRUNCATED")
-
-
-class SafePoint(Protocol):
-    """What may happen in the session while a turn holds its lane: called where no model call is open."""
-
-    async def __call__(self, choice: ModelChoice, *, rescue: bool = False) -> CompressionResult | None:
-        """Compress if it is due, or for a `rescue` whatever the count is; `None` if it was not due.
-
-        Raises `Cancelled` if the compression was stopped.
-        """
-        ...
+from gemini_companion.sessions.turn.requests import Requests, SafePoint
+from gemini_companion.sessions.turn.streaming import Answer
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,20 +47,27 @@ class Turn:
     client: Client
     prompt: tuple[Part, ...]
     asked_model: str | None
+    tooling: Tooling = field(default_factory=Tooling)
     replaces: str | None = None
     """Id of the turn whose answer this one replaces."""
+    resumes: Resumable | None = None
+    """The same turn as it ended early, to be gone on with."""
     started: float = 0.0
     """Seconds on the monotonic clock; 0 until it runs."""
-    compression: CompressionResult | None = None
-    """The compression that ran within it."""
     attached: Attached = field(default_factory=Attached)
     has_excluded: bool = False
     """The turn that it replaces is excluded from the view."""
-    rules: PromptRules = field(init=False)
-    choice: ModelChoice = field(init=False)
-    retries: RetryBudget = field(init=False)
-    """Shared by the answer and by the one after a rescue."""
+    steering: Steering = field(init=False)
+    rules: PromptRules | None = field(init=False, default=None)
+    entries: TurnEntries = field(init=False)
+    requests: Requests = field(init=False)
+    loop: TurnLoop | None = field(init=False, default=None)
+    """Its rounds; `None` until the prompt is written."""
     job: Job[ChatResult] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.steering = Steering(self.emit)
+        self.entries = TurnEntries(self.session, self.turn_id)
 
     def emit(self, event: Event) -> None:
         """Emit an event of this turn."""
@@ -93,12 +78,18 @@ class Turn:
         session = self.session
         self.job = job
         self.started = session.services.clock.monotonic()
-        self.retries = RetryBudget(session.services.clock, RETRY_SECONDS)
         session.asked_model = self.asked_model
-        self.choice = session.choice()
-        self.emit(TurnStarted(prompt=self.prompt, model=self.choice.name))
+        self.requests = Requests(
+            session=session,
+            client=self.client,
+            turn_id=self.turn_id,
+            choice=session.choice(),
+            safe_point=self.safe_point,
+            is_cancelled=lambda: bool(job.cancelled_by),
+        )
+        self.emit(TurnStarted(prompt=self.prompt, model=self.requests.choice.name))
         try:
-            return await self._answer()
+            return await (self._answer() if self.resumes is None else self._resume(self.resumes))
         except asyncio.CancelledError:
             await self._end("cancelled", by=job.cancelled_by)
             self._emit_end(TurnCancelled(by=job.cancelled_by))
@@ -112,6 +103,7 @@ class Turn:
             self._emit_end(TurnFailed(error=session.services.describe_fault(InternalFault())))
             raise
         finally:
+            self.steering.close()
             session.asked_model = None
 
     async def abandon(self, by: str) -> None:
@@ -124,41 +116,29 @@ class Turn:
         limit = session.services.settings().max_session_turns
         if limit is not None and session.turns - (self.replaces is not None) >= limit:
             self.emit(MaxTurnsReached(limit=limit))
-            return self._stop("maxTurns")
+            return self._stop_unsent("maxTurns")
         if self.replaces is not None:
             check_replaceable(session, self.replaces)
             session.history.exclude(self.replaces)
             self.has_excluded = True
+        await give_up_open_calls(session)
         await take_in_project_rules(session)
         self.attached = await attach(session, self.client, self.prompt)
         await refresh_environment(session)
-        await self._compress()
-        await refresh_environment(session)
-        due = await prepare_context(session, self.client)
-        overflow = await overflow_of(session, self.choice, self._content(), due)
-        if overflow is not None and session.mark(self.choice).tokens is not None:
-            await self._compress(rescue=True)
-            await refresh_environment(session)
-            due = await prepare_context(session, self.client)
-            overflow = await overflow_of(session, self.choice, self._content(), due)
+        due, overflow = await self.requests.make_room(prompt_content(self.prompt, self.attached))
         if overflow is not None:
             self.emit(overflow)
-            return self._stop("contextWindowWillOverflow")
+            return self._stop_unsent("contextWindowWillOverflow")
         await self._open(due)
-        answer = await self._stream_with_rescue()
-        return await self._complete(answer)
+        self.loop = self._new_loop()
+        return await self._go_round(self.loop)
 
-    async def _compress(self, *, rescue: bool = False) -> CompressionResult | None:
-        """Compress if it is due. The result is reported with the answer; of several, one that changed the view."""
-        try:
-            result = await self.safe_point(self.choice, rescue=rescue)
-        except Cancelled:  # the compression was, not the turn: the turn goes on without it
-            result = None
-        if self.job.cancelled_by:  # too late for what was installed meanwhile, but not for the turn
-            raise asyncio.CancelledError
-        if result is not None and (self.compression is None or result.status in _CHANGED):
-            self.compression = result
-        return result
+    async def _resume(self, before: Resumable) -> ChatResult:
+        await take_in_project_rules(self.session)
+        await refresh_environment(self.session)
+        self.loop = loop = self._new_loop()
+        stopped = await loop.go_on(before.reply)
+        return await self._go_round(loop) if stopped is None else await self._stop(stopped)
 
     async def _open(self, due: DueContext) -> None:
         """Log the prompt, with the editor's state ahead of it."""
@@ -167,109 +147,51 @@ class Turn:
         if due.text is not None:
             drafts.append(due.entry(session, self.turn_id))
         self.rules = await PromptRules.of(session, self.prompt, self.turn_id, self.replaces)
-        await session.append(*drafts, self._prompt_draft(), *self.rules.with_prompt())
+        async with session.rules_lock:
+            await session.append(*drafts, self._prompt_draft(), *self.rules.with_prompt())
         self.rules.tell()
         if due.has_news:
             self.emit(due.receipt())
         if self.attached.has_news:
             self.emit(self.attached.receipt())
 
-    def _content(self) -> Content:
-        """The prompt's own parts and the attached files."""
-        return Content(role="user", parts=(*self.prompt, *self.attached.parts))
-
     def _prompt_draft(self) -> Draft:
-        stamp, attached = self.session.stamp(), self.attached
-        return lambda seq: PromptEntry(
-            **stamp,
-            seq=seq,
-            turn_id=self.turn_id,
-            content=self._content(),
-            client=self.client.client_id,
-            attachments=tuple(attached.attachments),
-            withheld=tuple(attached.withheld),
+        content = prompt_content(self.prompt, self.attached)
+        return self.entries.prompt(content, self.client.client_id, self.attached)
+
+    def _new_loop(self) -> TurnLoop:
+        return TurnLoop(
+            requests=self.requests,
+            entries=self.entries,
+            tooling=self.tooling,
+            steering=self.steering,
+            kept_to=self._kept_before,
         )
 
-    async def _stream_with_rescue(self) -> Answer:
-        """Stream; if the provider refuses the size, compress and try once more."""
-        try:
-            return await self._stream()
-        except ContextOverflow as overflow:
-            session = self.session
-            rescued = await self._compress(rescue=True)
-            if rescued is None or rescued.status not in _CHANGED:
-                raise
-            await refresh_environment(session)
-            await self._resend_context()
-            try:
-                return await self._stream()
-            except ContextOverflow as again:
-                raise ContextOverflow(again.message, hint=overflow.hint or again.hint) from overflow
+    @property
+    def _kept_before(self) -> int:
+        return self.resumes.kept_to if self.resumes is not None else 0
 
-    async def _resend_context(self) -> None:
-        """Send the editor's state again, behind the prompt: a compression inside the turn removed it from the view."""
-        session = self.session
-        due = await prepare_context(session, self.client)
-        if due.text is not None:
-            await session.append(due.entry(session, self.turn_id))
-            self.emit(due.receipt())
-
-    async def _stream(self) -> Answer:
-        session = self.session
-        parts = session.parts()
-        request = ModelRequest(
-            model=self.choice.name,
-            contents=session.request_contents(session.history.curated(close=True)),
-            system_instruction=session.system_instruction,
-            prompt_id=self.turn_id,
-        )
-        answer = await stream_answer(
-            self.choice.provider,
-            assured(session, request),
-            self._local_context(),
-            emit=self.emit,
-            retries=self.retries,
-        )
-        if answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
-            session.observe(self.choice, answer.usage.prompt_tokens, parts)
-        return answer
-
-    def _local_context(self) -> LocalContext | None:
-        """What the provider may know besides the request; `None` unless it runs on this machine."""
-        if not self.choice.provider.capabilities.reads_documents:
-            return None
-        return LocalContext(documents=self.client.editor.documents, is_fallback=self.choice.is_fallback)
+    async def _go_round(self, loop: TurnLoop) -> ChatResult:
+        answer = await loop.run()
+        if isinstance(answer, Stopped):
+            return await self._stop(answer)
+        return await self._complete(answer)
 
     async def _complete(self, answer: Answer) -> ChatResult:
         session = self.session
         usage = answer.usage or Usage()
-        reply, end = session.stamp(), session.stamp()
-        content = Content(role="model", parts=answer.parts)
-        model = self.choice.name
-        change, drafts = self._model_change()
-        await session.commit(
-            *drafts,
-            lambda seq: ReplyEntry(
-                **reply,
-                seq=seq,
-                turn_id=self.turn_id,
-                content=content,
-                model=model,
-                finish_reason=answer.finish_reason,
-                usage=usage,
-            ),
-            lambda seq: TurnEndEntry(
-                **end,
-                seq=seq,
-                turn_id=self.turn_id,
-                outcome="completed",
-                kept_to=seq,
-                duration_ms=session.elapsed_ms(self.started),
-            ),
-            *self._replacement(),  # ahead of the rules: what the replaced turn brought is withdrawn first
-            *self.rules.with_answer(),
-        )
-        self.rules.tell()
+        change, drafts = self.entries.model_change(self.asked_model)
+        async with session.rules_lock:
+            await session.commit(
+                *drafts,
+                self.entries.reply(answer, self.requests.choice.name),
+                self.entries.end("completed", kept_to=None, duration_ms=session.elapsed_ms(self.started)),
+                *self.entries.replaced(self.replaces),  # ahead of the rules: what it brought is withdrawn first
+                *(self.rules.with_answer() if self.rules else ()),
+            )
+        if self.rules is not None:
+            self.rules.tell()
         if change is not None:
             self.emit(change)
         self._emit_end(
@@ -277,28 +199,29 @@ class Turn:
         )
         return self._result(visible_text_of(answer.parts), answer.finish_reason, usage)
 
-    def _replacement(self) -> list[Draft]:
-        """The end of the turn that this one replaces, to be written with the answer."""
-        replaced = self.replaces
-        if replaced is None:
-            return []
-        stamp = self.session.stamp()
-        return [lambda seq: TurnEndEntry(**stamp, seq=seq, turn_id=replaced, outcome="replaced", by=self.turn_id)]
+    async def _stop(self, stopped: Stopped) -> ChatResult:
+        """End a turn that the model would go on with: its finished rounds stay, and it can be resumed."""
+        if self.loop is not None:
+            await self.loop.take_steers()
+        await self._end("stopped", reason=stopped.reason)
+        self._emit_end(self._ended_early(stopped.reason))
+        result = self._result(stopped.text, stopped.reason, Usage())
+        return msgspec.structs.replace(result, stopped=stopped.reason)
+
+    def _stop_unsent(self, reason: StopReason) -> ChatResult:
+        """End a turn that sent and logged nothing; the result has the prompt."""
+        self._restore()
+        self.emit(self._ended_early(reason))
+        result = self._result("", reason, Usage())
+        return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt)
+
+    def _ended_early(self, reason: StopReason) -> TurnCompleted:
+        return TurnCompleted(finish_reason=reason, usage=Usage(), duration_ms=self.session.elapsed_ms(self.started))
 
     def _restore(self) -> None:
         """Bring back the turn that was to be replaced: there is no new answer."""
         if self.has_excluded:
             self.session.history.restore()
-
-    def _model_change(self) -> tuple[ModelChanged | None, list[Draft]]:
-        """The change to the model that the request named; written with its first answer, so only once it has worked."""
-        session, asked = self.session, self.asked_model
-        if not asked or asked == session.meta.model:
-            return None, []
-        services, stamp, reason = session.services, session.stamp(), "named in the request"
-        before = services.models.choose(services.settings(), session_model=session.meta.model).asked
-        change = ModelChanged(from_=before, to=asked, reason=reason) if before != asked else None
-        return change, [lambda seq: ModelChangeEntry(**stamp, seq=seq, model=asked, reason=reason)]
 
     def _emit_end(self, event: Event) -> None:
         """Emit the token count, then the turn's last event."""
@@ -306,38 +229,40 @@ class Turn:
         self.session.notify_usage(self.turn_id)
         self.emit(event)
 
-    def _stop(self, reason: StopReason) -> ChatResult:
-        """End a turn that sent and logged nothing; the result has the prompt."""
-        self._restore()
-        self.emit(TurnCompleted(finish_reason=reason, usage=Usage(), duration_ms=self.session.elapsed_ms(self.started)))
-        result = self._result("", reason, Usage())
-        return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt)
-
     def _result(self, text: str, finish_reason: str, usage: Usage) -> ChatResult:
         return ChatResult(
             session_id=self.session.session_id,
             turn_id=self.turn_id,
             text=text,
             finish_reason=finish_reason,
-            model=self.choice.name,
+            model=self.requests.choice.name,
             usage=usage,
-            compression=self.compression,
+            compression=self.requests.compression,
         )
 
     async def _end(self, outcome: TurnOutcome, *, reason: str = "", by: str = "") -> None:
-        """Close the turn in the log: the prompt stays readable, the view is as before.
+        """Close the turn in the log: the prompt stays readable, the view is as before but for finished rounds.
 
-        If the store fails, the entries are written ahead of the next ones.
+        Calls that were interrupted get a result that says so. If the store fails, the entries are written ahead of the
+        next ones. A turn that waits for a person while the daemon ends is left open: it is asked about anew.
         """
         session = self.session
         self._restore()
-        stamp, duration = session.stamp(), session.elapsed_ms(self.started) if self.started else None
-        drafts: list[Draft] = [] if self.turn_id in session.open_turns else [self._prompt_draft()]
-        drafts.append(
-            lambda seq: TurnEndEntry(
-                **stamp, seq=seq, turn_id=self.turn_id, outcome=outcome, reason=reason, by=by, duration_ms=duration
-            )
-        )
+        if (by == "shutdown" or self.client.is_leaving()) and self.loop is not None and self.loop.is_asked:
+            return
+        duration = session.elapsed_ms(self.started) if self.started else None
+        is_written = self.resumes is not None or self.turn_id in session.open_turns
+        drafts: list[Draft] = [] if is_written else [self._prompt_draft()]
+        closing = self.loop.closing(by) if self.loop is not None else []
+        drafts += closing
+        kept_to = self.loop.kept_to if self.loop is not None else self._kept_before
+        end = self.entries.end
+        if closing:
+            drafts.append(lambda seq: end(outcome, kept_to=seq - 1, reason=reason, by=by, duration_ms=duration)(seq))
+        else:
+            drafts.append(end(outcome, kept_to=kept_to, reason=reason, by=by, duration_ms=duration))
+        if self.has_excluded and (closing or kept_to):  # what the new rounds did is done: they replace the old turn
+            drafts += self.entries.replaced(self.replaces)
         try:
             await session.commit(*drafts)
         except CompanionError:

@@ -1,0 +1,191 @@
+/** The rows of tool calls: the same from an event, from the log, and from the daemon's question. */
+import type { QuestionView, ToolRow } from "../../panel/contract.js";
+import { TOOL_STATES } from "../../panel/statuses.js";
+import { TOOLS, type ToolKind } from "../../panel/tools.js";
+import type { AskUserParams, CallRecord, ToolQuestion } from "../../protocol.gen.js";
+import type { Translate } from "./words.js";
+
+/** Longest output that a row carries, characters; the log has all of it. */
+export const SHOWN_OUTPUT = 8_000;
+/** Longest arguments that a row shows, characters. */
+const SHOWN_ARGUMENTS = 8_000;
+/** Most characters of a diff in a question; the diff editor has all of it. */
+const SHOWN_DIFF = 40_000;
+/** Longest arguments that are edited in the panel, characters. */
+const EDITABLE = 20_000;
+/** Most characters, and most things, that a title names. */
+const NAMED = 120;
+const MOST_NAMED = 5;
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** What rows are made with. */
+export interface Words {
+  readonly t: Translate;
+  /** A path as people read it: inside its workspace folder. */
+  readonly place: (path: string) => string;
+}
+
+/** The row of a call that has no result yet. `at`: characters of the answer's text before it. */
+export function toolRow(
+  call: { readonly id: string; readonly name: string; readonly args: Arguments; readonly at: number },
+  state: ToolRow["state"],
+  words: Words,
+): ToolRow {
+  const { id, name, args, at } = call;
+  const href = hrefOf(args);
+  return {
+    id,
+    name,
+    kind: toolKind(name),
+    title: titleOf(name, args, words),
+    state,
+    at,
+    args: JSON.stringify(args, null, 2).slice(0, SHOWN_ARGUMENTS),
+    output: "",
+    ...(href === undefined ? {} : { href }),
+  };
+}
+
+/** Other arguments than it was called with. */
+export function withArguments(tool: ToolRow, args: Arguments, words: Words): ToolRow {
+  const { title, args: shown, href } = toolRow({ ...tool, args }, tool.state, words);
+  return { ...tool, title, args: shown, ...(href === undefined ? {} : { href }) };
+}
+
+/** All of an output, as much of it as is shown: the end. */
+export function withOutput(tool: ToolRow, output: string): ToolRow {
+  const { isCut: _isCut, ...rest } = tool;
+  return {
+    ...rest,
+    output: output.slice(-SHOWN_OUTPUT),
+    ...(output.length > SHOWN_OUTPUT || tool.isCut === true ? { isCut: true } : {}),
+  };
+}
+
+/** How a call ended: nothing is asked any more, and nothing runs. */
+export function endedTool(tool: ToolRow, record: Omit<CallRecord, "callId" | "name">): ToolRow {
+  const { question: _question, asks: _asks, startedAt: _startedAt, ...rest } = tool;
+  const { outcome, summary, consent, durationMs } = record;
+  return {
+    ...rest,
+    state: outcome,
+    ...(summary === undefined || summary === "" ? {} : { summary }),
+    ...(consent === undefined || consent === "" ? {} : { consent }),
+    ...(durationMs === undefined ? {} : { durationMs }),
+  };
+}
+
+/** It waits for a person. */
+export function askedTool(tool: ToolRow, question: QuestionView): ToolRow {
+  return { ...tool, state: "waiting", question };
+}
+
+/** It waits for the person's own words. */
+export function askingTool(tool: ToolRow, { question, options = [], allowsText = true }: AskUserParams): ToolRow {
+  return { ...tool, state: "waiting", asks: { isOurs: true, question, options, allowsText } };
+}
+
+/** What was under way, and will not go on. */
+export function cutShort(tool: ToolRow): ToolRow {
+  return TOOL_STATES[tool.state].isEnded ? tool : endedTool(tool, { outcome: "interrupted" });
+}
+
+/** Nobody is asked any more. */
+export function settledTool(tool: ToolRow): ToolRow {
+  const { question: _question, asks: _asks, ...rest } = tool;
+  return rest;
+}
+
+/** What the page needs of a question; the text of the file stays here. */
+export function questionView(asked: Omit<ToolQuestion, "sessionId">, isOurs: boolean): QuestionView {
+  const { command, cwd, diff, rule } = asked;
+  const editable = editableOf(asked);
+  return {
+    isOurs,
+    risk: asked.risk,
+    parts: asked.parts ?? [],
+    sandbox: asked.sandbox ?? "",
+    mode: asked.mode ?? "ask",
+    reason: asked.reason ?? "",
+    warnings: asked.warnings ?? [],
+    irreversible: asked.irreversible ?? "",
+    hasText: asked.path !== undefined && asked.newContent !== undefined,
+    ruleText: asked.ruleText ?? "",
+    ...(command === undefined ? {} : { command }),
+    ...(cwd === undefined || cwd === "" ? {} : { cwd }),
+    ...(diff === undefined || diff === "" ? {} : { diff: diff.slice(0, SHOWN_DIFF) }),
+    ...(diff !== undefined && diff.length > SHOWN_DIFF ? { isDiffCut: true } : {}),
+    ...(editable === undefined ? {} : { editable }),
+    ...(rule === undefined ? {} : { rule: ruleOf(rule) }),
+  };
+}
+
+function ruleOf({
+  tool,
+  decision,
+  path,
+  command,
+}: NonNullable<ToolQuestion["rule"]>): NonNullable<QuestionView["rule"]> {
+  return {
+    tool,
+    decision,
+    ...(path === undefined || path === null ? {} : { path }),
+    ...(command === undefined || command === null ? {} : { command }),
+  };
+}
+
+/** A command line is edited as it is, other arguments as JSON; the text of a file in the diff editor. */
+function editableOf({
+  command,
+  args,
+  newContent,
+}: Omit<ToolQuestion, "sessionId">): NonNullable<QuestionView["editable"]> | undefined {
+  if (command !== undefined && args["command"] === command) return { what: "command", text: command };
+  if (newContent !== undefined || Object.keys(args).length === 0) return undefined;
+  const text = JSON.stringify(args, undefined, 2);
+  return text.length > EDITABLE ? undefined : { what: "arguments", text };
+}
+
+/** What kind of tool it is, by its name. */
+export function toolKind(name: string): ToolKind {
+  return isKnown(name) ? TOOLS[name].kind : "other";
+}
+
+/** "Run npm test"; a tool of another release by its name. */
+function titleOf(name: string, args: Arguments, { t, place }: Words): string {
+  if (!isKnown(name)) return name;
+  const { title, argument, kind } = TOOLS[name];
+  const isPath = kind === "read" || kind === "edit";
+  const names = argument === "" ? [] : namesOf(args[argument]).map((one) => (isPath ? place(one) : one));
+  return t(title, shortened(oneLine(names.join(", ")))).trim();
+}
+
+/** What a call is about: a text, a number, several, or the questions of a list. */
+function namesOf(value: unknown): string[] {
+  if (typeof value === "string") return value === "" ? [] : [value];
+  if (typeof value === "number") return [String(value)];
+  if (Array.isArray(value)) return value.slice(0, MOST_NAMED).flatMap(namesOf);
+  return typeof value === "object" && value !== null && "question" in value ? namesOf(value.question) : [];
+}
+
+function oneLine(text: string): string {
+  const [first = "", ...more] = text.trim().split("\n");
+  return more.length === 0 ? first : `${first} …`;
+}
+
+function shortened(text: string): string {
+  return text.length > NAMED ? `${text.slice(0, NAMED - 1)}…` : text;
+}
+
+/** The file that it is about, with the line where that is known. */
+function hrefOf(args: Arguments): string | undefined {
+  const path = args["file_path"];
+  if (typeof path !== "string" || path === "") return undefined;
+  const line = args["start_line"];
+  return typeof line === "number" && Number.isInteger(line) && line > 0 ? `${path}#L${line}` : path;
+}
+
+function isKnown(name: string): name is keyof typeof TOOLS {
+  return Object.hasOwn(TOOLS, name);
+}

@@ -1,0 +1,143 @@
+// Tools in the whole panel, in a real layout at the width of a side bar. `node test/browser/tools.mjs [words of a name]`.
+/* global document */
+import assert from "node:assert/strict";
+import { play } from "./scenes.mjs";
+
+/** A chat whose last answer is being made. */
+async function working({ page, at, frames }, ...names) {
+  await page.evaluate(() => window.tests.show(window.tests.conversation(6, 400)));
+  await frames(4);
+  await at("stream", "I look at it.");
+  await frames(2);
+  await page.evaluate((wanted) => {
+    const { tools } = window.tests;
+    window.tests.callTools(...wanted.flatMap((name) => tools[name]));
+  }, names);
+  await frames(4);
+}
+
+const answers = (page) => page.evaluate(() => window.tests.sent.filter(({ type }) => /^answer|^tool$/.test(type)));
+
+const WIDTH = 300;
+/** Longer than a question stays deaf, ms. */
+const PATIENTLY = { delay: 400 };
+
+const scenes = {
+  "asks without taking the keys of who writes, and answers nothing by them": async ({ page, at, frames }) => {
+    await page.evaluate(() => window.tests.show(window.tests.conversation(6, 400)));
+    await frames(4);
+    await at("stream", "I look at it.");
+    await page.locator("textarea.prompt").focus();
+    await page.keyboard.type("yes ");
+    await page.evaluate(() => window.tests.callTools(window.tests.tools.commandAsked));
+    await frames(4);
+    await page.keyboard.type("any day");
+    assert.equal(await page.locator("textarea.prompt").inputValue(), "yes any day");
+    assert.deepEqual(await answers(page), []);
+  },
+
+  "has all of a question within the panel, the line scrolling by itself": async ({ page, frames, at }) => {
+    await working({ page, at, frames }, "commandAsked");
+    const group = page.getByRole("group", { name: /^Gemini asks/ });
+    for (const button of await group.getByRole("button").all()) {
+      if (!(await button.isVisible())) continue;
+      const { x, width } = await button.boundingBox();
+      assert.ok(x >= 0 && x + width <= WIDTH, `${await button.textContent()}: ${x} to ${x + width}`);
+    }
+    const line = group.getByRole("group", { name: "Command" });
+    assert.ok(await line.evaluate((pre) => pre.scrollWidth > pre.clientWidth), "the line is longer than the panel");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), WIDTH);
+  },
+
+  "is reached by its key from far above, and answered by a second one": async ({ page, at, frames }) => {
+    await working({ page, at, frames }, "lookedAt", "commandAsked");
+    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
+    await frames(4);
+    const row = await page.evaluate(() => window.tests.conversation(6, 1).length);
+    await at("command", { do: "toQuestion", row, callId: "c3" });
+    await frames(4);
+    const group = page.getByRole("group", { name: /^Gemini asks/ });
+    const { y, height } = await group.boundingBox();
+    assert.ok(y + height > 0 && y < 700, `it is at ${y} px`);
+    assert.equal(await group.evaluate((one) => one === document.activeElement), true);
+    await page.keyboard.press("y");
+    assert.deepEqual(await answers(page), [], "it is deaf in the first moment");
+    await page.keyboard.press("Shift", PATIENTLY);
+    await page.keyboard.press("y");
+    assert.deepEqual(await answers(page), [{ type: "answerTool", callId: "c3", outcome: "once" }]);
+  },
+
+  "is walked through with Tab, from its line to its last button": async ({ page, at, frames }) => {
+    await working({ page, at, frames }, "editAsked");
+    await at("command", { do: "toQuestion", row: 12, callId: "c2" });
+    await frames(4);
+    const names = [];
+    for (let step = 0; step < 7; step += 1) {
+      await page.keyboard.press("Tab");
+      names.push(
+        await page.evaluate(
+          () => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent,
+        ),
+      );
+    }
+    assert.deepEqual(names, ["Changes", "YesY", "Yes for This Chat", "Always…A", "NoN", "No, Because…", "Open DiffD"]);
+  },
+
+  "shows a command's output as it comes, its end in sight, and moves nobody who reads above": async ({
+    page,
+    at,
+    frames,
+  }) => {
+    await working({ page, at, frames });
+    await page.evaluate(() => {
+      const { commandRow } = window.tests.tools;
+      window.tests.callTools({ ...commandRow, state: "running", startedAt: Date.now() });
+    });
+    await frames(3);
+    await page.getByText(/^Run pytest/).click();
+    const lines = Array.from({ length: 60 }, (_, line) => `line ${line}`);
+    for (const count of [10, 30, 60]) {
+      await at("putOut", "c3", lines.slice(0, count).join("\n"));
+      await frames(3);
+    }
+    const output = page.getByRole("group", { name: "Output" });
+    const fromEnd = await output.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop);
+    assert.ok(fromEnd < 2, `the end is ${fromEnd} px away`);
+    assert.ok((await output.boundingBox()).height <= 260, "it is bounded");
+    await page.getByRole("feed").evaluate((feed) => feed.scrollTo(0, 0));
+    await frames(3);
+    const before = await page.getByRole("feed").evaluate((feed) => feed.scrollTop);
+    await at("putOut", "c3", lines.join("\n").repeat(2));
+    await frames(3);
+    assert.equal(await page.getByRole("feed").evaluate((feed) => feed.scrollTop), before);
+  },
+
+  "keeps tasks, changed files and the composer in sight, however many there are": async ({ page, at, frames }) => {
+    await working({ page, at, frames });
+    await page.evaluate(() => {
+      const { CHANGED, TASKS } = window.tests.tools;
+      const files = Array.from({ length: 80 }, (_, at) => ({
+        ...CHANGED.files[0],
+        path: `/ws/${at}`,
+        label: `f${at}`,
+      }));
+      const tasks = Array.from({ length: 40 }, (_, at) => ({ ...TASKS[1], description: `task ${at} `.repeat(12) }));
+      const work = { mode: "ask", questions: 0, canSteer: true, tasks, changes: { ...CHANGED, files } };
+      window.tests.change({ work });
+    });
+    await frames(3);
+    for (const name of ["Tasks", "Changed files"])
+      await page.getByRole("region", { name }).locator(".bar-fold").first().click();
+    await frames(3);
+    assert.ok((await page.getByRole("feed").boundingBox()).height > 120, "the answer is in sight");
+    const { y, height } = await page.locator("textarea.prompt").boundingBox();
+    assert.ok(y + height < 700, "the composer is in sight");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), WIDTH);
+    const undo = page.getByRole("button", { name: "Undo all changes" });
+    assert.ok((await undo.boundingBox()).height < 26, "its label is one line");
+    await undo.click();
+    assert.deepEqual(await page.evaluate(() => window.tests.sent.at(-1)), { type: "changes", do: "undo" });
+  },
+};
+
+await play(scenes, "panelPage.ts", { width: WIDTH, height: 700, styles: "styles/panel.css" });

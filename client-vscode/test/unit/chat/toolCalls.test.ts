@@ -1,0 +1,207 @@
+/** Calls of tools: the same rows from events and from the transcript. */
+import { describe, expect, it } from "vitest";
+import type { CompanionEvent, HistoryItem, ToolQuestion } from "../../../src/protocol.gen.js";
+import { rowsOf } from "../../../src/chat/pure/history.js";
+import { SHOWN_OUTPUT, toolRow } from "../../../src/chat/pure/toolRows.js";
+import { english } from "../../../src/chat/pure/words.js";
+import type { ToolRow } from "../../../src/panel/contract.js";
+import { content, NOW, ScriptedEvents, USAGE } from "./scriptedEvents.js";
+
+const READ = { file_path: "src/a.py", start_line: 7 };
+const COMMAND = { command: "make test\nmake lint" };
+
+const QUESTION: ToolQuestion = {
+  sessionId: "s",
+  turnId: "t1",
+  toolCallId: "c2",
+  name: "run_shell_command",
+  args: COMMAND,
+  title: "Run make",
+  risk: "command",
+  command: COMMAND.command,
+};
+
+function started(id: string, name: string, args: object, state: "waiting" | "running" = "running"): CompanionEvent {
+  return { type: "toolCallStarted", toolCallId: id, name, args: { ...args }, state };
+}
+
+function ended(id: string, outcome: ToolRow["state"] = "ok", summary = ""): CompanionEvent {
+  if (outcome === "waiting" || outcome === "running") throw new Error("no outcome");
+  return { type: "toolCallCompleted", toolCallId: id, outcome, summary, durationMs: 5, consent: "" };
+}
+
+/** One turn of two rounds: a read, then a command that is asked about. */
+function played(): ScriptedEvents {
+  return new ScriptedEvents()
+    .started("t1", "Test it.")
+    .event({ type: "messageDelta", text: "I look.", attempt: 1 }, "t1")
+    .event(started("c1", "read_file", READ), "t1")
+    .event(ended("c1", "ok", "40 lines"), "t1")
+    .event({ type: "messageDelta", text: "Now the tests.", attempt: 1 }, "t1")
+    .event(started("c2", "run_shell_command", COMMAND, "waiting"), "t1");
+}
+
+function tools(events: ScriptedEvents): readonly ToolRow[] {
+  return events.chat.answer("t1")?.tools ?? [];
+}
+
+function call(name: string, args: object, id?: string): object {
+  return { functionCall: { name, args, ...(id === undefined ? {} : { id }) } };
+}
+
+function item(kind: string, parts: readonly object[], more: Partial<HistoryItem> = {}): HistoryItem {
+  return { ...content(kind, "t1", ""), parts: parts.map((part) => ({ ...part })), ...more };
+}
+
+describe("the calls of tools", () => {
+  it("stand where they were called, and a new round begins a paragraph", () => {
+    const events = played();
+    expect(events.chat.answer("t1")?.text).toBe("I look.\n\nNow the tests.");
+    expect(tools(events).map(({ id, at, state, title, href }) => ({ id, at, state, title, href }))).toEqual([
+      { id: "c1", at: 7, state: "ok", title: "Read src/a.py", href: "src/a.py#L7" },
+      { id: "c2", at: 23, state: "waiting", title: "Run make test …", href: undefined },
+    ]);
+  });
+
+  it("are the same after the transcript is read anew", () => {
+    const events = played()
+      .event(started("c2", "run_shell_command", COMMAND), "t1")
+      .event(ended("c2", "failed", "exit code 2"), "t1")
+      .event({ type: "messageDelta", text: "It fails.", attempt: 1 }, "t1")
+      .event({ type: "turnCompleted", finishReason: "STOP", usage: USAGE, durationMs: 9 }, "t1");
+    const items = [
+      content("prompt", "t1", "Test it."),
+      item("reply", [{ text: "I look." }, call("read_file", READ, "of the model")]),
+      item("toolResult", [{ functionResponse: { id: "c1", name: "read_file", response: { output: "text" } } }], {
+        calls: [{ callId: "c1", name: "read_file", outcome: "ok", summary: "40 lines", durationMs: 5 }],
+      }),
+      item("reply", [{ text: "Now the tests." }, call("run_shell_command", COMMAND)]),
+      item("toolResult", [{ functionResponse: { name: "run_shell_command", response: { error: "exit code 2" } } }], {
+        calls: [{ callId: "c2", name: "run_shell_command", outcome: "failed", summary: "exit code 2", durationMs: 5 }],
+      }),
+      item("reply", [{ text: "It fails." }]),
+    ];
+    const read = rowsOf({ items, compressions: [], constraints: [], discarded: new Set() }, english).at(-1);
+    const live = events.chat.answer("t1");
+    const bare = (row: ToolRow): object => ({ ...row, output: "", consent: undefined });
+    if (read?.kind !== "answer") throw new Error("no answer");
+    expect(read.text).toBe(live?.text);
+    expect(read.tools.map(bare)).toEqual(live?.tools.map(bare));
+    expect(read.tools.map(({ output }) => output)).toEqual(["text", "exit code 2"]);
+  });
+
+  it("without a result in the log were cut short", () => {
+    const items = [content("prompt", "t1", "Go."), item("reply", [call("glob", { pattern: "*" })])];
+    const row = rowsOf({ items, compressions: [], constraints: [], discarded: new Set() }, english).at(-1);
+    expect(row?.kind === "answer" && row.tools[0]?.state).toBe("interrupted");
+  });
+
+  it("of two equal ones in a round get each its own result, by their order", () => {
+    const glob = (pattern: string): object => call("glob", { pattern });
+    const response = (output: string): object => ({ functionResponse: { name: "glob", response: { output } } });
+    const items = [
+      item("reply", [glob("a"), glob("b")]),
+      item("toolResult", [response("1"), response("2")]),
+      item("reply", [glob("c")]),
+      item("toolResult", [response("3")]),
+    ];
+    const row = rowsOf({ items, compressions: [], constraints: [], discarded: new Set() }, english)[0];
+    expect(row?.kind === "answer" && row.tools.map(({ output, state }) => `${output} ${state}`)).toEqual([
+      "1 ok",
+      "2 ok",
+      "3 ok",
+    ]);
+  });
+
+  it("carry the end of a long output, piece by piece, without sending the row again", () => {
+    const events = played().event(started("c2", "run_shell_command", COMMAND), "t1");
+    events.recorder.changes.length = 0;
+    for (let line = 0; line < 100; line += 1)
+      events.event({ type: "toolCallProgress", toolCallId: "c2", output: "x".repeat(1_000) }, "t1");
+    expect(tools(events)[1]).toMatchObject({ isCut: true, output: "x".repeat(SHOWN_OUTPUT) });
+    expect(events.recorder.changes).toHaveLength(100);
+    expect(new Set(events.recorder.changes.map((change) => change.split(" ")[0]))).toEqual(new Set(["output"]));
+  });
+
+  it("end with their turn", () => {
+    const events = played().event({ type: "turnCancelled", by: "me" }, "t1");
+    expect(tools(events).map(({ state }) => state)).toEqual(["ok", "interrupted"]);
+  });
+
+  it("of finished rounds outlast an attempt that is discarded", () => {
+    const events = played()
+      .event(ended("c2"), "t1")
+      .event({ type: "messageDelta", text: "All is", attempt: 1 }, "t1")
+      .event({ type: "messageDiscarded", attempt: 1, reason: "empty" }, "t1");
+    expect(events.chat.answer("t1")?.text).toBe("I look.\n\nNow the tests.");
+    expect(tools(events)).toHaveLength(2);
+    events.event({ type: "messageDelta", text: "All is well.", attempt: 2 }, "t1");
+    expect(events.chat.answer("t1")?.text).toBe("I look.\n\nNow the tests.\n\nAll is well.");
+  });
+
+  it("run on in the background after their turn", () => {
+    const running = { toolCallId: "c2", command: "make", cwd: "/w", startedAt: 0, state: "running" } as const;
+    const events = played()
+      .event(ended("c2", "ok", "runs in the background"), "t1")
+      .event({ type: "commandsChanged", commands: [running] });
+    expect(tools(events)[1]?.background).toBe("running");
+    events.event({ type: "commandsChanged", commands: [{ ...running, state: "exited", exitCode: 0, output: "ok" }] });
+    expect(tools(events)[1]).toMatchObject({ background: "exited", output: "ok", summary: "exit code 0" });
+  });
+});
+
+it("a call is named by what it is about, whatever its arguments are", () => {
+  const titles = (name: string, args: object): string =>
+    toolRow({ id: "c", name, args: { ...args }, at: 0 }, "running", { t: english, place: (path) => path.slice(1) })
+      .title;
+  expect(titles("diagnostics", { paths: ["/a.py", "/b.py"] })).toBe("Look at the problems of a.py, b.py");
+  expect(titles("ask_user", { questions: [{ question: "Which one?" }] })).toBe("Ask Which one?");
+  expect(titles("glob", { pattern: "x".repeat(500) })).toHaveLength("Find files ".length + 120);
+  expect(titles("of_a_server", { file_path: 7 })).toBe("of_a_server");
+  expect(titles("write_file", { file_path: { deep: [null] } })).toBe("Write");
+});
+
+describe("a question", () => {
+  it("stands with its call, and the answer waits until it is settled", () => {
+    const events = played().event({ type: "toolQuestionAsked", question: QUESTION }, "t1");
+    expect(events.chat.answer("t1")?.state).toBe("waiting");
+    expect(tools(events)[1]?.question).toMatchObject({ isOurs: false, command: COMMAND.command, hasText: false });
+    events.event({ type: "toolQuestionAnswered", toolCallId: "c2", outcome: "once" }, "t1");
+    expect(tools(events)[1]?.question).toBeUndefined();
+    expect(events.chat.answer("t1")?.state).toBe("working");
+  });
+
+  it("of a call that no event told of makes its row", () => {
+    const events = new ScriptedEvents().started("t1", "Go.");
+    events.event({ type: "toolQuestionAsked", question: QUESTION }, "t1");
+    expect(tools(events).map(({ id, state }) => `${id} ${state}`)).toEqual(["c2 waiting"]);
+  });
+});
+
+describe("what is said to a turn under way", () => {
+  it("stands where the answer was then", () => {
+    const events = played().event({ type: "promptSteered", prompt: [{ text: "and lint" }] }, "t1");
+    expect(events.chat.answer("t1")?.steers).toEqual([{ text: "and lint", at: 23 }]);
+    expect(events.chat.rows).toHaveLength(2);
+  });
+
+  it("stands there too when the transcript is read", () => {
+    for (const kind of ["steer", "prompt"]) {
+      const items = [
+        content("prompt", "t1", "Test it."),
+        item("reply", [{ text: "I look." }, call("read_file", READ)]),
+        item(kind, [{ text: "and lint" }]),
+        item("reply", [{ text: "Done." }]),
+      ];
+      const rows = rowsOf({ items, compressions: [], constraints: [], discarded: new Set() }, english);
+      expect(rows.map(({ id }) => id)).toEqual(["p:t1", "a:t1"]);
+      expect(rows[1]).toMatchObject({ steers: [{ text: "and lint", at: 7 }], text: "I look.\n\nDone." });
+    }
+  });
+});
+
+it("a turn that used all its rounds offers to go on", () => {
+  const events = played().event({ type: "maxToolRoundsReached", limit: 50 }, "t1", NOW);
+  const notice = events.chat.rows.at(-1);
+  expect(notice?.kind === "notice" && notice.actions.map(({ id }) => id)).toEqual(["resumeTurn"]);
+});

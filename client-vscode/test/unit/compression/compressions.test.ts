@@ -1,0 +1,121 @@
+/** What a person does with compressions: in the chat that is shown, and in no other. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Compressions } from "../../../src/compression/compressions.js";
+import type { SnapshotFiles, TextViews } from "../../../src/compression/documents.js";
+import { SnapshotSources } from "../../../src/compression/sources.js";
+import { english } from "../../../src/chat/pure/words.js";
+import type { NamedPlace } from "../../../src/chat/places.js";
+import { stage, type Stage } from "../chat/fakeDaemon.js";
+
+const editor = vi.hoisted(() => ({
+  told: [] as string[],
+  commands: new Map<string, (...args: unknown[]) => unknown>(),
+  shown: [] as { document: unknown }[],
+}));
+
+vi.mock("vscode", async (original) => ({
+  ...(await original<object>()),
+  window: {
+    showInformationMessage: (message: string) => {
+      editor.told.push(message);
+      return Promise.resolve(undefined);
+    },
+    get visibleTextEditors() {
+      return editor.shown;
+    },
+  },
+  commands: {
+    registerCommand: (name: string, run: (...args: unknown[]) => unknown) => {
+      editor.commands.set(name, run);
+      return { dispose: () => editor.commands.delete(name) };
+    },
+  },
+  languages: { registerDocumentLinkProvider: () => ({ dispose: () => undefined }) },
+  Uri: { from: ({ path }: { path: string }) => ({ toString: () => `gemini-view:${path}` }) },
+}));
+
+let made: Stage;
+let compressions: Compressions;
+
+beforeEach(async () => {
+  editor.told.length = 0;
+  made = stage();
+  made.daemon.sessions.set("s1", []);
+  const none = { current: () => undefined } as unknown as SnapshotFiles; // nothing is being edited
+  compressions = new Compressions({
+    chat: made.chat,
+    views: {} as TextViews, // nothing is shown
+    files: none,
+    sources: {} as SnapshotSources,
+    isChatVisible: () => true,
+  });
+  await made.chat.session();
+  await made.chat.open("s1");
+});
+
+afterEach(() => made.chat.dispose());
+
+const asked = (): unknown[] =>
+  made.daemon.calls
+    .filter(({ method }) => method.startsWith("gemini/compression/") || method === "gemini/cancel")
+    .map(({ method, params }) => [method, params["sessionId"]]);
+
+describe("an action on a compression", () => {
+  const actions: [string, () => Promise<void>][] = [
+    ["undo", () => compressions.undo()],
+    ["undo of one", () => compressions.undo("c1")],
+    ["apply", () => compressions.apply("c1")],
+    ["view", () => compressions.view()],
+    ["edit", () => compressions.edit("c1")],
+    ["compare", () => compressions.compare("c1")],
+    ["cancel", () => compressions.cancel("c1")],
+    ["rate", () => compressions.rate(undefined, 5)],
+  ];
+
+  it.each(actions)("asks nothing of the chat before this one while this one is empty: %s", async (_, act) => {
+    await made.chat.startNew();
+    made.daemon.calls.length = 0;
+    await act();
+    expect(asked()).toEqual([]);
+  });
+
+  it("names the chat that is shown", async () => {
+    made.daemon.calls.length = 0;
+    made.daemon.answers["gemini/compression/list"] = () => Promise.resolve({ compressions: [] });
+    await compressions.view();
+    await compressions.cancel("c1");
+    expect(asked()).toEqual([
+      ["gemini/compression/list", "s1"],
+      ["gemini/cancel", "s1"],
+    ]);
+    expect(editor.told).toHaveLength(1);
+  });
+});
+
+describe("a line of a snapshot", () => {
+  it("leads to its source though the document that shows it became shorter", async () => {
+    const places: NamedPlace[] = [];
+    const sources = new SnapshotSources({
+      daemon: made.daemon,
+      show: (place) => {
+        places.push(place);
+        return Promise.resolve();
+      },
+      nameOf: () => undefined,
+      t: english,
+    });
+    made.daemon.answers["gemini/compression/sources"] = () =>
+      Promise.resolve({ compressionId: "c1", lines: [{ line: 7, turnIds: ["t1"], entryIds: ["e1"] }] });
+    await sources.learn("c1/Snapshot.md", "s1", "c1");
+    const uri = { toString: () => "gemini-view:/c1/Snapshot.md" };
+    const lineAt = (line: number) => {
+      if (line >= 2) throw new Error("Illegal value for `line`");
+      return { text: "words" };
+    };
+    editor.shown.push({ document: { uri, lineCount: 2, lineAt } });
+    await editor.commands.get("geminiCompanion.showSource")?.("gemini-view:/c1/Snapshot.md", 7);
+    expect(places).toEqual([{ turnId: "t1", sessionId: "s1", words: "" }]);
+    editor.shown.length = 0;
+    sources.dispose();
+  });
+});

@@ -1,0 +1,234 @@
+// @vitest-environment jsdom
+/** Calls of tools and their questions on the page. */
+import { describe, expect, it, vi } from "vitest";
+import type { AnswerRow, ToolRow } from "../../../src/panel/contract.js";
+import { commandAsked, commandRow, editAsked, lookedAt, personAsked } from "../../panel/toolRows.js";
+import { answerRow } from "../../browser/rows.js";
+import { article, press, root, sent, show, transcript, type } from "./mountedTranscript.js";
+
+let version = 1;
+
+function live(tools: readonly ToolRow[], more: Partial<AnswerRow> = {}): AnswerRow {
+  version += 1;
+  return { ...answerRow(1, ""), state: "waiting", tools, version, ...more };
+}
+
+function lines(): string[] {
+  return [...root.querySelectorAll(".tools > * summary")]
+    .filter((one) => one.parentElement?.parentElement?.closest("details:not([open])") === null)
+    .map((one) => one.textContent);
+}
+
+function question(): HTMLElement {
+  const found = root.querySelector<HTMLElement>(".question:not([hidden])");
+  if (found === null) throw new Error("nothing is asked");
+  return found;
+}
+
+/** Later than what keeps a question deaf. */
+function later(): void {
+  vi.advanceTimersByTime(400);
+}
+
+describe("the rows of tools", () => {
+  it("say what was done, what came of it and how long it took", () => {
+    show(live([{ ...commandRow, state: "failed", summary: "exit code 1", durationMs: 4_200 }]));
+    expect(lines()).toEqual(["Run pytest -q tests && rm -rf build · failed · exit code 1 · 4 s"]);
+  });
+
+  it("of neighbours that only looked are one row that opens", () => {
+    show(live([...lookedAt, { ...commandRow, state: "ok" }]));
+    expect(lines()).toEqual(["Looked at 3 things · 1 s", "Run pytest -q tests && rm -rf build"]);
+    root.querySelector<HTMLDetailsElement>(".tool-group")?.setAttribute("open", "");
+    expect(lines()).toHaveLength(5);
+  });
+
+  it("join a group when they are done, and keep what was unfolded", () => {
+    const [first, second] = lookedAt;
+    show(live([first, { ...second, state: "running" }]));
+    expect(root.querySelector(".tool-group")).toBeNull();
+    root.querySelector<HTMLDetailsElement>(".tool details")?.setAttribute("open", "");
+    transcript.setRows(1, 0, [live([first, second])]);
+    expect(root.querySelectorAll(".tool-group .tool")).toHaveLength(2);
+    expect(root.querySelectorAll(".tool-members details[open]")).toHaveLength(1);
+  });
+
+  it("stand between the texts of their rounds, and so does what was said meanwhile", () => {
+    show(
+      live([{ ...commandRow, state: "ok", at: 5 }], {
+        text: "First\n\nSecond",
+        steers: [{ text: "and lint", at: 5 }],
+        state: "done",
+      }),
+    );
+    const order = [...(root.querySelector(".answer-body")?.children ?? [])]
+      .map((one) => one.textContent.trim())
+      .filter(Boolean);
+    expect(order).toEqual(["First", expect.stringContaining("Run pytest"), "You, meanwhileand lint", "Second"]);
+  });
+
+  it("open the file at the place", () => {
+    show(live([{ ...lookedAt[0], href: "src/tokenizer.py#L7" }]));
+    press("Open");
+    expect(sent).toEqual([{ type: "open", href: "src/tokenizer.py#L7" }]);
+  });
+
+  it("of a running command count the seconds, show its output as it comes, and stop it", () => {
+    const running: ToolRow = { ...commandRow, state: "running", startedAt: Date.now() };
+    show(live([running], { state: "working" }));
+    vi.advanceTimersByTime(3_100);
+    expect(lines()[0]).toContain("running · 3 s");
+    transcript.setOutput({ rowId: answerRow(1, "").id, version: version + 1, callId: "c3", output: "41 passed" });
+    vi.advanceTimersByTime(50);
+    expect(root.querySelector("[aria-label=Output]")?.textContent).toBe("41 passed");
+    press("Stop");
+    expect(sent).toEqual([{ type: "tool", do: "stop", callId: "c3" }]);
+  });
+
+  it("ask once for what a call put out, when somebody unfolds it", () => {
+    show(live([{ ...commandRow, state: "ok" }]));
+    const details = root.querySelector<HTMLDetailsElement>(".tool details");
+    for (const open of [true, false, true]) {
+      if (details) details.open = open;
+      details?.dispatchEvent(new Event("toggle"));
+    }
+    expect(sent).toEqual([{ type: "tool", do: "output", callId: "c3" }]);
+  });
+});
+
+describe("a question", () => {
+  it("shows the whole line with what needs the yes marked, where it would run, and what cannot be taken back", () => {
+    show(live([commandAsked]));
+    const text = question().textContent;
+    expect(question().querySelector(".question-command")?.textContent).toBe("pytest -q tests && rm -rf build");
+    expect([...question().querySelectorAll("mark")].map((one) => one.textContent)).toEqual(["rm -rf build"]);
+    for (const part of [
+      "in /ws",
+      "bubblewrap, no network",
+      "Ask first",
+      "not under version control",
+      "the files in build",
+    ])
+      expect(text).toContain(part);
+  });
+
+  it("never takes the focus, and leaves it where it is when it goes", () => {
+    const field = document.body.appendChild(document.createElement("input"));
+    field.focus();
+    show(live([commandAsked]));
+    later();
+    expect(document.activeElement).toBe(field);
+    transcript.setRows(1, 0, [live([{ ...commandRow, state: "running" }])]);
+    expect(document.activeElement).toBe(field);
+    expect(root.querySelector(".question:not([hidden])")).toBeNull();
+  });
+
+  it("is deaf for the first moment after it got the focus", () => {
+    show(live([commandAsked]));
+    later();
+    expect(transcript.focusQuestion(0, "c3")).toBe(true);
+    expect(document.activeElement).toBe(question());
+    vi.advanceTimersByTime(200);
+    type("y");
+    expect(sent).toEqual([]);
+    vi.advanceTimersByTime(200);
+    type("y");
+    expect(sent).toEqual([{ type: "answerTool", callId: "c3", outcome: "once" }]);
+  });
+
+  it("is deaf to a click in the moment it came", () => {
+    show(live([commandAsked]));
+    const yes = [...question().querySelectorAll("button")][0];
+    const click = (): unknown => yes?.dispatchEvent(new MouseEvent("click", { detail: 1, bubbles: true }));
+    click();
+    expect(sent).toEqual([]);
+    later();
+    click();
+    expect(sent).toHaveLength(1);
+  });
+
+  it("takes N for no, and D for the diff, from wherever in it the focus is", () => {
+    show(live([editAsked]));
+    transcript.focusQuestion(0, "c2");
+    later();
+    type("d");
+    type("n");
+    expect(sent).toEqual([
+      { type: "tool", do: "openDiff", callId: "c2" },
+      { type: "answerTool", callId: "c2", outcome: "reject" },
+    ]);
+  });
+
+  it("opens the rule with A, to be made narrower or wider", () => {
+    show(live([commandAsked]));
+    transcript.focusQuestion(0, "c3");
+    later();
+    type("a");
+    const input = document.activeElement;
+    if (!(input instanceof HTMLInputElement)) throw new Error("no rule to edit");
+    expect(input.value).toBe("pytest -q");
+    type("y");
+    expect(sent).toEqual([]);
+    input.value = "pytest";
+    press("Always Allow");
+    expect(sent).toEqual([{ type: "answerTool", callId: "c3", outcome: "always", rule: "pytest" }]);
+  });
+
+  it("runs the command as it was edited", () => {
+    show(live([commandAsked]));
+    transcript.focusQuestion(0, "c3");
+    later();
+    type("e");
+    const area = document.activeElement;
+    if (!(area instanceof HTMLTextAreaElement)) throw new Error("no command to edit");
+    area.value = "pytest -q tests";
+    type("Enter", { ctrlKey: true });
+    expect(sent).toEqual([{ type: "answerTool", callId: "c3", outcome: "once", edited: "pytest -q tests" }]);
+  });
+
+  it("says why not", () => {
+    show(live([commandAsked]));
+    transcript.focusQuestion(0, "c3");
+    later();
+    press("No, Because…");
+    const input = document.activeElement;
+    if (!(input instanceof HTMLInputElement)) throw new Error("no reason to write");
+    input.value = "use make clean";
+    type("Enter");
+    expect(sent).toEqual([{ type: "answerTool", callId: "c3", outcome: "reject", reason: "use make clean" }]);
+  });
+
+  it("keeps what is being written though the row changes otherwise", () => {
+    show(live([commandAsked]));
+    transcript.focusQuestion(0, "c3");
+    later();
+    type("e");
+    const area = document.activeElement;
+    transcript.setRows(1, 0, [live([{ ...commandAsked }], { text: "More." })]);
+    expect(document.activeElement).toBe(area);
+  });
+
+  it("of another window has no buttons", () => {
+    const { question: asked } = commandAsked;
+    show(live([{ ...commandAsked, ...(asked ? { question: { ...asked, isOurs: false } } : {}) }]));
+    expect(question().querySelectorAll("button")).toHaveLength(0);
+  });
+
+  it("of the model has its options as buttons, with numbers as keys, and a field", () => {
+    show(live([personAsked]));
+    transcript.focusQuestion(0, "c4");
+    later();
+    type("2");
+    expect(sent).toEqual([{ type: "answerUser", callId: "c4", answer: "With each line" }]);
+    const field = question().querySelector("input");
+    if (field) field.value = "both";
+    press("Answer");
+    expect(sent.at(-1)).toEqual({ type: "answerUser", callId: "c4", answer: "both" });
+  });
+
+  it("stands in the message that it belongs to, under a name of its own", () => {
+    show(live([commandAsked]));
+    expect(article("Gemini").contains(question())).toBe(true);
+    expect(question().getAttribute("aria-label")).toBe("Gemini asks: Run pytest -q tests && rm -rf build");
+  });
+});

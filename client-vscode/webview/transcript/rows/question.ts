@@ -1,0 +1,268 @@
+/**
+ * What is asked before a tool acts: verb and object, the whole line with what needs the yes marked, where, what holds it back, what cannot
+ * be taken back. It never takes the focus by itself; once it has it, single letters answer.
+ */
+import type { QuestionView as Question, RuleView, ToolRow } from "../../../src/panel/contract.js";
+import { MODES } from "../../../src/panel/tools.js";
+import { element, setText } from "../element.js";
+import { codeNodes } from "../markdown/bidi.js";
+import { diffLines, markedCommand } from "./evidence.js";
+import { Guard, letterOf } from "./guard.js";
+import type { RowContext } from "./rowView.js";
+
+type Outcome = "once" | "session" | "always" | "reject";
+type Fold = "rule" | "reason" | "edit";
+
+export class QuestionView {
+  readonly element = element("div", { class: "question", role: "group", tabindex: -1, hidden: true });
+  readonly #context: RowContext;
+  readonly #guard: Guard;
+  #shown = "";
+  #tool: ToolRow | undefined;
+  #keys = new Map<string, HTMLButtonElement>();
+  #folds = new Map<Fold, HTMLElement>();
+
+  constructor(context: RowContext) {
+    this.#context = context;
+    this.#guard = new Guard(this.element);
+    this.element.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  update(tool: ToolRow): void {
+    const { question } = tool;
+    const { language, readOnly } = this.#context;
+    this.#tool = tool;
+    const key = question === undefined ? "" : JSON.stringify([question, readOnly]);
+    if (key === this.#shown) return;
+    this.#shown = key;
+    const hadFocus = this.element.contains(document.activeElement);
+    this.element.hidden = question === undefined;
+    this.#keys.clear();
+    this.#folds.clear();
+    if (question === undefined) {
+      delete this.element.dataset["question"];
+      this.element.replaceChildren();
+      // What was pressed is gone: the message that it was in has the focus.
+      if (hadFocus) this.element.closest<HTMLElement>("article")?.focus({ preventScroll: true });
+      return;
+    }
+    this.element.dataset["question"] = tool.id;
+    this.element.setAttribute("aria-label", language.t("Gemini asks: {0}", tool.title));
+    this.element.replaceChildren(...this.#content(question, tool.title));
+    this.#guard.shown();
+    if (hadFocus) this.element.focus({ preventScroll: true });
+  }
+
+  #content(question: Question, title: string): (Node | string)[] {
+    const { t } = this.#context.language;
+    const { command, parts, diff, warnings, irreversible, reason } = question;
+    const content: (Node | string)[] = [element("p", { class: "question-title" }, t("Gemini asks: {0}", title))];
+    if (command !== undefined)
+      content.push(
+        element(
+          "pre",
+          { class: "question-command", tabindex: 0, dir: "ltr", role: "group", "aria-label": t("Command") },
+          ...markedCommand(command, parts),
+        ),
+      );
+    const asking = parts.filter(({ decision }) => decision !== "allow");
+    if (asking.length > 0 && parts.length > 1)
+      content.push(
+        element(
+          "ul",
+          { class: "question-parts", "aria-label": t("Needs your yes") },
+          ...asking.map((part) =>
+            element("li", {}, element("code", {}, ...codeNodes(part.text)), part.reason ? ` ${part.reason}` : false),
+          ),
+        ),
+      );
+    if (diff !== undefined) content.push(this.#diff(diff, question.isDiffCut === true));
+    if (reason !== "") content.push(element("p", { class: "question-reason" }, reason));
+    content.push(this.#facts(question));
+    for (const warning of warnings) content.push(warningLine(warning));
+    if (irreversible !== "") content.push(warningLine(t("Cannot be taken back: {0}", irreversible)));
+    if (question.isOurs && !this.#context.readOnly) content.push(...this.#answers(question));
+    else content.push(element("p", { class: "question-reason" }, t("The answer is given in another window.")));
+    return content;
+  }
+
+  #diff(diff: string, isCut: boolean): HTMLElement {
+    const { t } = this.#context.language;
+    return element(
+      "pre",
+      { class: "question-diff", tabindex: 0, dir: "ltr", role: "group", "aria-label": t("Changes") },
+      ...diffLines(diff),
+      isCut && element("span", { class: "diff-note" }, t("The diff goes on.")),
+    );
+  }
+
+  /** Where, in what, in which mode. */
+  #facts({ cwd, sandbox, mode }: Question): HTMLElement {
+    const { t } = this.#context.language;
+    const facts = [
+      cwd !== undefined && t("in {0}", cwd),
+      sandbox !== "" && t("sandbox: {0}", sandbox),
+      t("mode: {0}", t(MODES[mode].label)),
+    ];
+    return element("p", { class: "question-facts", dir: "auto" }, facts.filter((fact) => fact !== false).join(" · "));
+  }
+
+  #answers({ rule, ruleText, hasText, editable }: Question): HTMLElement[] {
+    const { t } = this.#context.language;
+    const ofRule = ruleText === "" ? {} : { title: ruleText };
+    const buttons = [
+      this.#button(t("Yes"), "y", () => this.#answer("once"), { class: "primary" }),
+      rule && this.#button(t("Yes for This Chat"), undefined, () => this.#answer("session"), ofRule),
+      rule && this.#button(t("Always…"), "a", () => this.#toggle("rule"), ofRule),
+      this.#button(t("No"), "n", () => this.#answer("reject")),
+      this.#button(t("No, Because…"), undefined, () => this.#toggle("reason")),
+      editable && this.#button(t("Edit…"), "e", () => this.#toggle("edit")),
+      hasText && this.#button(t("Open Diff"), "d", () => this.#openDiff()),
+    ].filter((one) => one instanceof HTMLElement);
+    const folds = [rule && this.#ruleFold(rule, ruleText), this.#reasonFold(), editable && this.#editFold(editable)];
+    return [
+      element("div", { class: "row-buttons question-answers" }, ...buttons),
+      ...folds.filter((one) => one instanceof HTMLElement),
+    ];
+  }
+
+  /** A button that is deaf for the question's first moment. */
+  #button(
+    label: string,
+    key: string | undefined,
+    press: () => void,
+    attributes: Readonly<Record<string, string>> = {},
+  ): HTMLButtonElement {
+    const made = element(
+      "button",
+      { type: "button", tabindex: -1, ...attributes, "aria-keyshortcuts": key?.toUpperCase() },
+      label,
+      key !== undefined && element("kbd", { "aria-hidden": "true" }, key.toUpperCase()),
+    );
+    made.addEventListener("click", (event) => {
+      if (this.#guard.accepts(event)) press();
+    });
+    if (key !== undefined) this.#keys.set(key, made);
+    return made;
+  }
+
+  #ruleFold(rule: RuleView, ruleText: string): HTMLElement {
+    const { t } = this.#context.language;
+    const written = rule.command === undefined ? (rule.path ?? rule.tool) : rule.command.join(" ");
+    const input = element("input", { type: "text", class: "input", dir: "ltr", value: written, tabindex: -1 });
+    input.disabled = rule.command === undefined && rule.path === undefined;
+    const changed = (): { readonly rule?: string } => (input.value === written ? {} : { rule: input.value });
+    return this.#fold(
+      "rule",
+      element(
+        "label",
+        {},
+        rule.command === undefined ? t("Allow for files like") : t("Allow commands that begin with"),
+        input,
+      ),
+      ruleText !== "" && element("p", { class: "question-reason" }, ruleText),
+      element(
+        "div",
+        { class: "row-buttons question-answers" },
+        this.#button(t("Always Allow"), undefined, () => this.#answer("always", changed())),
+        this.#button(t("Allow in This Chat"), undefined, () => this.#answer("session", changed())),
+      ),
+    );
+  }
+
+  #reasonFold(): HTMLElement {
+    const { t } = this.#context.language;
+    const input = element("input", { type: "text", class: "input", dir: "auto", tabindex: -1 });
+    const send = (): void => this.#answer("reject", { reason: input.value });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.isComposing) send();
+    });
+    return this.#fold(
+      "reason",
+      element("label", {}, t("What should Gemini know?"), input),
+      element("div", { class: "row-buttons question-answers" }, this.#button(t("Send No"), undefined, send)),
+    );
+  }
+
+  #editFold({ what, text }: NonNullable<Question["editable"]>): HTMLElement {
+    const { t } = this.#context.language;
+    const area = element("textarea", { class: "input", rows: 3, dir: "ltr", spellcheck: "false", tabindex: -1 });
+    area.value = text;
+    const wrong = element("p", { class: "question-warning", role: "alert" });
+    const run = (): void => {
+      if (what === "arguments" && !isObject(area.value)) {
+        setText(wrong, t("This is no JSON object."));
+        return;
+      }
+      this.#answer("once", area.value === text ? {} : { edited: area.value });
+    };
+    area.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
+    });
+    return this.#fold(
+      "edit",
+      element("label", {}, what === "command" ? t("Command") : t("Arguments"), area),
+      wrong,
+      element("div", { class: "row-buttons question-answers" }, this.#button(t("Run This"), undefined, run)),
+    );
+  }
+
+  #fold(name: Fold, ...children: (Node | false)[]): HTMLElement {
+    const made = element("div", { class: "question-fold", hidden: true }, ...children);
+    this.#folds.set(name, made);
+    return made;
+  }
+
+  /** Opens one of the three and closes the others. */
+  #toggle(name: Fold): void {
+    this.#context.keepPlace();
+    for (const [other, fold] of this.#folds) fold.hidden = other !== name || !fold.hidden;
+    const fold = this.#folds.get(name);
+    if (fold?.hidden === false) {
+      const field = fold.querySelector<HTMLInputElement | HTMLTextAreaElement>("input:enabled, textarea");
+      (field ?? fold.querySelector<HTMLElement>("button"))?.focus();
+    } else this.element.focus({ preventScroll: true });
+  }
+
+  #key(event: KeyboardEvent): void {
+    const isTyped = event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement;
+    if (isTyped) event.stopPropagation(); // the keys of the transcript are not meant
+    if (event.key === "Escape" && [...this.#folds.values()].some(({ hidden }) => !hidden)) {
+      for (const fold of this.#folds.values()) fold.hidden = true;
+      this.element.focus({ preventScroll: true });
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
+    const pressed = this.#keys.get(letterOf(event) ?? "");
+    if (pressed === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (this.#guard.accepts()) pressed.click();
+  }
+
+  #openDiff(): void {
+    if (this.#tool !== undefined) this.#context.host.send({ type: "tool", do: "openDiff", callId: this.#tool.id });
+  }
+
+  #answer(
+    outcome: Outcome,
+    more: { readonly reason?: string; readonly edited?: string; readonly rule?: string } = {},
+  ): void {
+    if (this.#tool !== undefined)
+      this.#context.host.send({ type: "answerTool", callId: this.#tool.id, outcome, ...more });
+  }
+}
+
+function warningLine(text: string): HTMLElement {
+  return element("p", { class: "question-warning" }, element("span", { "aria-hidden": "true" }, "⚠ "), text);
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

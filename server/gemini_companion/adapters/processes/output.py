@@ -1,0 +1,101 @@
+"""A command's output as it comes: its head and tail in memory, the whole in a private file up to a quota."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import tempfile
+from collections import deque
+from typing import Final
+
+HEAD: Final = 64_000
+TAIL: Final = 256_000
+"""Characters that are held."""
+QUOTA: Final = 64_000_000
+"""Bytes of a file."""
+
+
+class Output:
+    """What a command has put out. `folder` is where a file is made when there is more than is held; `None`: none is."""
+
+    def __init__(self, folder: str | None, *, head: int = HEAD, tail: int = TAIL, quota: int = QUOTA) -> None:
+        self._folder = folder
+        self._head_limit = head
+        self._tail_limit = tail
+        self._quota = quota
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._head = ""
+        self._tail: deque[str] = deque()
+        self._tail_length = 0
+        self._left_out = 0
+        self._file: int | None = None
+        self._written = 0
+        self._first: list[bytes] = []  # all of it, as long as it may still fit
+        self.total_bytes = 0
+        self.spill_path: str | None = None
+        self.spill_note = ""
+
+    def add(self, data: bytes, *, is_last: bool = False) -> str:
+        """Take in more; its text. A sign that is cut between two pieces comes with the second."""
+        self.total_bytes += len(data)
+        text = self._decoder.decode(data, final=is_last)
+        self._hold(text)
+        return text
+
+    def spill(self, data: bytes) -> None:
+        """Write the same piece to the file, where it is needed. It may wait for the disk."""
+        if self._folder is None or self.spill_note:
+            return
+        try:
+            if self._file is None:
+                self._first.append(data)
+                if self.total_bytes <= self._head_limit + self._tail_limit:
+                    return
+                self._file, self.spill_path = tempfile.mkstemp(prefix="command-", suffix=".txt", dir=self._folder)
+                data = b"".join(self._first)
+                self._first = []
+            room = self._quota - self._written
+            self._written += os.write(self._file, memoryview(data)[:room])
+            if len(data) > room:
+                self.spill_note = f"only its first {self._quota} bytes are in the file"
+        except OSError as fault:
+            self.spill_note = f"the file ends early: {fault.strerror}"
+            self._first = []
+
+    def close(self) -> None:
+        """No more will come."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def text(self) -> str:
+        """Head and tail, and how much is missing between them."""
+        if not self._left_out:
+            return self._head + "".join(self._tail)
+        gap = f"\n[… {self._left_out} characters left out …]\n"
+        return self._head + gap + "".join(self._tail)
+
+    def latest(self, characters: int) -> str:
+        """The last characters so far."""
+        text = "".join(self._tail)
+        return (self._head + text if not self._left_out else text)[-characters:] if characters > 0 else ""
+
+    def _hold(self, text: str) -> None:
+        room = self._head_limit - len(self._head)
+        if room > 0:
+            self._head += text[:room]
+            text = text[room:]
+        if not text:
+            return
+        self._tail.append(text)
+        self._tail_length += len(text)
+        while self._tail_length > self._tail_limit:
+            first = self._tail.popleft()
+            over = self._tail_length - self._tail_limit
+            if len(first) > over:
+                self._tail.appendleft(first[over:])
+                dropped = over
+            else:
+                dropped = len(first)
+            self._tail_length -= dropped
+            self._left_out += dropped

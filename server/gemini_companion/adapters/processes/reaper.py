@@ -1,0 +1,221 @@
+"""The process that stands above one command and ends all that comes of it.
+
+`python -I -S reaper.py STATUS_FD CWD PROGRAM ARGUMENT…` runs the program in a session of its own with no input. What
+the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When standard
+input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later forced. When
+the program ends by itself, the rest has 200 ms too. Then one line of JSON goes to the status descriptor.
+
+A program may end this process before that. So the first line, written before the program starts, has the id of its
+process, which is that of its session too; and on Linux the program ends with this process.
+
+It uses nothing but the standard library, and no site, so that it starts quickly.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+GRACE = 0.2
+"""Seconds from asking to forcing, and for what the command leaves behind."""
+PATIENCE = 0.6
+"""Seconds that forcing may take."""
+_SUBREAPER = 36
+_DUMPABLE = 4
+_DEATH_SIGNAL = 1
+
+
+def main() -> int:
+    """Run the command; report how it ended."""
+    status, cwd, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    os.set_inheritable(status, False)
+    _control(_SUBREAPER, 1)
+    _control(_DUMPABLE, 0)  # or the program could write a report of its own into our descriptors
+    wake, woken = os.pipe()
+    for end in (wake, woken):
+        os.set_blocking(end, False)
+    signal.signal(signal.SIGCHLD, _notice)
+    signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+    for asked in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(asked, _stop)
+    failed, says_failed = os.pipe()  # closed by a program that starts; the reason comes out of it otherwise
+    reaper = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _become(command, cwd, says_failed, status, reaper)
+    os.close(says_failed)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
+    reason = os.read(failed, 4096).decode("utf-8", "replace")
+    family = _Family(child)
+    ended_at = 0.0
+    while True:
+        family.reap()
+        if family.ended is not None:
+            ended_at = ended_at or time.monotonic()
+            if not family.members() or time.monotonic() - ended_at >= GRACE:
+                break
+        wait = None if family.ended is None else 0.02
+        try:
+            ready, _, _ = select.select([0, wake], [], [], wait)
+        except OSError:
+            break  # standard input was closed by a signal
+        if wake in ready:
+            with suppress(BlockingIOError):
+                os.read(wake, 4096)
+        if 0 in ready and not os.read(0, 4096):
+            break
+    survivors = family.end()
+    code = family.ended
+    report = {
+        "failed": reason,
+        "exit": os.WEXITSTATUS(code) if code is not None and os.WIFEXITED(code) else None,
+        "signal": os.WTERMSIG(code) if code is not None and os.WIFSIGNALED(code) else 0,
+        "survivors": survivors,
+    }
+    with suppress(OSError):
+        os.write(status, json.dumps(report).encode() + b"\n")
+    return 0
+
+
+def _notice(_number: int, _frame: object) -> None:
+    """A child ended: the pipe of wake-ups says so."""
+
+
+def _stop(_number: int, _frame: object) -> None:
+    with suppress(OSError):
+        os.close(0)
+
+
+def _control(option: int, value: int) -> None:
+    """Set what Linux knows of this process; elsewhere nothing."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _become(command: list[str], cwd: str, says_failed: int, status: int, reaper: int) -> None:
+    try:
+        _control(_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != reaper:
+            return  # it was ended before it could take this one with it
+        signal.set_wakeup_fd(-1)
+        for used in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(used, signal.SIG_DFL)
+        os.setsid()
+        os.write(status, json.dumps({"child": os.getpid()}).encode() + b"\n")
+        os.chdir(cwd)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.execvp(command[0], command)
+    except OSError as fault:
+        os.write(says_failed, f"{fault.strerror}: {fault.filename or cwd}".encode())
+    finally:
+        os._exit(127)
+
+
+class _Family:
+    """Everything that came of the command."""
+
+    def __init__(self, child: int) -> None:
+        self._child = child
+        self.ended: int | None = None
+
+    def reap(self) -> None:
+        """Take in what has ended."""
+        with suppress(ChildProcessError):
+            while True:
+                pid, code = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self._child:
+                    self.ended = code
+
+    def members(self) -> dict[int, str]:
+        """Ids and names of what still runs."""
+        parents, names = _processes()
+        below: dict[int, list[int]] = {}
+        for pid, parent in parents.items():
+            below.setdefault(parent, []).append(pid)
+        found: dict[int, str] = {}
+        open_ = [os.getpid()]
+        while open_:
+            for pid in below.get(open_.pop(), ()):
+                if pid not in found:
+                    found[pid] = names[pid]
+                    open_.append(pid)
+        found.pop(os.getpid(), None)
+        return found
+
+    def end(self) -> list[str]:
+        """End all of them; those that could not be ended."""
+        asked = self.members()
+        for pid, name in asked.items():
+            if name != "bwrap":  # with it everything in it would be forced at once
+                _send(pid, signal.SIGTERM)
+                _send(pid, signal.SIGCONT)
+        until = time.monotonic() + GRACE
+        while asked and time.monotonic() < until and self._others():
+            select.select([], [], [], 0.01)
+            self.reap()
+        until = time.monotonic() + PATIENCE
+        empty = 0
+        while empty < 2 and time.monotonic() < until:
+            self.reap()
+            left = self.members()
+            empty = 0 if left else empty + 1
+            for pid in left:
+                _send(pid, signal.SIGKILL)
+            if left:
+                select.select([], [], [], 0.005)
+        self.reap()
+        return [f"{name} ({pid})" for pid, name in self.members().items()]
+
+    def _others(self) -> bool:
+        return any(name != "bwrap" for name in self.members().values())
+
+
+def _send(pid: int, what: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, what)
+
+
+def _processes() -> tuple[dict[int, int], dict[int, str]]:
+    """Parents and names of all processes that are no zombies."""
+    parents: dict[int, int] = {}
+    names: dict[int, str] = {}
+    if not os.path.isdir("/proc/self"):
+        listing = subprocess.run(
+            ["/bin/ps", "-A", "-o", "pid=,ppid=,stat=,comm="], capture_output=True, text=True, check=False
+        ).stdout
+        for line in listing.splitlines():
+            pid, parent, state, name = (*line.split(None, 3), "", "", "", "")[:4]
+            if pid.isdigit() and parent.isdigit() and not state.startswith("Z") and name != "/bin/ps":
+                parents[int(pid)] = int(parent)
+                names[int(pid)] = name
+        return parents, names
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", "rb") as file:
+                    stat = file.read().decode("utf-8", "replace")
+            except OSError:
+                continue
+            name = stat[stat.find("(") + 1 : stat.rfind(")")]
+            state, parent = stat[stat.rfind(")") + 2 :].split()[:2]
+            if state not in "ZX":
+                parents[int(entry)] = int(parent)
+                names[int(entry)] = name
+    return parents, names
+
+
+if __name__ == "__main__":
+    sys.exit(main())

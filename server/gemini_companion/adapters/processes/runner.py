@@ -1,0 +1,148 @@
+"""Runs shell lines: the port's other side."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from gemini_companion.adapters.processes import reaper
+from gemini_companion.adapters.processes.environment import clean, program_finder
+from gemini_companion.adapters.processes.leftovers import TOKEN
+from gemini_companion.adapters.processes.output import Output
+from gemini_companion.adapters.processes.running import READ, ReapedCommand
+from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
+from gemini_companion.tools.ports import SandboxWish
+from gemini_companion.tools.tool import ToolRefusal
+
+_REAPER: Final = str(Path(reaper.__file__).resolve())
+
+
+class Runner:
+    """Runs commands.
+
+    `environment` is the daemon's own; commands get little of it. `folder` is where outputs that are too long are put,
+    made with the first of them; `private` are folders and files that no command in a sandbox may see.
+    """
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        *,
+        folder: str | None,
+        private: Sequence[str] = (),
+        platform: str = sys.platform,
+    ) -> None:
+        self._environment = clean(environment)
+        self._find = program_finder(environment)
+        self._folder = folder
+        self._platform = platform
+        home = environment.get("HOME") or os.path.expanduser("~")
+        self._sandboxes = Sandboxes(home=home, private=private, environment=self._environment, platform=platform)
+        self._running: set[ReapedCommand] = set()
+
+    def find_program(self, name: str) -> str | None:
+        """The real path of what the shell would start for a bare name; `None` if there is none."""
+        return self._find(name)
+
+    async def start(
+        self,
+        line: str,
+        *,
+        cwd: str,
+        roots: Sequence[str],
+        limit_seconds: float | None,
+        silence_seconds: float | None = None,
+        sandbox: SandboxWish,
+        on_output: Callable[[str], None],
+    ) -> ReapedCommand:
+        """Start a line in a session of its own.
+
+        `limit_seconds` stop it, and so do `silence_seconds` without output; `None`: it may run for ever. Raises
+        `ToolRefusal` where there is no shell, no such folder, or no sandbox though one is demanded.
+        """
+        if "\0" in line:
+            raise ToolRefusal("The command has a NUL in it. Nothing was run.")
+        shell, held, folder = await asyncio.to_thread(self._prepare, line, cwd, tuple(roots), sandbox)
+        token = secrets.token_hex(16)
+        status, says_status = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-I",
+                "-S",
+                _REAPER,
+                str(says_status),
+                cwd,
+                *held.wrap(shell, cwd),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                env={**self._environment, TOKEN: token},
+                cwd="/",
+                pass_fds=(says_status,),
+                start_new_session=True,
+                limit=READ,
+            )
+        except BaseException as fault:
+            os.close(status)
+            held.release()
+            if isinstance(fault, OSError):
+                raise ToolRefusal(f"The command could not be started: {fault.strerror}.") from fault
+            raise
+        finally:
+            os.close(says_status)
+        running = ReapedCommand(
+            process,
+            status,
+            Output(folder),
+            limit_seconds=limit_seconds,
+            silence_seconds=silence_seconds,
+            sandbox=held.description,
+            token=token,
+            on_output=on_output,
+            on_end=held.release,
+        )
+        self._running = {command for command in self._running if not command.has_ended}
+        self._running.add(running)
+        return running
+
+    def describe_sandbox(self, wish: SandboxWish, roots: Sequence[str]) -> str:
+        """What would hold a command back, for people. Raises `ToolRefusal` where one is demanded and there is none.
+
+        The first call tries the sandbox out, a few milliseconds.
+        """
+        return self._sandboxes.choose(wish, tuple(roots), is_used=False).description
+
+    async def close(self) -> None:
+        """End every command that still runs."""
+        await asyncio.gather(*(running.stop() for running in tuple(self._running)), return_exceptions=True)
+
+    def _prepare(
+        self, line: str, cwd: str, roots: tuple[str, ...], sandbox: SandboxWish
+    ) -> tuple[tuple[str, ...], Held, str | None]:
+        if not os.path.isdir(cwd):
+            raise ToolRefusal(f"There is no folder {cwd}. Nothing was run.")
+        shell = self._shell(line)
+        return shell, self._sandboxes.choose(sandbox, roots), self._spill_folder()
+
+    def _shell(self, line: str) -> tuple[str, ...]:
+        if self._platform == "win32":
+            raise ToolRefusal("Commands cannot be run on Windows yet.")
+        for name in ("bash", "sh"):
+            if found := self.find_program(name):
+                return (found, *(("--noprofile", "--norc") if name == "bash" else ()), "-c", line)
+        raise ToolRefusal("There is neither bash nor sh on this machine, so commands cannot be run.")
+
+    def _spill_folder(self) -> str | None:
+        if self._folder is None:
+            return None
+        try:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        except OSError:
+            return None
+        return self._folder

@@ -1,0 +1,33 @@
+"""The profile of macOS's sandbox-exec. It is compared with a stored one; nothing here has run it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Final
+
+PROGRAM: Final = "/usr/bin/sandbox-exec"
+_READ_ONLY: Final = (".git/hooks", ".git/config", ".gemini", ".vscode", ".idea", ".husky")
+
+
+def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool) -> str:
+    """Everything readable but what is covered; only the workspace and temporary folders writable."""
+    lines = [
+        "(version 1)",
+        "(deny default)",
+        '(import "system.sb")',
+        "(allow process-exec process-fork signal sysctl-read mach-lookup)",
+        "(allow file-read*)",
+        *(f"(deny file-read* (subpath {_quoted(path)}))" for path in covered),
+        '(allow file-write* (literal "/dev/null") (literal "/dev/tty"))',
+        '(allow file-write* (subpath "/private/tmp") (subpath "/private/var/folders"))',
+        *(f"(allow file-write* file-read* (subpath {_quoted(root)}))" for root in roots),
+        *(f"(deny file-write* (subpath {_quoted(os.path.join(root, name))}))" for root in roots for name in _READ_ONLY),
+        *(f"(deny file-write* (subpath {_quoted(path)}))" for path in covered),
+        "(allow network*)" if network else "(deny network*)",
+    ]
+    return "\n".join(lines)
+
+
+def _quoted(path: str) -> str:
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'

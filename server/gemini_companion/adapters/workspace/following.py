@@ -1,0 +1,21 @@
+"""Where a path leads to, also while somebody swaps folders for links."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+_TRIES: Final = 8
+
+
+def followed(path: str) -> str:
+    """The path without links, as far as it exists; the root of the disk for one that changes all the time.
+
+    `os.path.realpath` raises where a link goes between its being seen and its being read.
+    """
+    for _ in range(_TRIES):
+        try:
+            return os.path.realpath(path)
+        except FileNotFoundError:
+            continue
+    return os.sep

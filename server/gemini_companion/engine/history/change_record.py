@@ -1,0 +1,159 @@
+"""What turns did to files: the fold of a log's changes, by turn and file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.tool_entries import ChangeEntry, ChangeKind, FileChange, FileVersion, KeptEntry
+
+ChangeState: TypeAlias = Literal["made", "reverted", "kept"]
+Place: TypeAlias = tuple[str, str]
+"""Id of a change, and a path in it."""
+
+
+class Step(NamedTuple):
+    """One change of one file."""
+
+    change_id: str
+    turn_id: str
+    change: FileChange
+    by_command: bool = False
+
+    @property
+    def place(self) -> Place:
+        """By which a later entry names it."""
+        return self.change_id, self.change.path
+
+
+@dataclass(slots=True)
+class FileRecord:
+    """What a turn did to a file: its steps, oldest first; those that were taken back are a record of their own."""
+
+    turn_id: str
+    path: str
+    """The file's path after the turn."""
+    steps: list[Step] = field(default_factory=list[Step])
+    state: ChangeState = "made"
+
+    @property
+    def before(self) -> FileVersion | None:
+        """What was there before the turn."""
+        return self.steps[0].change.old
+
+    @property
+    def after(self) -> FileVersion | None:
+        """What was there after it."""
+        return self.steps[-1].change.new
+
+    @property
+    def from_path(self) -> str | None:
+        """The path before the turn, if that was another."""
+        first = self.steps[0].change
+        path = first.from_path or first.path
+        return path if path != self.path else None
+
+    @property
+    def kind(self) -> ChangeKind:
+        """What it comes to."""
+        if self.before is None:
+            return "created"
+        if self.after is None:
+            return "deleted"
+        return "renamed" if self.from_path is not None else "changed"
+
+    @property
+    def by_command(self) -> bool:
+        """It was noticed after a command."""
+        return any(step.by_command for step in self.steps)
+
+    @property
+    def is_nothing(self) -> bool:
+        """The turn left the file as it was."""
+        return self.from_path is None and self.before == self.after
+
+
+class ChangeRecord:
+    """All changes of a session, in order. Feed it with `apply`."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries: dict[str, ChangeEntry] = {}
+        """The newest entry of each change, oldest change first."""
+        self.counted: dict[tuple[str, str], tuple[int, int]] = {}
+        """Lines added and removed between two versions, by their digests, as far as they were counted."""
+        self._kept: set[Place] = set()
+        for entry in entries:
+            self.apply(entry)
+
+    def apply(self, entry: Entry) -> None:
+        """Take in the log's next entry."""
+        match entry:
+            case ChangeEntry():
+                self.entries[entry.change_id] = entry
+            case KeptEntry():
+                for change_id in entry.change_ids:
+                    self._kept.update(self._places(change_id, entry.paths))
+            case _:
+                pass
+
+    @property
+    def open(self) -> list[ChangeEntry]:
+        """Changes that were begun and not ended: their process was killed, or they are under way."""
+        return [entry for entry in self.entries.values() if not entry.is_done]
+
+    def taken_back(self) -> set[Place]:
+        """What the reverts in force take back."""
+        gone: set[Place] = set()
+        for entry in reversed(self.entries.values()):  # a revert that is itself taken back takes nothing back
+            if not entry.reverts or not entry.is_done:
+                continue
+            own = {change.path for change in entry.changes}
+            if own and all((entry.change_id, path) in gone for path in own):
+                continue
+            kept = {path for path in own if (entry.change_id, path) in gone}
+            for change_id in entry.reverts:
+                gone.update(place for place in self._places(change_id, entry.paths) if place[1] not in kept)
+        return gone
+
+    def steps(self, *, with_gone: bool = False) -> Iterator[Step]:
+        """Every change of a file in force, oldest first; reverts are none. `with_gone`: those taken back too."""
+        gone = set[Place]() if with_gone else self.taken_back()
+        for entry in self.entries.values():
+            if entry.reverts:
+                continue
+            for change in entry.changes:
+                step = Step(entry.change_id, entry.turn_id, change, entry.by_command)
+                if step.place not in gone:
+                    yield step
+
+    def files(self) -> list[FileRecord]:
+        """What each turn did to each file, the newest turn first; what was taken back has its state."""
+        gone = self.taken_back()
+        found: dict[tuple[str, str, bool], FileRecord] = {}
+        for step in self.steps(with_gone=True):
+            is_gone, change = step.place in gone, step.change
+            if is_gone and self.entries[step.change_id].call_id is None:
+                continue  # some places that were put back, and are there again
+            record = found.pop((step.turn_id, change.from_path or change.path, is_gone), None)
+            if record is None:
+                record = FileRecord(step.turn_id, change.path, state="reverted" if is_gone else "made")
+            record.path = change.path
+            record.steps.append(step)
+            found[step.turn_id, change.path, is_gone] = record
+        for record in found.values():
+            if record.state == "made" and all(step.place in self._kept for step in record.steps):
+                record.state = "kept"
+        turns = {entry.turn_id: number for number, entry in enumerate(self.entries.values())}
+        records = [record for record in found.values() if not record.is_nothing]
+        return sorted(records, key=lambda record: -turns[record.turn_id])
+
+    def paths(self) -> set[str]:
+        """Every file that a change named."""
+        return {change.path for entry in self.entries.values() for change in entry.changes}
+
+    def _places(self, change_id: str, paths: tuple[str, ...]) -> list[Place]:
+        entry = self.entries.get(change_id)
+        known = [change.path for change in entry.changes] if entry is not None else []
+        return [(change_id, path) for path in known if not paths or path in paths]

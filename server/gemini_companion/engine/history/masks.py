@@ -1,0 +1,105 @@
+"""`Masks`: the outputs that a view shows shortened, whatever is compressed or undone beside them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.item import Item, MeasureContent
+from gemini_companion.engine.history.part import media_of, response_of
+from gemini_companion.engine.history.tool_entries import MaskEntry, Repeat
+
+Place: TypeAlias = tuple[int, int]
+"""A part of a log: the sequence number of its entry, and its index in that entry's content."""
+
+
+class Masks:
+    """Feed it with `take_in`, in order."""
+
+    def __init__(self) -> None:
+        self.outputs: dict[Place, str] = {}
+        """What stands for each masked part. Must not be changed."""
+        self.repeats: dict[Place, Repeat] = {}
+        """Results that repeat an earlier one, whether or not that is in view. Must not be changed."""
+        self._made: dict[int, tuple[Item, dict[int, str], Item]] = {}
+        """Per entry: what was masked last, how, and what came of it."""
+
+    def take_in(self, entry: MaskEntry, unsent: Iterable[Item]) -> bool:
+        """What the next entry of the log masks; true if that concerns nothing but results that no request has had.
+
+        `unsent` are the items that the model has not answered.
+        """
+        for cut in entry.cuts:
+            self.outputs[cut.seq, cut.part] = cut.output
+        for repeat in entry.repeats:
+            self.repeats[repeat.seq, repeat.part] = repeat
+        seqs = {item.seq for item in unsent}
+        return not entry.cuts and all(repeat.seq in seqs for repeat in entry.repeats)
+
+    def applied(self, items: Sequence[Item], measure: MeasureContent) -> list[Item]:
+        """The items with what is masked shortened; a repeat only while what it repeats is whole in front of it."""
+        if not self.outputs and not self.repeats:
+            return list(items)
+        outputs: defaultdict[int, dict[int, str]] = defaultdict(dict)
+        for (seq, part), output in self.outputs.items():
+            outputs[seq][part] = output
+        by_seq = {item.seq: item for item in items} if self.repeats else {}
+        for (seq, part), repeat in self.repeats.items():
+            if (seq, part) not in self.outputs and self._is_whole(by_seq.get(repeat.of_seq), repeat.of_part):
+                outputs[seq][part] = repeat.output
+        return [self._masked(item, outputs[item.seq], measure) if item.seq in outputs else item for item in items]
+
+    def _is_whole(self, item: Item | None, part: int) -> bool:
+        if item is None or (item.seq, part) in self.outputs or part >= len(item.original.parts):
+            return False
+        return any(
+            item.part_number(index) == part and shown is item.original.parts[part]
+            for index, shown in enumerate(item.content.parts)
+        )
+
+    def _masked(self, item: Item, outputs: dict[int, str], measure: MeasureContent) -> Item:
+        if item.compression_id is not None:  # a snapshot may have the number of what it hides
+            return item
+        known = self._made.get(item.seq)
+        if known is not None and (item is known[0] or item is known[2]) and known[1] == outputs:
+            return known[2]
+        content = Content(role=item.content.role, parts=tuple(_parts(item, outputs)))
+        masked = item.with_content(content, measure(content), numbers=item.numbers)
+        self._made[item.seq] = item, outputs, masked
+        return masked
+
+
+def unmasked(item: Item, measure: MeasureContent) -> Item:
+    """The item with all its parts as they are in the log, but for what curation did to them."""
+    parts: list[Part] = []
+    for index, part in enumerate(item.content.parts):
+        number = item.part_number(index)
+        whole = item.original.parts[number] if number < len(item.original.parts) else part
+        response, was = response_of(part), response_of(whole)
+        if response is not None and was is not None and response.get("response") != was.get("response"):
+            fields = {key: value for key, value in was.items() if key not in ("id", "name")}
+            part = {**part, "functionResponse": {**response, **fields}}
+        elif response is None and media_of(whole) is not None:
+            part = whole
+        parts.append(part)
+    if all(part is shown for part, shown in zip(parts, item.content.parts, strict=True)):
+        return item
+    content = Content(role=item.content.role, parts=tuple(parts))
+    return item.with_content(content, measure(content), numbers=item.numbers)
+
+
+def _parts(item: Item, outputs: Mapping[int, str]) -> Iterable[Part]:
+    for index, part in enumerate(item.content.parts):
+        output = outputs.get(item.part_number(index))
+        response = response_of(part)
+        if output is None:
+            yield part
+        elif response is not None:
+            fields = {key: value for key, value in response.items() if key != "parts"}
+            yield {**part, "functionResponse": {**fields, "response": {"output": output}}}
+        elif media_of(part) is not None:
+            yield {"text": output}
+        else:
+            yield part

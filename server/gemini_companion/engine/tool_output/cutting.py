@@ -1,0 +1,169 @@
+"""A long output cut to what fits: its beginning, its end, and the lines between them that report something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from gemini_companion.engine.compression.truncate import HEAD_SHARE, MINIMUM_OUTPUT_CHARACTERS, head_and_tail
+
+OutputShape: TypeAlias = Literal["text", "file", "listing", "search", "command"]
+"""What an output consists of; the same as `tools.tool.Shape`."""
+
+COMMAND_LINES: Final = 1_000
+"""Lines that are left of what a command put out."""
+
+LINE_CHARACTERS: Final = 2_000
+"""Characters that are left of a line, but in plain text."""
+
+REPORT_SHARE: Final = 0.15
+"""Share of the limit for lines from the middle that report errors and warnings."""
+
+REPORT_CHARACTERS: Final = 300
+"""Characters that are left of such a line."""
+
+_LIST_HEAD_SHARE: Final = 0.8
+"""The same as `HEAD_SHARE` for files, listings and matches, which are read from their beginning."""
+
+_LEAST_CHARACTERS: Final = 80
+"""A line is not cut to less than this."""
+
+_ERROR: Final = re.compile(
+    r"(?:error|exception)s?\b|\b(?:fail(?:ed|ures?|ing)?|fatal|panic(?:ked)?|traceback|critical|denied|killed)\b|^E  ",
+    re.IGNORECASE,
+)
+_WARNING: Final = re.compile(r"\b(?:warn(?:ings?)?|deprecated|deprecation\w{0,20})\b", re.IGNORECASE)
+
+
+class _Shown(NamedTuple):
+    """Lines that are left, as numbers from 0."""
+
+    head: int
+    tail: int
+    """Lines from here on."""
+    reports: tuple[int, ...] = ()
+    """Single ones between them."""
+
+
+def cut_output(whole: str, *, shape: OutputShape, limit: int, where: str) -> str | None:
+    """What is left of an output in at most `limit` characters; `None` if all of it may stay.
+
+    `where` is a sentence that says how the whole is read; what was left out is counted where it is missing. `limit` is
+    never taken as less than `MINIMUM_OUTPUT_CHARACTERS`. A command's output keeps at most `COMMAND_LINES` lines, of
+    which lines that report errors and warnings may be from its middle. Lines are cut at `LINE_CHARACTERS` but in text.
+    """
+    limit = max(limit, MINIMUM_OUTPUT_CHARACTERS)
+    if shape == "text":
+        return None if len(whole) <= limit else _if_shorter(head_and_tail(whole, where=where, limit=limit), limit)
+    lines = whole.split("\n")
+    most_lines = COMMAND_LINES if shape == "command" else len(lines)
+    if len(whole) <= limit and len(lines) <= most_lines and max(map(len, lines)) <= LINE_CHARACTERS:
+        return None
+    if len(lines) == 1 and len(whole) > limit:  # one line is no better than plain text
+        return _if_shorter(head_and_tail(whole, where=where, limit=limit), limit)
+    return _Cutting(lines, limit, most_lines, shape, where).text()
+
+
+def _if_shorter(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit]
+
+
+class _Cutting:
+    """One output that is being cut by lines."""
+
+    def __init__(self, lines: Sequence[str], limit: int, most_lines: int, shape: OutputShape, where: str) -> None:
+        self._lines = lines
+        self._shape = shape
+        self._where = where if len(where) <= limit // 2 else where[: limit // 2]
+        self._gap = len(_gap(len(lines))) + 1
+        opening = max(len(self._opening(len(lines), total)) for total in (len(lines), len(lines) + 1))
+        self._characters = max(0, limit - opening - self._gap)
+        self._line = max(_LEAST_CHARACTERS, min(LINE_CHARACTERS, self._characters // 8))
+        self._most_lines = max(2, most_lines - 2)
+        self._head_share = HEAD_SHARE if shape == "command" else _LIST_HEAD_SHARE
+
+    def text(self) -> str:
+        """The cut text."""
+        lines, shown = self._lines, self._ends(1.0)
+        if self._shape == "command":
+            shown = self._with_reports(shown)
+        kept = [*range(shown.head), *shown.reports, *range(shown.tail, len(lines))]
+        return self._opening(len(kept), len(lines)) + "\n".join(self._pieces(shown, kept))
+
+    def _opening(self, kept: int, total: int) -> str:
+        left = f"{kept:,} of {total:,} lines are shown" if kept < total else "long lines are cut"
+        return f"[Shortened: {left}. {self._where}]\n"
+
+    def _ends(self, share: float) -> _Shown:
+        """Head and tail that fit into a share of the room."""
+        lines, room = self._lines, int(self._characters * share)
+        most = int(self._most_lines * share)
+        head = self._fitting(lines, int(room * self._head_share), max(1, int(most * self._head_share)))
+        used = sum(self._cost(line) for line in lines[:head])
+        tail = self._fitting(lines[head:][::-1], room - used, max(1, most - head))
+        return _Shown(head, len(lines) - tail)
+
+    def _fitting(self, lines: Sequence[str], room: int, most: int) -> int:
+        """How many of the first lines fit."""
+        for number, line in enumerate(lines[:most]):
+            room -= self._cost(line)
+            if room < 0:
+                return number
+        return min(most, len(lines))
+
+    def _cost(self, line: str) -> int:
+        return min(len(line), self._line) + 1
+
+    def _with_reports(self, shown: _Shown) -> _Shown:
+        """The same, a little shorter, with lines that report something, errors first, as far as there is room."""
+        ranks = {number: _rank(self._lines[number]) for number in range(shown.head, shown.tail)}
+        if not any(ranks.values()):
+            return shown
+        shorter = self._ends(1 - REPORT_SHARE)
+        ranks |= {number: _rank(self._lines[number]) for number in range(shorter.head, shown.head)}
+        ranks |= {number: _rank(self._lines[number]) for number in range(shown.tail, shorter.tail)}
+        room, most = int(self._characters * REPORT_SHARE), int(self._most_lines * REPORT_SHARE)
+        taken: list[int] = []
+        for _, number in sorted((rank, number) for number, rank in ranks.items() if rank):
+            cost = min(len(self._lines[number]), REPORT_CHARACTERS) + 1 + self._gap
+            if cost > room or most < 2:
+                break
+            room, most = room - cost, most - 2
+            taken.append(number)
+        return shorter._replace(reports=tuple(sorted(taken)))
+
+    def _pieces(self, shown: _Shown, kept: Sequence[int]) -> Iterator[str]:
+        reports, expected = frozenset(shown.reports), 0
+        for number in kept:
+            if number > expected:
+                yield _gap(number - expected)
+            yield capped(self._lines[number], REPORT_CHARACTERS if number in reports else self._line)
+            expected = number + 1
+        if expected < len(self._lines):
+            yield _gap(len(self._lines) - expected)
+
+
+def capped(line: str, limit: int) -> str:
+    """A line of at most `limit` characters: its beginning and its end, with the number of those left out between."""
+    limit = max(limit, _LEAST_CHARACTERS)
+    if len(line) <= limit:
+        return line
+    room = limit - len(_hole(len(line)))
+    head = room // 2
+    tail = room - head
+    return f"{line[:head]}{_hole(len(line) - head - tail)}{line[len(line) - tail :]}"
+
+
+def _hole(missing: int) -> str:
+    return f" [… {missing:,} characters …] "
+
+
+def _gap(missing: int) -> str:
+    return f"[… {missing:,} {'line' if missing == 1 else 'lines'} left out …]"
+
+
+def _rank(line: str) -> int:
+    """1 for a line that reports an error, 2 for a warning, 0 for any other."""
+    beginning = line[:LINE_CHARACTERS]
+    return 1 if _ERROR.search(beginning) else 2 if _WARNING.search(beginning) else 0

@@ -1,0 +1,211 @@
+"""Which old outputs a view shows shortened: the newest stay whole, and it is done where it saves enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, NamedTuple
+
+from gemini_companion.engine.compression.prompt import describe_media, nested_media
+from gemini_companion.engine.compression.truncate import whole_text
+from gemini_companion.engine.history.compose import newest_results
+from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.entry import Cut
+from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, MeasureContent, Shape
+from gemini_companion.engine.history.masks import Masks, Place
+from gemini_companion.engine.history.part import media_of, response_of, response_text
+from gemini_companion.engine.history.tool_entries import Repeat
+from gemini_companion.engine.tool_output.cutting import capped
+
+PROTECTED_TOKENS: Final = 50_000
+"""Tokens of outputs, counted from the newest, that are never masked (Gemini CLI's number)."""
+
+LEAST_SAVED_TOKENS: Final = 30_000
+"""Masking breaks the provider's cache of what was sent, so it is done when it saves this much (Gemini CLI's number)."""
+
+LEAST_CHARACTERS: Final = 1_500
+"""Outputs that are shorter stay."""
+
+EXEMPT: Final = frozenset({"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode", "write_todos"})
+"""Tools whose outputs are the person's own words, or short and needed."""
+
+RECALL: Final = "recall"
+"""What was asked for once more stays whole for twice as long."""
+
+_HEAD_LINES: Final = 4
+_TAIL_LINES: Final = 8
+_LINE: Final = 120
+_PREVIEW: Final = 500
+
+ReferTo = Callable[[Item, int], str]
+"""How the model asks for a part again, by the item and the part's number: `recall(tool_call_id="…")`."""
+
+
+class _Candidate(NamedTuple):
+    item: Item
+    number: int
+    tokens: int
+
+
+def plan_masks(
+    items: Sequence[Item],
+    masks: Masks,
+    *,
+    measure: MeasureContent,
+    refer_to: ReferTo,
+    protected: int = PROTECTED_TOKENS,
+    least_saved: int = LEAST_SAVED_TOKENS,
+) -> tuple[Cut, ...]:
+    """The parts of a curated view to mask, oldest first; none while that would save less than `least_saved` tokens.
+
+    Function responses with their media, and media that a person attached, count from the newest; the one that does not
+    fit into `protected` tokens and all older ones are candidates. What the model has not answered yet is none. A result
+    that a newer one is shown as repeating stays as long as that one does.
+    """
+    candidates = _candidates(items, masks, measure, protected)
+    old = {(one.item.seq, one.number) for one in candidates}
+    needed = {
+        (repeat.of_seq, repeat.of_part)
+        for place, repeat in masks.repeats.items()
+        if place not in old and place not in masks.outputs
+    }
+    cuts: dict[Place, Cut] = {}
+    for item, number, tokens in reversed(candidates):  # what is repeated before what repeats it
+        place, reference = (item.seq, number), refer_to(item, number)
+        repeat = masks.repeats.get(place)
+        is_bare = repeat is not None and (repeat.of_seq, repeat.of_part) in cuts  # it would be whole from now on
+        cut = None if place in needed else _cut(item, number, tokens, measure, reference, even_if_longer=is_bare)
+        if cut is not None:
+            cuts[place] = cut
+    return tuple(cuts.values()) if sum(cut.tokens_saved for cut in cuts.values()) >= least_saved else ()
+
+
+def plan_repeats(
+    items: Sequence[Item], masks: Masks, names: Collection[str], *, measure: MeasureContent, refer_to: ReferTo
+) -> tuple[Repeat, ...]:
+    """The newest results of the tools `names` that say word for word what an earlier result in view says."""
+    fresh = [item for item in newest_results(items) if item.shape is Shape.RESULTS]
+    wanted: dict[tuple[str, str], tuple[Item, int]] = {}
+    for item in fresh:
+        for number, name, text in _texts(item):
+            if name in names and len(text) >= LEAST_CHARACTERS:
+                wanted.setdefault((name, text), (item, number))
+    if not wanted:
+        return ()
+    lengths = {len(text) for _, text in wanted}
+    first: dict[tuple[str, str], Place] = {}
+    repeats: list[Repeat] = []
+    for item in items:
+        if item.shape is not Shape.RESULTS or item.weight < LEAST_CHARACTERS:
+            continue
+        for number, name, text in _texts(item):
+            key, place = (name, text), (item.seq, number)
+            if len(text) not in lengths or key not in wanted or place in masks.outputs or place in masks.repeats:
+                continue
+            if key not in first:
+                first[key] = place
+            elif item in fresh:
+                repeats.append(_repeat(item, number, name, text, first[key], measure, refer_to))
+    return tuple(repeat for repeat in repeats if repeat.tokens_saved > 0)
+
+
+def _candidates(items: Sequence[Item], masks: Masks, measure: MeasureContent, protected: int) -> list[_Candidate]:
+    """Newest first."""
+    unsent = {item.seq for item in newest_results(items)}
+    found: list[_Candidate] = []
+    spent = 0
+    for item in reversed(items):
+        if item.compression_id is not None or item.kind in REPLACEMENT_KINDS or item.kind in ("ide", "filled"):
+            continue
+        if item.shape is Shape.RESULTS and spent + item.measure.tool_tokens <= protected:
+            spent += item.measure.tool_tokens
+            continue
+        for index in range(len(item.content.parts) - 1, -1, -1):
+            part, number = item.content.parts[index], item.part_number(index)
+            response = response_of(part)
+            if response is None and media_of(part) is None:
+                continue
+            tokens = measure(Content(role=item.content.role, parts=(part,))).tokens
+            spent += tokens
+            if spent <= protected or item.seq in unsent or (item.seq, number) in masks.outputs:
+                continue
+            name = response.get("name") if response is not None else None
+            if name in EXEMPT or (name == RECALL and spent <= 2 * protected):
+                continue
+            found.append(_Candidate(item, number, tokens))
+    return found
+
+
+def _cut(
+    item: Item, number: int, tokens: int, measure: MeasureContent, reference: str, *, even_if_longer: bool
+) -> Cut | None:
+    whole = item.original.parts[number]
+    response = response_of(whole)
+    if response is None:
+        text = f"[{describe_media(media_of(whole) or {}).strip('[]')}, no longer shown; {reference} brings it back]"
+        masked: Part = {"text": text}
+    else:
+        said, media = whole_text(response), nested_media(response)
+        if len(said) < LEAST_CHARACTERS and not media:
+            return None
+        text = _masked_text(said, media, reference)
+        fields = {key: value for key, value in response.items() if key != "parts"}
+        masked = {**whole, "functionResponse": {**fields, "response": {"output": text}}}
+    saved = tokens - measure(Content(role=item.content.role, parts=(masked,))).tokens
+    if saved <= 0 and not even_if_longer:
+        return None
+    return Cut(seq=item.seq, part=number, output=text, path="", tokens_saved=max(0, saved))
+
+
+def _masked_text(said: str, media: Sequence[str], reference: str) -> str:
+    shown = ", ".join((f"{len(said):,} characters", *media)) if said else ", ".join(media)
+    opening = f"[An earlier output of {shown}, shortened here. {reference} gives it back word for word.]\n"
+    return opening + preview(said)
+
+
+def preview(text: str) -> str:
+    """The first and the last lines of a text, about `_PREVIEW` characters in all."""
+    if len(text) <= _PREVIEW:
+        return text
+    first = text[: 8 * _PREVIEW].split("\n")[:_HEAD_LINES]
+    last = text[-8 * _PREVIEW :].split("\n")[-_TAIL_LINES:]
+    head = _within([capped(line, _LINE) for line in first], _PREVIEW // 3)
+    tail = _within([capped(line, _LINE) for line in last][::-1], _PREVIEW - _PREVIEW // 3)[::-1]
+    return "\n".join((*head, "[…]", *tail))
+
+
+def _within(lines: Sequence[str], room: int) -> list[str]:
+    kept: list[str] = []
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0 and kept:
+            break
+        kept.append(line)
+    return kept
+
+
+def _repeat(
+    item: Item, number: int, name: str, text: str, of: Place, measure: MeasureContent, refer_to: ReferTo
+) -> Repeat:
+    begins = capped(text.strip().partition("\n")[0], _LINE)
+    output = (
+        f"[Nothing has changed: word for word what {name} gave earlier in this conversation, where it still stands;"
+        f" {len(text):,} characters that begin: {begins}\n{refer_to(item, number)} repeats it here.]"
+    )
+    whole = item.content.parts[number]
+    shorter = {**whole, "functionResponse": {**(response_of(whole) or {}), "response": {"output": output}}}
+    before, after = (measure(Content(role="user", parts=(part,))).tokens for part in (whole, shorter))
+    return Repeat(seq=item.seq, part=number, of_seq=of[0], of_part=of[1], output=output, tokens_saved=before - after)
+
+
+def _texts(item: Item) -> list[tuple[int, str, str]]:
+    """Number, tool and text of the results of an item that are as they are in the log, and have no media."""
+    texts: list[tuple[int, str, str]] = []
+    for index, part in enumerate(item.content.parts):
+        number, response = item.part_number(index), response_of(part)
+        if response is None or response.get("parts"):
+            continue
+        said, was = response_text(response), response_of(item.original.parts[number])
+        name = response.get("name")
+        if said is not None and isinstance(name, str) and was is not None and response_text(was) == said:
+            texts.append((number, name, said))
+    return texts

@@ -1,0 +1,53 @@
+"""Which tools the model is told of."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gemini_companion.engine.history.tool_entries import Mode
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.services import Services
+from gemini_companion.tools.tool import Risk
+from gemini_companion.tools.web.tools import NAMES
+
+_HARMLESS: Final[frozenset[Risk]] = frozenset({"read", "question", "note"})
+"""What tools may do while the session plans, and in a workspace that is not trusted."""
+
+_OF_PLANNING: Final = frozenset({"exit_plan_mode"})
+"""Tools that mean nothing outside of the mode `plan`."""
+
+
+class Offering:
+    """The declarations of one session's requests, and their tokens. Equal offers are the same object."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._made: dict[frozenset[str], tuple[dict[str, Any], ...]] = {}
+
+    def declarations(self, choice: ModelChoice, mode: Mode) -> tuple[dict[str, Any], ...]:
+        """The function declarations for this model; none if it calls no tools, or if there is nothing to call."""
+        services = self._services
+        if services.ports is None or not choice.provider.capabilities.calls_tools:
+            return ()
+        if not services.settings().tools.enabled:
+            return ()
+        hidden = hidden_tools(services, mode)
+        if not choice.provider.capabilities.grounds:
+            hidden |= NAMES
+        if hidden not in self._made:
+            self._made[hidden] = services.tools.declarations(hidden)
+        return self._made[hidden]
+
+
+def hidden_tools(services: Services, mode: Mode) -> frozenset[str]:
+    """Names of the tools that the model is not told of: they could not do anything now."""
+    only_harmless = mode == "plan" or not services.trusted()
+    hidden = {tool.name for tool in services.tools if only_harmless and tool.risk not in _HARMLESS}
+    core = services.settings().tools.core
+    if core is not None:
+        hidden |= {
+            tool.name
+            for tool in services.tools
+            if tool.risk not in ("note", "question") and core.isdisjoint((tool.name, *tool.aliases))
+        }
+    return frozenset(hidden if mode == "plan" else hidden | (_OF_PLANNING & {tool.name for tool in services.tools}))

@@ -1,0 +1,181 @@
+"""The shapes of the tools' part of the protocol.
+
+Durations are milliseconds, times milliseconds since 1970 (UTC), paths absolute.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from gemini_companion.engine.history.tool_entries import ChangeKind, Mode, Todo, ToolRule
+from gemini_companion.tools.tool import Risk
+
+
+class _Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    pass
+
+
+class QuestionPart(_Result, frozen=True, kw_only=True):
+    """A piece of a command line, and what the rules say of it."""
+
+    text: str
+    decision: Literal["allow", "ask", "deny"]
+    reason: str = ""
+
+
+class ToolQuestion(_Result, frozen=True, kw_only=True):
+    """What a person is asked before a tool acts. All texts are for people."""
+
+    session_id: str
+    turn_id: str
+    tool_call_id: str
+    name: str
+    args: dict[str, Any]
+    title: str
+    """Verb and object: `Run npm test`."""
+    risk: Risk
+    path: str | None = None
+    """The file that would be changed."""
+    diff: str | None = None
+    """Unified, of that file."""
+    new_content: str | None = None
+    """The file's text as it would be, for a diff editor."""
+    command: str | None = None
+    """The whole line."""
+    parts: tuple[QuestionPart, ...] = ()
+    """Of the line, those that need the yes among them."""
+    cwd: str | None = None
+    sandbox: str = ""
+    """What holds the command back, or that nothing does."""
+    mode: Mode = "ask"
+    reason: str = ""
+    """Why it asks."""
+    warnings: tuple[str, ...] = ()
+    irreversible: str = ""
+    """What cannot be taken back; empty if everything can."""
+    rule: ToolRule | None = None
+    """What "for this session" and "always" would allow; absent where they are not offered."""
+    rule_text: str = ""
+    """The same in words."""
+    asked_at: int = 0
+
+
+class ModeResult(_Result, frozen=True, kw_only=True):
+    """The session's mode."""
+
+    session_id: str
+    mode: Mode
+
+
+class ToolInfo(_Result, frozen=True, kw_only=True):
+    """A tool that the model has."""
+
+    name: str
+    title: str
+    description: str
+    risk: Risk
+    decision: Literal["allow", "ask", "deny"]
+    """What would be decided of a plain call now."""
+
+
+class ToolList(_Result, frozen=True, kw_only=True):
+    """The tools of a session, and what its turn leaves open."""
+
+    mode: Mode
+    tools: tuple[ToolInfo, ...]
+    todos: tuple[Todo, ...] = ()
+    questions: tuple[ToolQuestion, ...] = ()
+    """Those that wait for an answer, oldest first."""
+    sandbox: str = ""
+    """What holds commands back here, or that nothing does."""
+
+
+class StoredRule(_Result, frozen=True, kw_only=True):
+    """A rule of consent, and where it comes from."""
+
+    rule: ToolRule
+    source: Literal["default", "user", "workspace", "editor", "session"]
+    rule_id: str | None = None
+    """By which a session's or the user's rule is taken back; absent for others."""
+    text: str = ""
+    """The same in words."""
+
+
+class RuleList(_Result, frozen=True, kw_only=True):
+    """The rules of consent in force, those that are asked first at the front."""
+
+    rules: tuple[StoredRule, ...]
+
+
+class BackgroundCommand(_Result, frozen=True, kw_only=True):
+    """A command that runs on after its call, or that did."""
+
+    tool_call_id: str
+    command: str
+    cwd: str
+    started_at: int
+    state: Literal["running", "exited", "stopped"]
+    exit_code: int | None = None
+    output: str = ""
+    """Its last lines."""
+
+
+class CommandList(_Result, frozen=True, kw_only=True):
+    """The session's commands that run, and background ones that ended."""
+
+    commands: tuple[BackgroundCommand, ...]
+
+
+class StopResult(_Result, frozen=True, kw_only=True):
+    """Whether there was something to stop."""
+
+    stopped: bool
+
+
+class Change(_Result, frozen=True, kw_only=True):
+    """What a turn did to a file, from its first to its last change in that turn."""
+
+    turn_id: str
+    path: str
+    kind: ChangeKind
+    added: int
+    """Lines."""
+    removed: int
+    """Lines."""
+    diff: str
+    """Unified; empty for what is no text."""
+    from_path: str | None = None
+    state: Literal["made", "reverted", "kept"] = "made"
+    """`kept`: the person said so; it is not counted any more, and can still be taken back."""
+    can_revert: bool = True
+    reason: str = ""
+    """Why it cannot be taken back."""
+    by_command: bool = False
+    hunks: int = 0
+    """Number of places in `diff`, which `gemini/changes/revert` can name from 0."""
+
+
+class ChangeList(_Result, frozen=True, kw_only=True):
+    """The files that turns changed, newest turn first."""
+
+    changes: tuple[Change, ...]
+    note: str = ""
+    """What is not among them, such as what commands did outside the workspace."""
+
+
+class Conflict(_Result, frozen=True, kw_only=True):
+    """A file that was left as it is, and why."""
+
+    path: str
+    reason: str
+
+
+class RevertResult(_Result, frozen=True, kw_only=True):
+    """What was put back."""
+
+    reverted: tuple[str, ...]
+    conflicts: tuple[Conflict, ...]
+    change_id: str | None = None
+    """The revert itself, which can be taken back in turn."""

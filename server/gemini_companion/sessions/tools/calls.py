@@ -1,0 +1,317 @@
+"""One call of a tool, from what the model wrote to its result. Whatever happens, there is a result."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias, cast
+
+import msgspec
+
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.part import call_of
+from gemini_companion.engine.history.tool_entries import CallRecord, ToolCallEntry, ToolOutcome
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
+from gemini_companion.sessions.tools.grounding import grounding_of
+from gemini_companion.sessions.tools.judging import readable_unasked
+from gemini_companion.sessions.tools.memory import MemoryOfSession
+from gemini_companion.sessions.tools.notes import NotesOfSession
+from gemini_companion.sessions.tools.progress import Progress
+from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.tools.tool import Proposal, Tool, ToolCall, ToolContext, ToolOutput, ToolRefusal
+from gemini_companion.tools.workspace.changing import Change, corrected
+
+logger = logging.getLogger(__name__)
+
+_MOST_EDITS: Final = 8
+"""How often a person can give a call other arguments."""
+
+_BOUNDED: Final = frozenset({"read", "edit", "note"})
+"""Risks of tools that get `Tooling.limit_seconds`; the others wait for people, processes, networks."""
+
+ACTING: Final = frozenset({"edit", "command", "network"})
+"""Risks of tools that leave something behind: what they began stands in the log before they begin."""
+
+BY_USER: Final = "Interrupted by the user before it ended."
+BY_END: Final = "Interrupted: the daemon ended before this call did."
+NOT_BEGUN: Final = "Interrupted before it began: nothing was done."
+
+Response: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """A call as it stands in an answer, with our id."""
+
+    call: ToolCall
+    wire_id: str | None
+    """The model's own id; it may be missing or repeated."""
+    fault: str = ""
+    """What is wrong with the call itself, for the model."""
+
+    @property
+    def key(self) -> str:
+        """Equal for calls of one tool with equal arguments."""
+        return f"{self.call.name} {msgspec.json.encode(self.call.args, order='sorted').decode()}"
+
+    def result(self, response: Response, media: tuple[Part, ...] = ()) -> Part:
+        """The function response that answers it."""
+        fields: dict[str, Any] = {} if self.wire_id is None else {"id": self.wire_id}
+        fields |= {"name": self.call.name, "response": response}
+        return {"functionResponse": {**fields, "parts": list(media)} if media else fields}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A call with its result."""
+
+    called: Called
+    part: Part
+    record: CallRecord
+    acted: bool = False
+    """It ran, and is one that leaves something behind."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Setting:
+    """What the calls of one turn are made in."""
+
+    session: Session
+    client: Client
+    turn_id: str
+    tooling: Tooling
+    roots: tuple[str, ...] = ()
+    named_by_person: frozenset[str] = frozenset()
+
+    def context(self, call_id: str, progress: Callable[[str], None]) -> ToolContext:
+        """The context of one call, as of now."""
+        session, editor_of = self.session, self.tooling.editor_of
+        ports = session.services.ports
+        if ports is None:
+            raise ToolRefusal("There are no tools here.")
+        if editor_of is not None:
+            ports = replace(ports, editor=editor_of(session, self.client, call_id))
+        ports = replace(
+            ports,
+            notes=NotesOfSession(session, self.turn_id),
+            memory=MemoryOfSession(session),
+            grounding=grounding_of(session),
+        )
+        return ToolContext(
+            call_id=call_id,
+            turn_id=self.turn_id,
+            session_id=session.session_id,
+            roots=self.roots,
+            trusted=session.services.trusted(),
+            mode=session.mode,
+            ports=ports,
+            progress=progress,
+            named_by_person=self.named_by_person,
+            client_id=self.client.client_id,
+            options=self.tooling.options(),
+            may_show=readable_unasked(session, self.roots),
+        )
+
+
+def called_in(parts: Iterable[Part], new_id: Callable[[str], str]) -> list[Called]:
+    """The calls in an answer, each with an id of ours."""
+    return [_called(wire, new_id("call")) for part in parts if (wire := call_of(part)) is not None]
+
+
+def _called(wire: Mapping[str, Any], call_id: str) -> Called:
+    name, given, args = wire.get("name"), wire.get("id"), wire.get("args")
+    is_right = args is None or isinstance(args, dict)
+    return Called(
+        call=ToolCall(
+            call_id=call_id,
+            name=name if isinstance(name, str) else "",
+            args=cast("dict[str, Any]", args) if isinstance(args, dict) else {},
+        ),
+        wire_id=given if isinstance(given, str) and given else None,
+        fault="" if is_right else "The arguments must be one JSON object. Call it again with one.",
+    )
+
+
+class CallRun:
+    """One call under way."""
+
+    def __init__(self, called: Called, setting: Setting) -> None:
+        self.called = called
+        self.has_begun = False
+        """The tool runs, or ran."""
+        self._setting = setting
+        self._acting = False
+        self._consent = ""
+        self._note = ""
+        self._edited: dict[str, Any] | None = None
+        self._has_ended = False
+        self._seconds = 0.0
+        self._title = ""
+        self._args: dict[str, Any] = dict(called.call.args)
+
+    def announce(self) -> None:
+        """Tell that it waits for its turn."""
+        self._emit_started("waiting")
+
+    async def run(self) -> Ended:
+        """Run it to its result. Raises nothing but `CancelledError`."""
+        try:
+            output, response, media = await self._run(self._tool())
+        except ToolRefusal as refusal:
+            return self._end(refusal.outcome, {"error": refusal.message}, summary=_first_line(refusal.message))
+        except (Exception, asyncio.CancelledError) as defect:
+            if _is_stopped(defect):
+                raise
+            logger.exception("The tool %r raised", self.called.call.name[:80])
+            message = f"The tool failed because of an error of its own ({type(defect).__name__}), not of the call."
+            return self._end("failed", {"error": message}, summary=f"internal error ({type(defect).__name__})")
+        return self._end(
+            output.outcome if output.error is None or output.outcome != "ok" else "failed",
+            response,
+            media,
+            summary=output.summary or _first_line(output.error or ""),
+        )
+
+    def interrupted(self, message: str) -> Ended:
+        """Its result where it was stopped."""
+        return self._end("interrupted", {"error": message if self.has_begun else NOT_BEGUN}, summary="interrupted")
+
+    def _tool(self) -> Tool[Any]:
+        tool = self._setting.session.services.tools.find(self.called.call.name)
+        if self.called.fault:
+            raise ToolRefusal(self.called.fault)
+        return tool
+
+    async def _run(self, tool: Tool[Any]) -> tuple[ToolOutput, Response, tuple[Part, ...]]:
+        setting = self._setting
+        progress = Progress(lambda text: self._emit(ToolCallProgress(tool_call_id=self._id, output=text)))
+        context = setting.context(self._id, progress.add)
+        tool, args, proposal = await self._agreed(tool, context)
+        self._acting = tool.risk in ACTING
+        call = msgspec.structs.replace(self.called.call, args=self._args)
+        if self._acting:
+            await setting.session.append(self._draft("running"))
+        recorded = setting.tooling.changes.recorded(setting.session, tool, proposal, context)
+        started = setting.session.services.clock.monotonic()
+        try:
+            async with recorded if tool.risk in ("edit", "command") else nullcontext():
+                self.has_begun = True
+                self._emit_started("running")
+                output = await self._limited(tool, tool.run(args, proposal, context))
+        finally:
+            progress.close()
+            self._seconds = setting.session.services.clock.monotonic() - started
+            if self._acting:
+                setting.session.write_later(self._draft("ended"))
+        response, media = await setting.tooling.outputs.shape(setting.session, tool, call, output)
+        if self._note:
+            response = {**response, "note": self._note}
+        return output, response, media
+
+    async def _agreed(self, tool: Tool[Any], context: ToolContext) -> tuple[Tool[Any], Any, Proposal]:
+        """Tool, arguments and proposal that may go ahead. Raises `ToolRefusal`.
+
+        Edited arguments pass every check again; so does a corrected text, which is written as a whole.
+        """
+        setting = self._setting
+        for _ in range(_MOST_EDITS):
+            args = setting.session.services.tools.decode(tool, self._args)
+            context.mode, context.trusted = setting.session.mode, setting.session.services.trusted()
+            proposal = await self._limited(tool, tool.propose(args, context))
+            self._title = proposal.title
+            call = msgspec.structs.replace(self.called.call, args=self._args)
+            decided = await setting.tooling.consent.decide(
+                setting.session, setting.client, call, tool, proposal, context
+            )
+            self._consent, self._note = decided.consent, decided.note or self._note
+            if decided.edited_content is not None and isinstance(proposal.state, Change):
+                tool = setting.session.services.tools.find("write_file")
+                self._args, self._note = corrected(proposal, decided.edited_content)
+                self._edited = self._args
+            elif decided.edited_args is not None:
+                if dict(decided.edited_args) != self._args:
+                    self._args = self._edited = dict(decided.edited_args)
+            elif decided.allowed:
+                return tool, args, proposal
+            else:
+                raise ToolRefusal(decided.refusal or "Not done: consent was not given.", outcome="declined")
+        raise ToolRefusal("Not done: its arguments were changed too often.", outcome="declined")
+
+    async def _limited(self, tool: Tool[Any], work: Any) -> Any:
+        seconds = self._setting.tooling.limit_seconds
+        if tool.risk not in _BOUNDED:
+            return await work
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await work
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise ToolRefusal(f"It took longer than {seconds:g} seconds and was stopped.", outcome="timedOut") from None
+
+    @property
+    def _id(self) -> str:
+        return self.called.call.call_id
+
+    def _draft(self, state: Any) -> Draft:
+        stamp, setting, call = self._setting.session.stamp(), self._setting, self.called.call
+        args = self._args
+        return lambda seq: ToolCallEntry(
+            **stamp, seq=seq, turn_id=setting.turn_id, call_id=call.call_id, name=call.name, args=args, state=state
+        )
+
+    def _end(
+        self, outcome: ToolOutcome, response: Response, media: tuple[Part, ...] = (), *, summary: str = ""
+    ) -> Ended:
+        record = CallRecord(
+            call_id=self._id,
+            name=self.called.call.name,
+            outcome=outcome,
+            summary=summary,
+            duration_ms=max(0, round(self._seconds * 1000)),
+            edited_args=self._edited,
+            consent=self._consent,
+        )
+        if not self._has_ended:  # one that does not let itself be stopped may come late
+            self._has_ended = True
+            self._setting.session.emit(
+                ToolCallCompleted(
+                    tool_call_id=self._id,
+                    outcome=outcome,
+                    summary=summary,
+                    duration_ms=record.duration_ms,
+                    consent=self._consent,
+                ),
+                self._setting.turn_id,
+            )
+        part = self.called.result(response, media)
+        return Ended(called=self.called, part=part, record=record, acted=self.has_begun and self._acting)
+
+    def _emit_started(self, state: Any) -> None:
+        self._emit(
+            ToolCallStarted(
+                tool_call_id=self._id, name=self.called.call.name, args=self._args, title=self._title, state=state
+            )
+        )
+
+    def _emit(self, event: Any) -> None:
+        if self._has_ended:
+            return
+        self._setting.session.emit(event, self._setting.turn_id)
+
+
+def _is_stopped(error: BaseException) -> bool:
+    """Whether the call was cancelled from outside; a tool may also raise such an error by itself."""
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+
+
+def _first_line(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= 120 else line[:119] + "…"

@@ -1,0 +1,253 @@
+"""The record of what calls do to files: what was there is durable before a call begins, what is there once it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange
+from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.tools.changes_commands import CommandRecord
+from gemini_companion.sessions.tools.changes_noticed import Scan
+from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes
+from gemini_companion.sessions.tools.changes_versions import Look, Version, caught_up, kept, look, on_disk, version_of
+from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolRefusal
+
+logger = logging.getLogger(__name__)
+
+
+class FileChanges:
+    """Records the changes of calls; see `Changes`. `scan` looks at the workspace around commands."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+
+    def recorded(
+        self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext
+    ) -> AbstractAsyncContextManager[object]:
+        """Around a call that may change files; see `Changes.recorded`."""
+        if tool.risk == "command":
+            return self._around_command(session, context)
+        return self._around_edit(session, proposal, context)
+
+    @asynccontextmanager
+    async def _around_command(self, session: Session, context: ToolContext) -> AsyncGenerator[None]:
+        record = await CommandRecord.begin(session, context, self._scan)
+        try:
+            yield
+        finally:
+            await _to_its_end(record.end())
+
+    @asynccontextmanager
+    async def _around_edit(self, session: Session, proposal: Proposal, context: ToolContext) -> AsyncGenerator[None]:
+        paths = list(dict.fromkeys(touched.path for touched in proposal.touched if touched.how != "read"))
+        if not paths:
+            yield
+            return
+        await settle(session, context)
+        record = await _EditRecord.begin(session, paths, proposal, context)
+        try:
+            yield
+        except asyncio.CancelledError:
+            await _to_its_end(record.end(was_cut=True))
+            raise
+        except BaseException:
+            await _to_its_end(record.end())
+            raise
+        await _to_its_end(record.end())
+
+
+class _EditRecord:
+    """One call that changes files, from before it to after it."""
+
+    def __init__(self, session: Session, context: ToolContext, change_id: str, before: dict[str, Look]) -> None:
+        self._session = session
+        self._context = context
+        self._change_id = change_id
+        self._before = before
+
+    @classmethod
+    async def begin(
+        cls, session: Session, paths: Sequence[str], proposal: Proposal, context: ToolContext
+    ) -> _EditRecord:
+        """Keep what is there. Raises `ToolRefusal` if that cannot be kept."""
+        ports = context.ports
+        before = {path: await look(path, ports.files, context.roots, ports.editor) for path in paths}
+        expected = {path: _expected(proposal, path, seen) for path, seen in before.items()}
+        record = cls(session, context, session.services.new_id("change"), before)
+        changes = [
+            FileChange(
+                path=path,
+                kind="created" if seen.shown is None else "changed",
+                before=_noted(seen.disk),
+                unsaved=_noted(seen.unsaved),
+                after=_noted(after),
+            )
+            for (path, seen), after in zip(before.items(), expected.values(), strict=True)
+        ]
+        versions = kept([*(each for seen in before.values() for each in seen.versions), *expected.values()])
+        try:
+            await session.services.store.versions.save(session.session_id, context.turn_id, versions)
+            await session.append(record._draft(changes, is_done=False))
+        except CompanionError as fault:
+            raise ToolRefusal(
+                "Not done, nothing was changed: what is there now could not be kept, so the change could not be taken"
+                f" back. {fault.message_with_hint}"
+            ) from fault
+        return record
+
+    async def end(self, *, was_cut: bool = False) -> None:
+        """Keep what is there now. Where the call was cut short and nothing has changed yet, the change stays open: a
+        thread may still be writing.
+        """
+        session, ports = self._session, self._context.ports
+        after: dict[str, Look] = {}
+        for path, before in self._before.items():
+            try:
+                now = await look(path, ports.files, self._context.roots, ports.editor)
+                after[path] = caught_up(before, now)
+            except ToolRefusal as refusal:
+                logger.warning("What a call left of a file cannot be read: %s", refusal.message)
+                return  # it stays open and is settled when it can be read
+        changes = await _differences(self._before, after)
+        if was_cut and not changes:
+            return
+        await finish(session, self._draft(changes, is_done=True), self._context.turn_id, after.values())
+        if changes:
+            await emit_changes(session, [change.path for change in changes], self._context.turn_id)
+
+    def _draft(self, changes: Sequence[FileChange], *, is_done: bool) -> Draft:
+        stamp, context, change_id = self._session.stamp(), self._context, self._change_id
+        return lambda seq: ChangeEntry(
+            **stamp,
+            seq=seq,
+            turn_id=context.turn_id,
+            change_id=change_id,
+            changes=tuple(changes),
+            call_id=context.call_id,
+            is_done=is_done,
+        )
+
+
+async def settle(session: Session, context: ToolContext) -> None:
+    """Close the changes that were cut short, by what is on the disk now. To be called where none is under way."""
+    for entry in session.tools_state.changes.open:
+        changes: list[FileChange] = []
+        looks: list[Look] = []
+        try:
+            for change in entry.changes:
+                now = await look(change.path, context.ports.files, context.roots, context.ports.editor)
+                looks.append(now)
+                if (found := _settled(change, now, is_revert=bool(entry.reverts))) is not None:
+                    changes.append(found)
+        except ToolRefusal:
+            continue  # the folder may be closed now
+        stamp = session.stamp()
+        done = msgspec.structs.replace(entry, **stamp, changes=tuple(changes), is_done=True)
+        if entry.reverts:  # only what was put back is taken back
+            unchanged = {change.path for change in entry.changes if change.old == change.new}
+            paths = tuple(path for path in entry.paths if path in {*unchanged, *(each.path for each in changes)})
+            done = msgspec.structs.replace(done, reverts=entry.reverts if paths else (), paths=paths)
+        await finish(session, lambda seq, done=done: msgspec.structs.replace(done, seq=seq), entry.turn_id, looks)
+
+
+async def finish(session: Session, draft: Draft, turn_id: str, looks: Iterable[Look]) -> None:
+    """Keep what is there after a change, and say in the log that it is done. A fault is logged: the change happened."""
+    try:
+        versions = kept(version for seen in looks for version in seen.versions)
+        await session.services.store.versions.save(session.session_id, turn_id, versions)
+    except CompanionError as fault:
+        logger.warning("What a change left could not be kept: %s", fault.message)
+    try:
+        await session.append(draft)
+    except CompanionError as fault:
+        logger.warning("A change could not be noted as done: %s", fault.message)
+        session.write_later(draft)
+
+
+def _settled(change: FileChange, now: Look, *, is_revert: bool) -> FileChange | None:
+    """What became of a change that was cut short; `None` if it never happened."""
+    shown = _noted(now.shown)
+    if _is_same(shown, change.old):
+        return None
+    if is_revert or change.new is not None:
+        return change  # as foreseen, or changed since: three-way tells these apart
+    return msgspec.structs.replace(change, kind=_kind(change.old, shown), after=shown, unsaved_after=None)
+
+
+def _expected(proposal: Proposal, path: str, seen: Look) -> Version | None:
+    """What a file will be, where the proposal says so."""
+    if proposal.path != path or proposal.new_content is None:
+        return None
+    return version_of(on_disk(proposal.new_content, seen.shown), seen.disk.mode if seen.disk else 0o644)
+
+
+async def _differences(before: dict[str, Look], after: dict[str, Look]) -> list[FileChange]:
+    changed = [path for path, seen in before.items() if not _is_same(_noted(seen.shown), _noted(after[path].shown))]
+    gone = {path for path in changed if after[path].shown is None}
+    found: list[FileChange] = []
+    renamed: set[str] = set()
+    for path in changed:
+        if path in gone:
+            continue
+        old, new = before[path], after[path]
+        source = None
+        if old.shown is None and new.disk is not None:
+            same = (each for each in gone - renamed if _digest(before[each]) == new.disk.digest != "")
+            source = next(same, None)
+        if source is not None:
+            renamed.add(source)
+            old = before[source]
+        found.append(await _change(path, old, new, from_path=source))
+    found += [await _change(path, before[path], after[path]) for path in changed if path in gone - renamed]
+    return found
+
+
+async def _change(path: str, old: Look, new: Look, *, from_path: str | None = None) -> FileChange:
+    added, removed = await counted(old.shown and old.shown.data, new.shown and new.shown.data)
+    return FileChange(
+        path=path,
+        kind="renamed" if from_path else _kind(old.shown, new.shown),
+        from_path=from_path,
+        before=_noted(old.disk),
+        after=_noted(new.disk),
+        unsaved=_noted(old.unsaved),
+        unsaved_after=_noted(new.unsaved),
+        added=added,
+        removed=removed,
+    )
+
+
+def _kind(old: object, new: object) -> Any:
+    return "created" if old is None else "deleted" if new is None else "changed"
+
+
+def _noted(version: Version | None) -> Any:
+    return None if version is None else version.noted
+
+
+def _digest(seen: Look) -> str | None:
+    return None if seen.shown is None else seen.shown.digest
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two noted versions, or their lack, are the same."""
+    if one is None or other is None:
+        return one is other
+    return (one.digest, one.size, one.mode) == (other.digest, other.size, other.mode)
+
+
+async def _to_its_end(work: Any) -> None:
+    """Do it whole, even if the turn is stopped meanwhile."""
+    task = asyncio.create_task(work, name="recording a change")
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task}, timeout=1.0)
+        raise

@@ -1,0 +1,71 @@
+"""How much turns changed: lines added and removed, of one change and of the whole session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gemini_companion.engine.changes.text import difference
+from gemini_companion.engine.errors import StorageFault
+from gemini_companion.engine.history.change_record import FileRecord
+from gemini_companion.engine.history.tool_entries import FileVersion
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.tool_events import ChangesChanged
+
+
+class Loaded(NamedTuple):
+    """The bytes of a version."""
+
+    data: bytes | None
+    """`None` where there is no file, or where `problem` says why the bytes are not there."""
+    problem: str = ""
+
+
+async def load_version(session: Session, version: FileVersion | None) -> Loaded:
+    """The bytes of a version of a file, or why they are not to be had, for people."""
+    if version is None:
+        return Loaded(None)
+    if not version.is_kept:
+        return Loaded(None, "What it was before was not kept.")
+    try:
+        data = await session.services.store.versions.load(version.digest)
+    except StorageFault as fault:
+        return Loaded(None, fault.message)
+    return Loaded(data, "" if data is not None else "What it was before is no longer kept: there was no more room.")
+
+
+async def counted(old: bytes | None, new: bytes | None) -> tuple[int, int]:
+    """Lines added and removed."""
+    found = await asyncio.to_thread(difference, old, new, "")
+    return found.added, found.removed
+
+
+async def emit_changes(session: Session, paths: Iterable[str], turn_id: str | None = None) -> None:
+    """Tell that files were changed, or put back."""
+    records = [record for record in session.tools_state.changes.files() if record.state == "made"]
+    numbers = [await _lines(session, record) for record in records]
+    session.emit(
+        ChangesChanged(
+            files=len({record.path for record in records}),
+            added=sum(added for added, _ in numbers),
+            removed=sum(removed for _, removed in numbers),
+            paths=tuple(dict.fromkeys(paths)),
+        ),
+        turn_id,
+    )
+
+
+async def _lines(session: Session, record: FileRecord) -> tuple[int, int]:
+    """Lines that a turn added and removed in a file, first to last."""
+    if len(record.steps) == 1:
+        return record.steps[0].change.added, record.steps[0].change.removed
+    known = session.tools_state.changes.counted
+    key = (record.before.digest if record.before else "-", record.after.digest if record.after else "-")
+    if key not in known:
+        old, new = await load_version(session, record.before), await load_version(session, record.after)
+        if old.problem or new.problem:
+            changes = [step.change for step in record.steps]
+            return sum(change.added for change in changes), sum(change.removed for change in changes)
+        known[key] = await counted(old.data, new.data)
+    return known[key]

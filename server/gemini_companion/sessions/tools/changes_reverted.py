@@ -1,0 +1,332 @@
+"""Putting files back as they were: planned whole, kept, then written, each file only if it is as it was looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from gemini_companion.engine.changes.merging import without_hunks
+from gemini_companion.engine.changes.plan import Conflict as Clash
+from gemini_companion.engine.changes.plan import State, digests_of, paths_of, plan
+from gemini_companion.engine.errors import InvalidInput, StorageFault
+from gemini_companion.engine.history.change_record import ChangeRecord, Step
+from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange, KeptEntry
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.tool_results import Conflict, RevertResult
+from gemini_companion.sessions.tools.changes import settle
+from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, load_version
+from gemini_companion.sessions.tools.changes_versions import Look, Version, kept, look, text_of, version_of
+from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.tools.ports import EditorPort, FileSystem
+from gemini_companion.tools.tool import ToolContext, ToolRefusal
+
+_LABEL: Final = "Take back the model's changes"
+
+
+class RevertWish(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be put back; see `RevertParams`."""
+
+    turn_id: str | None = None
+    path: str | None = None
+    since: str | None = None
+    hunks: tuple[int, ...] | None = None
+    change_id: str | None = None
+    dry_run: bool = False
+
+
+async def revert(session: Session, client: Client, tooling: Tooling, wish: RevertWish) -> RevertResult:
+    """Put files back. What conflicts stays as it is and is told; nothing is written for it.
+
+    Raises `InvalidInput` for what there is not, and while a turn runs: its model works with the files as they are.
+    """
+    if not session.lane.is_idle:
+        raise InvalidInput(
+            "The model is at work, and files are not taken away under it.",
+            hint="Stop the turn, or wait for its end, then try again.",
+        )
+    context = await context_of(session, client, tooling)
+    change_id = session.services.new_id("change")
+
+    async def run(job: Job[RevertResult]) -> RevertResult:
+        work = asyncio.create_task(_revert(session, context, wish, change_id), name="putting files back")
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await asyncio.wait({work})  # half of it would be worse than the wait
+            raise
+
+    job = Job("turn", change_id, run, client=client.client_id)
+    session.lane.submit(job)
+    return await job.wait(client.client_id)
+
+
+async def keep(session: Session, path: str | None) -> None:
+    """Note that the person wants what was changed, in one file or in all. Raises `StorageFault`, `SessionBusy`."""
+    steps = [step for step in session.tools_state.changes.steps() if path in (None, step.change.path)]
+    if not steps:
+        return
+    stamp = session.stamp()
+    ids = tuple(dict.fromkeys(step.change_id for step in steps))
+    paths = () if path is None else (path,)
+    await session.append(lambda seq: KeptEntry(**stamp, seq=seq, change_ids=ids, paths=paths))
+    await emit_changes(session, paths or [step.change.path for step in steps])
+
+
+async def context_of(session: Session, client: Client, tooling: Tooling) -> ToolContext:
+    """What files are reached through for a client. Raises `InvalidInput` where there are none."""
+    services = session.services
+    if services.ports is None:
+        raise InvalidInput("There are no files here.")
+    ports = services.ports
+    if tooling.editor_of is not None:
+        ports = replace(ports, editor=tooling.editor_of(session, client, ""))
+    folders = client.folders or session.meta.workspace_folders
+    return ToolContext(
+        call_id="",
+        turn_id="",
+        session_id=session.session_id,
+        roots=await asyncio.to_thread(lambda: tuple(dict.fromkeys(map(os.path.realpath, folders)))),
+        trusted=services.trusted(),
+        mode=session.tools_state.mode,
+        ports=ports,
+        client_id=client.client_id,
+    )
+
+
+async def _revert(session: Session, context: ToolContext, wish: RevertWish, change_id: str) -> RevertResult:
+    await settle(session, context)
+    record = session.tools_state.changes
+    chosen = await _hunk_step(session, record, wish) if wish.hunks is not None else _chosen(record, wish)
+    looks, clashes = await _look_at(chosen, context)
+    chosen = [step for step in chosen if all(path in looks for path in paths_of([step]))]
+    versions = await _versions(session, chosen)
+    now = {path: _state(seen) for path, seen in looks.items()}
+    planned = await asyncio.to_thread(plan, chosen, now, versions)
+    clashes += planned.conflicts
+    done, taken = planned.results, planned.taken
+    if wish.dry_run or not taken:
+        return _result(taken, clashes, None)
+    work = _Revert(session, context, change_id, looks, is_partial=wish.hunks is not None)
+    await work.begin(taken, done)
+    failed = await work.write(done)
+    clashes += failed
+    unwritten = {clash.path for clash in failed}
+    taken = tuple(step for step in taken if not unwritten.intersection(paths_of([step])))
+    await work.end(taken, {path: state for path, state in done.items() if path not in unwritten})
+    return _result(taken, clashes, change_id if taken else None)
+
+
+class _Revert:
+    """A revert, from what is kept before it to what stands in the log after it."""
+
+    def __init__(
+        self, session: Session, context: ToolContext, change_id: str, looks: dict[str, Look], *, is_partial: bool
+    ) -> None:
+        self._session = session
+        self._files: FileSystem = context.ports.files
+        self._editor: EditorPort = context.ports.editor
+        self._change_id = change_id
+        self._turn_id = ""
+        self._looks = looks
+        self._is_partial = is_partial
+
+    async def begin(self, taken: Sequence[Step], results: dict[str, State | None]) -> None:
+        """Keep what is there now and what is to be there. Raises `StorageFault`, with nothing changed."""
+        versions: list[Version | None] = [seen.shown for seen in self._looks.values()]
+        versions += [version_of(state.data, state.mode) for state in results.values() if state is not None]
+        self._turn_id = taken[0].turn_id
+        await self._session.services.store.versions.save(self._session.session_id, self._turn_id, kept(versions))
+        await self._session.append(await self._draft(taken, results, is_done=False))
+
+    async def end(self, taken: Sequence[Step], results: dict[str, State | None]) -> None:
+        """Say in the log what was done."""
+        draft = await self._draft(taken, results, is_done=True)
+        try:
+            await self._session.append(draft)
+        except StorageFault:
+            self._session.write_later(draft)
+        await emit_changes(self._session, [step.change.path for step in taken])
+
+    async def write(self, results: dict[str, State | None]) -> list[Clash]:
+        """Write the files: those that are there first, then those that go. Returns what could not be written."""
+        failed: list[Clash] = []
+        for path, state in sorted(results.items(), key=lambda item: item[1] is None):
+            if failed and state is None:
+                failed.append(Clash(path, "It was left: another file of the same change could not be written."))
+                continue
+            try:
+                await self._write(self._looks[path], state)
+            except ToolRefusal as refusal:
+                failed.append(Clash(path, refusal.message))
+        return failed
+
+    async def _write(self, seen: Look, state: State | None) -> None:
+        place, disk = seen.place, seen.disk
+        if state is None:
+            if seen.unsaved is not None:
+                raise ToolRefusal(f"{place.shown} has unsaved edits in the editor. It was not deleted.")
+            if disk is not None:
+                await self._files.delete(place, expected=disk.digest)
+            return
+        if seen.is_open and seen.shown is not None and seen.shown.data != state.data:
+            text = text_of(state.data)
+            if text is not None and await self._editor.apply_edit(place.path, text, _LABEL):
+                return
+            if seen.unsaved is not None:
+                raise ToolRefusal(f"{place.shown} has unsaved edits in the editor, which did not take the change.")
+        if seen.unsaved is None and (disk is None or (disk.data, disk.mode) != state):
+            expected = disk.digest if disk is not None else None
+            await self._files.write(place, state.data, expected=expected, mode=state.mode)
+
+    async def _draft(self, taken: Sequence[Step], results: dict[str, State | None], *, is_done: bool) -> Draft:
+        if self._is_partial:
+            changes = [_reversed(step) for step in taken]
+        else:
+            # what stands as it should already is named too: it counts as taken back
+            paths = [*results, *(path for path in paths_of(taken) if path not in results)]
+            changes = [await self._change(path, results) for path in dict.fromkeys(paths)]
+        stamp, change_id = self._session.stamp(), self._change_id
+        reverts = () if self._is_partial else tuple(dict.fromkeys(step.change_id for step in taken))
+        named = () if self._is_partial else tuple(dict.fromkeys(step.change.path for step in taken))
+        return lambda seq: ChangeEntry(
+            **stamp,
+            seq=seq,
+            turn_id=self._turn_id,
+            change_id=change_id,
+            changes=tuple(changes),
+            is_done=is_done,
+            reverts=reverts,
+            paths=named,
+        )
+
+    async def _change(self, path: str, results: dict[str, State | None]) -> FileChange:
+        seen = self._looks[path]
+        old = seen.shown
+        state = results[path] if path in results else _state(seen)
+        new = None if state is None else version_of(state.data, state.mode)
+        added, removed = await counted(old and old.data, new and new.data)
+        return FileChange(
+            path=path,
+            kind="created" if old is None else "deleted" if new is None else "changed",
+            before=None if old is None else old.noted,
+            after=None if new is None else new.noted,
+            added=added,
+            removed=removed,
+        )
+
+
+def _chosen(record: ChangeRecord, wish: RevertWish) -> list[Step]:
+    """The steps that are meant, newest first. Raises `InvalidInput` if there are none."""
+    if wish.change_id is not None:
+        entry = record.entries.get(wish.change_id)
+        if entry is None:
+            raise InvalidInput("There is no change with this id.", path="$.changeId")
+        gone = record.taken_back()
+        own = [Step(entry.change_id, entry.turn_id, change, entry.by_command) for change in entry.changes]
+        found = [step for step in reversed(own) if step.place not in gone]
+    else:
+        found = list(record.steps())[::-1]
+        if wish.since is not None:
+            turns = list(dict.fromkeys(entry.turn_id for entry in record.entries.values()))
+            if wish.since not in turns:
+                raise InvalidInput("No file was changed in this turn.", path="$.since")
+            later = set(turns[turns.index(wish.since) :])
+            found = [step for step in found if step.turn_id in later]
+        elif wish.turn_id is None and wish.path is None:
+            newest = next((step.change_id for step in found), None)
+            found = [step for step in found if step.change_id == newest]
+    if wish.turn_id is not None:
+        found = [step for step in found if step.turn_id == wish.turn_id]
+    if wish.path is not None:
+        found = [step for step in found if wish.path in (step.change.path, step.change.from_path)]
+    if not found:
+        raise InvalidInput("There is nothing to take back.", hint="It was taken back already, or nothing was changed.")
+    return found
+
+
+async def _hunk_step(session: Session, record: ChangeRecord, wish: RevertWish) -> list[Step]:
+    """Some places of a turn's change of a file, as one step that makes them."""
+    if wish.turn_id is None or wish.path is None or wish.change_id is not None or wish.since is not None:
+        raise InvalidInput("Places of a change are named with a turn and a file.", path="$.hunks")
+    files = [one for one in record.files() if (one.turn_id, one.path) == (wish.turn_id, wish.path)]
+    one = next((one for one in files if one.state != "reverted"), None)
+    if one is None or one.before is None or one.after is None or not wish.hunks:
+        raise InvalidInput("There is no such change of a file to take places back from.", path="$.hunks")
+    old, new = await load_version(session, one.before), await load_version(session, one.after)
+    if old.data is None or new.data is None:
+        raise InvalidInput(old.problem or new.problem, path="$.hunks")
+    try:
+        wished = await asyncio.to_thread(without_hunks, old.data, new.data, new.data, set(wish.hunks))
+    except IndexError:
+        raise InvalidInput("There is no such place in the change.", path="$.hunks") from None
+    if wished is None:
+        raise InvalidInput("This file has no lines to take back one by one.", path="$.hunks")
+    version = version_of(wished, one.after.mode)
+    await session.services.store.versions.save(session.session_id, one.turn_id, kept([version]))
+    added, removed = await counted(wished, new.data)
+    change = FileChange(
+        path=one.path, kind="changed", before=version.noted, after=one.after, added=added, removed=removed
+    )
+    return [Step("", one.turn_id, change)]
+
+
+def _reversed(step: Step) -> FileChange:
+    change = step.change
+    return FileChange(
+        path=change.path,
+        kind="changed",
+        before=change.after,
+        after=change.before,
+        added=change.removed,
+        removed=change.added,
+    )
+
+
+async def _look_at(steps: Sequence[Step], context: ToolContext) -> tuple[dict[str, Look], list[Clash]]:
+    looks: dict[str, Look] = {}
+    clashes: list[Clash] = []
+    for path in paths_of(steps):
+        try:
+            seen = await look(path, context.ports.files, context.roots, context.ports.editor)
+        except ToolRefusal as refusal:
+            clashes.append(Clash(path, refusal.message))
+            continue
+        if seen.place.root is None or seen.place.path != path:
+            clashes.append(Clash(path, "It is outside the workspace folders, or a link leads there now."))
+        elif seen.shown is not None and seen.shown.data is None:
+            clashes.append(Clash(path, "It is too large now to be put back."))
+        else:
+            looks[path] = seen
+    return looks, clashes
+
+
+async def _versions(session: Session, steps: Sequence[Step]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for digest in digests_of(steps):
+        try:
+            data = await session.services.store.versions.load(digest)
+        except StorageFault:
+            continue  # damaged: it is missing, and that is told
+        if data is not None:
+            found[digest] = data
+    return found
+
+
+def _state(seen: Look) -> State | None:
+    shown = seen.shown
+    return None if shown is None or shown.data is None else State(shown.data, shown.mode)
+
+
+def _result(taken: Sequence[Step], clashes: Sequence[Clash], change_id: str | None) -> RevertResult:
+    return RevertResult(
+        reverted=tuple(dict.fromkeys(path for step in taken for path in paths_of([step]))),
+        conflicts=tuple(Conflict(path=clash.path, reason=clash.reason) for clash in dict.fromkeys(clashes)),
+        change_id=change_id,
+    )

@@ -1,0 +1,127 @@
+"""A call and its session put before the policy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from gemini_companion.engine.history.log import PromptEntry
+from gemini_companion.engine.history.tool_entries import ChangeEntry, Decision, ToolRule
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.tools.modes import mode_of
+from gemini_companion.sessions.tools.rules import rules_of
+from gemini_companion.tools.policy.decide import Asked, Ruling, Situation, decide, suggestion, would_allow
+from gemini_companion.tools.policy.lines import JudgedLine, LineJudge
+from gemini_companion.tools.policy.rules import SourcedRule, concerns
+from gemini_companion.tools.tool import Proposal, Risk, Tool, ToolContext, Touched
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A call as the policy sees it, and what the policy says."""
+
+    asked: Asked
+    situation: Situation
+    ruling: Ruling
+    judge: LineJudge | None
+    fresh: frozenset[str]
+    """Real paths of files that were written in this turn."""
+
+    async def offered(self) -> ToolRule | None:
+        """The rule that "always" would keep; `None` where no stored rule would let the call through."""
+        rule = suggestion(self.asked, self.situation.roots)
+        return rule if rule is not None and await self.would_let_through(rule) else None
+
+    async def would_let_through(self, rule: ToolRule) -> bool:
+        """Whether with this rule the call would go ahead unasked."""
+        asked = self.asked
+        if asked.line is not None:
+            rules = (*self.situation.rules, SourcedRule(rule=rule, source="session"))
+            more = msgspec.structs.replace(self.situation, rules=rules)
+            asked = await _asked(asked.names, asked.risk, asked.proposal, more, self.judge, self.fresh)
+        return would_allow(rule, asked, self.situation)
+
+
+def situation_of(session: Session, roots: Sequence[str]) -> Situation:
+    """What holds for a session now."""
+    return Situation(
+        rules=rules_of(session),
+        mode=mode_of(session),
+        trusted=session.services.trusted(),
+        roots=tuple(roots),
+        core=session.services.settings().tools.core,
+    )
+
+
+async def put_to_policy(
+    session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext, judge: LineJudge | None
+) -> Case:
+    """What the policy says of a call now."""
+    situation = situation_of(session, context.roots)
+    fresh = _written_in(session, context.turn_id) if proposal.command is not None else frozenset[str]()
+    asked = await _asked((tool.name, *tool.aliases), tool.risk, proposal, situation, judge, fresh)
+    return Case(asked=asked, situation=situation, ruling=decide(asked, situation), judge=judge, fresh=fresh)
+
+
+async def _asked(
+    names: tuple[str, ...],
+    risk: Risk,
+    proposal: Proposal,
+    situation: Situation,
+    judge: LineJudge | None,
+    fresh: frozenset[str],
+) -> Asked:
+    line: JudgedLine | None = None
+    if proposal.command is not None and judge is not None and situation.roots:
+        line = await asyncio.to_thread(
+            judge,
+            proposal.command,
+            cwd=proposal.cwd or situation.roots[0],
+            roots=situation.roots,
+            rules=[one.rule for one in situation.rules if concerns(one.rule, names)],
+            of_file=_of_file(situation),
+            fresh=fresh,
+        )
+    return Asked(names=names, risk=risk, proposal=proposal, line=line)
+
+
+def _written_in(session: Session, turn_id: str) -> frozenset[str]:
+    """The real paths of the files that this turn has changed so far."""
+    paths: set[str] = set()
+    for entry in reversed(session.history.entries):
+        if isinstance(entry, PromptEntry) and entry.turn_id == turn_id:
+            break
+        if isinstance(entry, ChangeEntry) and entry.turn_id == turn_id:
+            paths.update(change.path for change in entry.changes)
+    return frozenset(paths)
+
+
+def readable_unasked(session: Session, roots: Sequence[str]) -> Callable[[str], bool]:
+    """Says of a file inside the folders, by its real path, whether the rules of now let it be read unasked."""
+    situation = situation_of(session, roots)
+
+    def is_readable(path: str) -> bool:
+        asked = Asked(
+            names=("read_file", "grep_search"),
+            risk="read",
+            proposal=Proposal(title="", touched=(Touched(path=path, how="read"),)),
+        )
+        return decide(asked, situation).decision == "allow"
+
+    return is_readable
+
+
+def _of_file(situation: Situation) -> Callable[[Touched], Decision]:
+    """What the rules say of a file that a command reads or writes: the same as of the tools for files."""
+
+    def decision(touched: Touched) -> Decision:
+        proposal = Proposal(title="", touched=(touched,))
+        if touched.how == "read":
+            return decide(Asked(names=("read_file",), risk="read", proposal=proposal), situation).decision
+        return decide(Asked(names=("write_file", "replace"), risk="edit", proposal=proposal), situation).decision
+
+    return decision

@@ -1,0 +1,51 @@
+"""The tools of a session as a client lists them."""
+
+from __future__ import annotations
+
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.tool_results import ToolInfo, ToolList, ToolQuestion
+from gemini_companion.sessions.tools.judging import situation_of
+from gemini_companion.sessions.tools.modes import mode_of
+from gemini_companion.tools.policy.decide import Asked, decide
+from gemini_companion.tools.ports import SandboxWish
+from gemini_companion.tools.tool import Proposal, ToolRefusal
+from gemini_companion.tools.web.tools import NAMES
+
+
+def listed_tools(session: Session, questions: tuple[ToolQuestion, ...]) -> ToolList:
+    """Every tool with what would be decided of a plain call now, the tasks, and the questions that wait."""
+    services = session.services
+    roots = session.meta.workspace_folders
+    situation = situation_of(session, roots)
+    grounds = session.choice().provider.capabilities.grounds
+    return ToolList(
+        mode=mode_of(session),
+        tools=tuple(
+            ToolInfo(
+                name=tool.name,
+                title=tool.name.replace("_", " ").capitalize(),
+                description=tool.description,
+                risk=tool.risk,
+                decision=decide(
+                    Asked(names=(tool.name, *tool.aliases), risk=tool.risk, proposal=Proposal(title="")), situation
+                ).decision,
+            )
+            for tool in services.tools
+            if services.settings().tools.enabled and (grounds or tool.name not in NAMES)
+        ),
+        todos=session.tools_state.todos,
+        questions=questions,
+        sandbox=_sandbox(session, roots),
+    )
+
+
+def _sandbox(session: Session, roots: tuple[str, ...]) -> str:
+    services, options = session.services, session.services.settings().tools
+    if services.ports is None or not any(tool.risk == "command" for tool in services.tools):
+        return ""
+    try:
+        return services.ports.commands.describe_sandbox(
+            SandboxWish(use=options.sandbox, network=options.network), roots
+        )
+    except ToolRefusal as refusal:
+        return refusal.message

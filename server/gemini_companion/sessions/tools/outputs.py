@@ -1,0 +1,130 @@
+"""What the outputs of tools leave in the history: cut when they come, masked when they are old."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from bisect import bisect_left
+from typing import Any, Final
+
+from gemini_companion.engine.compression.truncate import MINIMUM_OUTPUT_CHARACTERS
+from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.item import Item
+from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.tool_entries import MaskEntry
+from gemini_companion.engine.tool_output.cutting import cut_output
+from gemini_companion.engine.tool_output.masking import RECALL, plan_masks, plan_repeats
+from gemini_companion.engine.tool_output.places import reference_to, whole_file_name
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.threads import off_loop
+from gemini_companion.sessions.tool_events import OutputsMasked
+from gemini_companion.sessions.tools.condensing import budget_of, condense, is_above
+from gemini_companion.tools.tool import Tool, ToolCall, ToolOutput
+
+logger = logging.getLogger(__name__)
+
+_NO_LIMIT: Final = 1 << 40
+_IN_THREAD: Final = 200_000
+"""Characters from which on an output is cut in a thread."""
+
+
+class CutOutputs:
+    """The port `Outputs`: long outputs are cut, or condensed by a model where the settings say so, their whole kept
+    in a private file; old ones are masked.
+    """
+
+    async def shape(
+        self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput
+    ) -> tuple[dict[str, Any], tuple[Part, ...]]:
+        """The `response` of the function response, within its limit, and the media that go with it.
+
+        Where the whole cannot be kept, the text says so. Raises nothing.
+        """
+        key, whole = ("output", output.output) if output.error is None else ("error", output.error)
+        if tool.name == RECALL:  # it keeps to its own limit, and its whole is in the log
+            return {key: whole}, output.media
+        limit = limit_of(session)
+        if output.is_whole_file is None and len(whole) <= MINIMUM_OUTPUT_CHARACTERS:
+            return {key: whole}, output.media
+        text = await _cut(tool, whole, limit, _where(call, None))
+        budget = budget_of(session, tool)
+        is_long = text is not None or output.is_whole_file is not None
+        if budget is not None and not is_long and not is_above(session, whole, budget):
+            budget = None
+        if budget is None and not is_long:
+            return {key: whole}, output.media
+        where = await self._kept(session, tool, call, output, whole)
+        if budget is not None:
+            summary = await condense(session, tool, call, whole, budget=budget, where=where)
+            if summary is not None and len(summary) <= limit:
+                return {key: summary}, output.media
+        text = await _cut(tool, whole, limit, where)
+        if text is None and not is_long:
+            return {key: whole}, output.media
+        return {key: text if text is not None else f"{whole}\n[{where}]"}, output.media
+
+    async def mask_if_due(self, session: Session) -> None:
+        """Mask old outputs if that saves enough, and name results that repeat an earlier one. Raises nothing.
+
+        Called where no call is open. Where it cannot be written nothing is masked.
+        """
+        history = session.history
+        items = history.curated()
+
+        def refer_to(item: Item, number: int) -> str:
+            return reference_to(_entry_of(history.entries, item.seq), item.entry_id, number)
+
+        names = {tool.name for tool in session.services.tools if tool.shape in ("file", "listing", "search")}
+        measure, masks = session.ledger.measure, history.masks
+        repeats = plan_repeats(items, masks, names, measure=measure, refer_to=refer_to)
+        cuts = await off_loop(len(items), lambda: plan_masks(items, masks, measure=measure, refer_to=refer_to))
+        if not cuts and not repeats:
+            return
+        stamp = session.stamp()
+        try:
+            await session.append(lambda seq: MaskEntry(**stamp, seq=seq, cuts=cuts, repeats=repeats))
+        except CompanionError as fault:
+            logger.warning("Old outputs stay whole: %s", fault.message)
+            return
+        if cuts:
+            session.emit(OutputsMasked(outputs=len(cuts), tokens_saved=sum(cut.tokens_saved for cut in cuts)))
+            session.notify_usage()
+
+    async def _kept(self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput, whole: str) -> str:
+        """Keep the whole; a sentence that says where it is."""
+        store, name = session.services.store, whole_file_name(call.name, call.call_id)
+        try:
+            if output.is_whole_file is not None:
+                path = await store.keep_file(session.session_id, name, output.is_whole_file)
+            else:
+                path = await store.save_text(session.session_id, name, whole)
+        except CompanionError as fault:
+            logger.warning("The whole output of %s could not be kept: %s", tool.name, fault.message)
+            return "The whole could not be kept: the rest is lost, so run it again with less output if you need more."
+        return _where(call, path)
+
+
+def limit_of(session: Session) -> int:
+    """Characters that an output may have: the setting, and never more than a quarter of what is left of the window."""
+    threshold = session.services.settings().truncate_tool_output_threshold
+    choice = session.choice()
+    left = session.limit(choice) - session.token_count(choice).tokens
+    return max(MINIMUM_OUTPUT_CHARACTERS, min(_NO_LIMIT if threshold is None else threshold, left))
+
+
+async def _cut(tool: Tool[Any], whole: str, limit: int, where: str) -> str | None:
+    if len(whole) < _IN_THREAD:
+        return cut_output(whole, shape=tool.shape, limit=limit, where=where)
+    return await asyncio.to_thread(cut_output, whole, shape=tool.shape, limit=limit, where=where)
+
+
+def _where(call: ToolCall, path: str | None) -> str:
+    reference = f'recall(tool_call_id="{call.call_id}", offset=…)'
+    kept = f" It is kept in {path}." if path else ""
+    return f"The whole can be read on with {reference}, or searched with query=….{kept}"
+
+
+def _entry_of(entries: list[Entry], seq: int) -> Entry | None:
+    index = bisect_left(entries, seq, key=lambda entry: entry.seq)
+    return entries[index] if index < len(entries) and entries[index].seq == seq else None

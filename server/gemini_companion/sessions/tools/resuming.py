@@ -1,0 +1,115 @@
+"""Going on with a turn that ended early: whether that is possible, and what of it is still to be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import msgspec
+
+from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.log import PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry, TurnOutcome
+from gemini_companion.engine.history.rounds import last_end, open_reply
+from gemini_companion.engine.history.tool_entries import CallRecord, ToolCallEntry
+from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.tools.calls import NOT_BEGUN, Called, called_in
+
+UNKNOWN: Final = "The daemon was restarted while this ran; what it did is unknown. Look before you do it again."
+LOST: Final = "It ran to its end, but the daemon was restarted before its result was kept. Look at what it left."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumable:
+    """A turn that can go on."""
+
+    prompt: PromptEntry
+    kept_to: int
+    """The last of its entries that is in the view."""
+    reply: ReplyEntry | None
+    """Its last answer, if its calls are still to be made."""
+    outcome: TurnOutcome
+    """How it ended."""
+    is_asked: bool
+    """A person was being asked about one of them, and nothing that acts had begun."""
+
+    @property
+    def turn_id(self) -> str:
+        """Its id."""
+        return self.prompt.turn_id
+
+
+def resumable(session: Session) -> Resumable | None:
+    """The newest turn, if it ended early and some of it is in the view."""
+    history = session.history
+    turn_id = history.newest_turn
+    end = last_end(history.entries, turn_id) if turn_id is not None else None
+    if turn_id is None or end is None or end.outcome in ("completed", "replaced") or end.kept_to == 0:
+        return None
+    prompt = next(
+        (one for one in reversed(history.prompts) if isinstance(one, PromptEntry) and one.turn_id == turn_id), None
+    )
+    if prompt is None:
+        return None
+    reply = open_reply([entry for entry in history.entries if entry.seq <= end.kept_to], turn_id)
+    calls = session.tools_state.calls_of(turn_id)
+    return Resumable(
+        prompt=prompt,
+        kept_to=end.kept_to,
+        reply=reply,
+        outcome=end.outcome,
+        is_asked=reply is not None and bool(calls) and all(call.state == "asked" for call in calls),
+    )
+
+
+def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], session: Session) -> list[Called]:
+    """The calls of an answer that was written before, with the ids that they had as far as the log knows them."""
+    known = list(left)
+    calls: list[Called] = []
+    for called in called_in(parts, session.services.new_id):
+        same = [one for one in known if one.name == called.call.name]
+        entry = next((one for one in same if one.args == called.call.args), same[0] if same else None)
+        if entry is not None:
+            known.remove(entry)
+            call = msgspec.structs.replace(called.call, call_id=entry.call_id)
+            called = replace(called, call=call)
+        calls.append(called)
+    return calls
+
+
+def lost_results(session: Session, reply: ReplyEntry) -> tuple[Draft, Sequence[CallRecord]]:
+    """The results of calls during which the daemon ended, and what became of each."""
+    left = session.tools_state.calls_of(reply.turn_id)
+    states = {entry.call_id: entry.state for entry in left}
+    parts: list[Part] = []
+    records: list[CallRecord] = []
+    for called in called_again(reply.content.parts, left, session):
+        state = states.get(called.call.call_id)
+        message = UNKNOWN if state == "running" else LOST if state == "ended" else NOT_BEGUN
+        summary = {"running": "unknown: the daemon was restarted", "ended": "its result is lost"}.get(
+            state or "", "not done: the daemon was restarted"
+        )
+        parts.append(called.result({"error": message}))
+        records.append(
+            CallRecord(call_id=called.call.call_id, name=called.call.name, outcome="interrupted", summary=summary)
+        )
+    stamp, content = session.stamp(), Content(role="user", parts=tuple(parts))
+
+    def draft(seq: int) -> ToolResultEntry:
+        return ToolResultEntry(**stamp, seq=seq, turn_id=reply.turn_id, content=content, calls=tuple(records))
+
+    return draft, records
+
+
+async def give_up_open_calls(session: Session) -> None:
+    """Say of the calls of a turn that could go on that they were not made: another prompt has come."""
+    before = resumable(session)
+    if before is None or before.reply is None:
+        return
+    results, _ = lost_results(session, before.reply)
+    stamp = session.stamp()
+
+    def end(seq: int) -> TurnEndEntry:
+        return TurnEndEntry(**stamp, seq=seq, turn_id=before.turn_id, outcome=before.outcome, kept_to=seq - 1)
+
+    await session.append(results, end)

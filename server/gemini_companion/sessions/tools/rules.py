@@ -1,0 +1,82 @@
+"""The rules of consent that hold for a session, and keeping one more, or taking one back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Protocol
+
+from gemini_companion.engine.errors import InvalidInput
+from gemini_companion.engine.history.tool_entries import AllowanceEntry, ToolRule
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.tool_results import RuleList, StoredRule
+from gemini_companion.settings.own_file import rule_id as id_of_own
+from gemini_companion.tools.policy.rules import SourcedRule, in_order, text_of
+
+MAX_ALLOWANCES: Final = 1_000
+"""Rules that one session keeps."""
+
+
+class OwnRules(Protocol):
+    """The rules in the user's own settings file."""
+
+    def add_rule(self, rule: ToolRule) -> None:
+        """Add one. Raises `InvalidSettings`, `StorageFault`."""
+        ...
+
+    def remove_rule(self, rule_id: str) -> bool:
+        """Take those with this id away; false if there are none. Raises the same."""
+        ...
+
+
+def rules_of(session: Session) -> tuple[SourcedRule, ...]:
+    """The rules in force, those that are asked first at the front."""
+    return in_order(_rules(session))
+
+
+def listed_rules(session: Session) -> RuleList:
+    """The same for a client."""
+    return RuleList(
+        rules=tuple(
+            StoredRule(rule=one.rule, source=one.source, rule_id=one.rule_id, text=text_of(one.rule))
+            for one in rules_of(session)
+        )
+    )
+
+
+def can_be_stored(rule: ToolRule) -> bool:
+    """Whether the settings would read a rule as it is: there a dollar sign begins a variable."""
+    return not any("$" in text for text in (rule.tool, rule.path or "", *(rule.command or ())))
+
+
+async def allow_for_session(session: Session, rule: ToolRule) -> bool:
+    """Keep a rule for the session; false if it has too many. Raises `StorageFault`."""
+    if rule in session.tools_state.allowances.values():
+        return True
+    if len(session.tools_state.allowances) >= MAX_ALLOWANCES:
+        return False
+    stamp, rule_id = session.stamp(), session.services.new_id("rule")
+    await session.append(lambda seq: AllowanceEntry(**stamp, seq=seq, rule_id=rule_id, rule=rule))
+    return True
+
+
+async def revoke(session: Session, rule_id: str, own: OwnRules | None) -> None:
+    """Take a rule of the session's or of the user's back. Raises `InvalidInput` if there is none, `StorageFault`."""
+    rule = session.tools_state.allowances.get(rule_id)
+    if rule is not None:
+        stamp = session.stamp()
+        await session.append(lambda seq: AllowanceEntry(**stamp, seq=seq, rule_id=rule_id, rule=rule, revoked=True))
+        return
+    if own is None or not own.remove_rule(rule_id):
+        raise InvalidInput(
+            f"There is no rule {rule_id} that could be taken back.",
+            path="$.ruleId",
+            hint="gemini/rules lists them; those without an id stand in a file of settings.",
+        )
+
+
+def _rules(session: Session) -> Iterator[SourcedRule]:
+    for rule_id, rule in session.tools_state.allowances.items():
+        yield SourcedRule(rule=rule, source="session", rule_id=rule_id)
+    for one in session.services.settings().tools.rules:
+        own = one.is_own and one.source == "user"
+        yield SourcedRule(rule=one.rule, source=one.source, rule_id=id_of_own(one.rule) if own else None)

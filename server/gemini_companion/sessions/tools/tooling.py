@@ -1,0 +1,112 @@
+"""What calls need beside the tools themselves: consent, the record of changes, what outputs leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from gemini_companion.engine.history.content import Part
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.tools.background import Commands
+from gemini_companion.sessions.tools.consent import Consent, Decided
+from gemini_companion.tools.ports import EditorPort
+from gemini_companion.tools.tool import Proposal, Risk, Tool, ToolCall, ToolContext, ToolOutput
+
+_UNASKED: Final[frozenset[Risk]] = frozenset({"read", "note"})
+
+
+class Changes(Protocol):
+    """The record of changed files."""
+
+    def recorded(
+        self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext
+    ) -> AbstractAsyncContextManager[object]:
+        """Around a call that may change files: what they were is durable when the block begins, what they are once it
+        has ended. Entering it raises `ToolRefusal` if that cannot be kept; then nothing is done.
+        """
+        ...
+
+
+class Outputs(Protocol):
+    """What an output leaves in the history."""
+
+    async def shape(
+        self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput
+    ) -> tuple[dict[str, Any], tuple[Part, ...]]:
+        """The `response` of the function response, within its limit, and the media that go with it."""
+        ...
+
+    async def mask_if_due(self, session: Session) -> None:
+        """Shorten old outputs in the view if that saves enough; called where no call is open."""
+        ...
+
+
+class CautiousConsent:
+    """Lets tools look and take notes, and nothing else."""
+
+    async def decide(
+        self,
+        session: Session,
+        client: Client,
+        call: ToolCall,
+        tool: Tool[Any],
+        proposal: Proposal,
+        context: ToolContext,
+    ) -> Decided:
+        """Whether this call may go ahead as proposed."""
+        if tool.risk in _UNASKED:
+            return Decided(allowed=True, consent="reading needs no consent")
+        return Decided(
+            allowed=False,
+            consent="nobody can be asked",
+            refusal="Not done. This is no fault: nobody can be asked for consent here.",
+        )
+
+    def reconsider(self, session_id: str | None = None) -> None:
+        """Nothing waits."""
+
+
+class NoRecord:
+    """Records nothing."""
+
+    def recorded(
+        self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext
+    ) -> AbstractAsyncContextManager[object]:
+        """Nothing around the call."""
+        return nullcontext()
+
+
+class WholeOutputs:
+    """Leaves every output as it is."""
+
+    async def shape(
+        self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput
+    ) -> tuple[dict[str, Any], tuple[Part, ...]]:
+        """Output or error, whole."""
+        response = {"output": output.output} if output.error is None else {"error": output.error}
+        return response, output.media
+
+    async def mask_if_due(self, session: Session) -> None:
+        """Nothing is masked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tooling:
+    """All of it. One per application."""
+
+    consent: Consent = field(default_factory=CautiousConsent)
+    changes: Changes = field(default_factory=NoRecord)
+    outputs: Outputs = field(default_factory=WholeOutputs)
+    commands: Commands = field(default_factory=Commands)
+    """The commands that run, and background ones that ended."""
+    editor_of: Callable[[Session, Client, str], EditorPort] | None = None
+    """The editor and the person of a client, for the call of this id; `None` for the one of `Services.ports`."""
+    can_ask: Callable[[Client], bool] = lambda client: False
+    """Whether a person can be asked through a client."""
+    options: Callable[[], Mapping[str, Any]] = dict[str, Any]
+    """The settings of tools, for `ToolContext.options`."""
+    limit_seconds: float = 60.0
+    """Seconds that a tool may take that reads, edits or keeps a note; the others see to their own limits."""

@@ -1,0 +1,95 @@
+"""The log entries of a turn."""
+
+from __future__ import annotations
+
+from gemini_companion.engine.history.content import Content, Part
+from gemini_companion.engine.history.log import (
+    ModelChangeEntry,
+    PromptEntry,
+    ReplyEntry,
+    TurnEndEntry,
+    TurnOutcome,
+    Usage,
+)
+from gemini_companion.sessions.context.mentions import Attached
+from gemini_companion.sessions.events import ModelChanged
+from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.turn.streaming import Answer
+
+
+class TurnEntries:
+    """Makes the entries of one turn, for `Session.append`."""
+
+    def __init__(self, session: Session, turn_id: str) -> None:
+        self._session = session
+        self._turn_id = turn_id
+
+    def prompt(self, content: Content, client_id: str, attached: Attached) -> Draft:
+        """The prompt, with what it names."""
+        stamp = self._session.stamp()
+        return lambda seq: PromptEntry(
+            **stamp,
+            seq=seq,
+            turn_id=self._turn_id,
+            content=content,
+            client=client_id,
+            attachments=tuple(attached.attachments),
+            withheld=tuple(attached.withheld),
+        )
+
+    def reply(self, answer: Answer, model: str) -> Draft:
+        """An answer of the model."""
+        stamp, content = self._session.stamp(), Content(role="model", parts=answer.parts)
+        return lambda seq: ReplyEntry(
+            **stamp,
+            seq=seq,
+            turn_id=self._turn_id,
+            content=content,
+            model=model,
+            finish_reason=answer.finish_reason,
+            usage=answer.usage or Usage(),
+        )
+
+    def end(
+        self,
+        outcome: TurnOutcome,
+        *,
+        kept_to: int | None = 0,
+        reason: str = "",
+        by: str = "",
+        duration_ms: int | None = None,
+    ) -> Draft:
+        """The turn's end. `kept_to` is the last entry that stays; `None`: all before this one."""
+        stamp = self._session.stamp()
+        return lambda seq: TurnEndEntry(
+            **stamp,
+            seq=seq,
+            turn_id=self._turn_id,
+            outcome=outcome,
+            kept_to=seq if kept_to is None else kept_to,
+            reason=reason,
+            by=by,
+            duration_ms=duration_ms,
+        )
+
+    def replaced(self, turn_id: str | None) -> list[Draft]:
+        """The end of the turn that this one replaces, to be written with the answer."""
+        if turn_id is None:
+            return []
+        stamp = self._session.stamp()
+        return [lambda seq: TurnEndEntry(**stamp, seq=seq, turn_id=turn_id, outcome="replaced", by=self._turn_id)]
+
+    def model_change(self, asked: str | None) -> tuple[ModelChanged | None, list[Draft]]:
+        """The change to the model that the request named; written with its first answer, so only once it has worked."""
+        session = self._session
+        if not asked or asked == session.meta.model:
+            return None, []
+        services, stamp, reason = session.services, session.stamp(), "named in the request"
+        before = services.models.choose(services.settings(), session_model=session.meta.model).asked
+        change = ModelChanged(from_=before, to=asked, reason=reason) if before != asked else None
+        return change, [lambda seq: ModelChangeEntry(**stamp, seq=seq, model=asked, reason=reason)]
+
+
+def prompt_content(prompt: tuple[Part, ...], attached: Attached) -> Content:
+    """The prompt's own parts and the attached files."""
+    return Content(role="user", parts=(*prompt, *attached.parts))

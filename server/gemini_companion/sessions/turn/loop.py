@@ -1,0 +1,195 @@
+"""The rounds of a turn: answer, calls, results, until the model calls nothing more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gemini_companion.engine.history.log import PromptEntry, ReplyEntry
+from gemini_companion.sessions.lane import Steered
+from gemini_companion.sessions.results import StopReason
+from gemini_companion.sessions.session import Draft
+from gemini_companion.sessions.tool_events import MaxToolRoundsReached
+from gemini_companion.sessions.tools.calls import Ended, Setting, called_in
+from gemini_companion.sessions.tools.repeats import Repeats, question_about
+from gemini_companion.sessions.tools.resuming import called_again
+from gemini_companion.sessions.tools.rounds import Round, results_entry
+from gemini_companion.sessions.tools.steering import Steering, steer_drafts
+from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.sessions.turn.entries import TurnEntries
+from gemini_companion.sessions.turn.requests import Requests
+from gemini_companion.sessions.turn.streaming import Answer
+
+_GO_ON, _STOP = "Go on", "Stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The turn ends before the model is done; its finished rounds stay."""
+
+    reason: StopReason
+    text: str = ""
+    """For the person."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnLoop:
+    """The rounds of one turn. What is held does not grow with their number."""
+
+    requests: Requests
+    entries: TurnEntries
+    tooling: Tooling
+    steering: Steering
+    kept_to: int = 0
+    """The last entry of a finished round: what stays if the turn ends early."""
+    repeats: Repeats = field(default_factory=Repeats)
+    _round: Round | None = None
+    """The round whose calls are made now."""
+    _setting: Setting | None = None
+
+    async def run(self) -> Answer | Stopped:
+        """Go round until an answer calls nothing; that one is returned, and not yet written."""
+        session = self.requests.session
+        rounds, limit = 0, session.services.settings().tool_max_rounds
+        while True:
+            answer = await self.requests.answer()
+            calls = await self._round_of(answer)
+            if calls.is_empty and self.steering.close_if_empty():
+                return answer
+            # Written ahead of the next entries: of what acts or asks about a call, else of the results.
+            session.write_later(self.entries.reply(answer, self.requests.choice.name))
+            if not calls.is_empty:
+                rounds += 1
+            stopped = await self.finish_round(calls)
+            if stopped is not None:
+                return stopped
+            if rounds >= limit:
+                self.requests.emit(MaxToolRoundsReached(limit=limit))
+                return Stopped("maxToolRounds")
+
+    async def go_on(self, reply: ReplyEntry | None) -> Stopped | None:
+        """Take up a turn that ended early: make the calls of its last answer, if they are still to be made.
+
+        What the editor shows now goes along.
+        """
+        setting = await self.setting()
+        if reply is None:
+            stopped = await self._make_room()
+        else:
+            session = setting.session
+            left = session.tools_state.calls_of(self.requests.turn_id)
+            stopped = await self.finish_round(Round(called_again(reply.content.parts, left, session), setting))
+        await self.requests.resend_context()
+        return stopped
+
+    async def finish_round(self, calls: Round) -> Stopped | None:
+        """Make the calls, write their results with the prompts that came meanwhile, and make room for what follows."""
+        asked = await self._make_calls(calls)
+        stopped = await self._ask_about(asked) if asked is not None else None
+        if stopped is not None:
+            return stopped
+        self.requests.session.notify_usage(self.requests.turn_id)
+        return await self._make_room()
+
+    async def _make_room(self) -> Stopped | None:
+        epoch = self.requests.session.history.epoch
+        await self.tooling.outputs.mask_if_due(self.requests.session)
+        overflow = await self.requests.make_room_again(self._fresh_tokens(), epoch)
+        if overflow is not None:
+            self.requests.emit(overflow)
+            return Stopped("contextWindowWillOverflow")
+        return None
+
+    @property
+    def is_asked(self) -> bool:
+        """A person is being asked about the calls under way, nothing that acts has begun, and no prompt waits."""
+        calls = self.requests.session.tools_state.calls_of(self.requests.turn_id) if self._round is not None else []
+        return bool(calls) and all(call.state == "asked" for call in calls) and not self.steering.waiting()
+
+    def closing(self, by: str) -> list[Draft]:
+        """The results of a round that was interrupted, and prompts that nobody has taken in; called once."""
+        self.steering.close()
+        calls, self._round = self._round, None
+        if calls is None or calls.is_empty:
+            return []
+        calls.close(by)
+        return [calls.entry()]
+
+    async def take_steers(self) -> None:
+        """Write the prompts that still wait."""
+        await self._write([], self.steering.waiting())
+
+    async def _round_of(self, answer: Answer) -> Round:
+        setting = await self.setting()
+        return Round(called_in(answer.parts, setting.session.services.new_id), setting)
+
+    async def setting(self) -> Setting:
+        """What calls are made in; found out once."""
+        if self._setting is None:
+            session, client = self.requests.session, self.requests.client
+            folders = client.folders or session.meta.workspace_folders
+            self._setting = Setting(
+                session=session,
+                client=client,
+                turn_id=self.requests.turn_id,
+                tooling=self.tooling,
+                roots=await asyncio.to_thread(_real, folders),
+                named_by_person=frozenset(
+                    attached.path
+                    for prompt in session.history.prompts
+                    if isinstance(prompt, PromptEntry)
+                    for attached in prompt.attachments
+                ),
+            )
+        return self._setting
+
+    async def _make_calls(self, calls: Round) -> Ended | None:
+        """The call that failed too often, if one did."""
+        self._round = calls
+        await calls.run()
+        ended, asked = self.repeats.note(calls.ended)
+        session = self.requests.session
+        results = [] if calls.is_empty else [results_entry(session, self.requests.turn_id, ended)]
+        await self._write(results, self.steering.waiting())
+        return asked
+
+    async def _write(self, results: list[Draft], steered: Sequence[Steered]) -> None:
+        session = self.requests.session
+        drafts, rules = await steer_drafts(session, self.requests.turn_id, steered)
+        if results or drafts:
+            async with session.rules_lock:
+                written = await session.commit(*results, *drafts, *rules.with_prompt())
+            self._round = None
+            self.kept_to = written[-1].seq
+            self.steering.taken(steered)
+        rules.tell()
+        if self.requests.is_cancelled():
+            raise asyncio.CancelledError
+
+    async def _ask_about(self, ended: Ended) -> Stopped | None:
+        """Ask the person about a call that fails again and again; without an answer the turn ends with the question."""
+        question = question_about(ended)
+        context = (await self.setting()).context(ended.record.call_id, lambda _: None)
+        answer = await context.ports.editor.ask(question, (_GO_ON, _STOP), allows_text=True)
+        if answer is None or answer.text == _STOP:
+            return Stopped("loopDetected", question)
+        self.repeats.forget()
+        if answer.text != _GO_ON and answer.text.strip():
+            await self._write([], [Steered(({"text": answer.text},), self.requests.client.client_id)])
+        return None
+
+    def _fresh_tokens(self) -> int:
+        """Tokens of what the last round added."""
+        history = self.requests.session.history
+        tokens = 0
+        for item in reversed(history.items):
+            if item.content.role == "model":
+                break
+            tokens += item.measure.tokens
+        return tokens
+
+
+def _real(folders: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(Path(folder).resolve()) for folder in folders))

@@ -1,0 +1,152 @@
+"""What a turn asks of the model: each request at a safe point, with a way out where it does not fit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from gemini_companion.engine.errors import Cancelled, ContextOverflow
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.constraints.request import assured
+from gemini_companion.sessions.context.environment import refresh_environment
+from gemini_companion.sessions.context.ide import DueContext, prepare_context
+from gemini_companion.sessions.events import ContextWindowWillOverflow, Event
+from gemini_companion.sessions.models.port import LocalContext, ModelRequest
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.turn.overflow import overflow_of, overflow_of_view
+from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, Answer, stream_answer
+
+_CHANGED: Final = ("COMPRESSED", "CONTENT_TRUNCATED")
+
+
+class SafePoint(Protocol):
+    """What may happen in the session while a turn holds its lane: called where no model call is open."""
+
+    async def __call__(self, choice: ModelChoice, *, rescue: bool = False) -> CompressionResult | None:
+        """Compress if it is due, or for a `rescue` whatever the count is; `None` if it was not due.
+
+        Raises `Cancelled` if the compression was stopped.
+        """
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Requests:
+    """The requests of one turn."""
+
+    session: Session
+    client: Client
+    turn_id: str
+    choice: ModelChoice
+    safe_point: SafePoint
+    is_cancelled: Callable[[], bool]
+    compression: CompressionResult | None = None
+    """The compression that ran within the turn."""
+    _retries: RetryBudget = field(init=False)
+    """Shared by an answer and by the one after a rescue."""
+
+    def emit(self, event: Event) -> None:
+        """Emit an event of the turn."""
+        self.session.emit(event, self.turn_id)
+
+    async def make_room(self, content: Content) -> tuple[DueContext, ContextWindowWillOverflow | None]:
+        """Compress ahead of a prompt, if it is due or if it would not fit otherwise.
+
+        Returns the IDE context to send with it, and the event to emit if it does not fit all the same.
+        """
+        session = self.session
+        await self.compress()
+        await refresh_environment(session)
+        due = await prepare_context(session, self.client)
+        overflow = await overflow_of(session, self.choice, content, due)
+        if overflow is not None and session.mark(self.choice).tokens is not None:
+            await self.compress(rescue=True)
+            await refresh_environment(session)
+            due = await prepare_context(session, self.client)
+            overflow = await overflow_of(session, self.choice, content, due)
+        return due, overflow
+
+    async def make_room_again(self, fresh: int, epoch: int) -> ContextWindowWillOverflow | None:
+        """The same behind a finished round, whose `fresh` tokens stand in the view already.
+
+        If the view has changed since `epoch`, by a compression or by masks, the editor's state is sent again, once.
+        """
+        session = self.session
+        await self.compress()
+        overflow = overflow_of_view(session, self.choice, fresh)
+        if overflow is not None and session.mark(self.choice).tokens is not None:
+            await self.compress(rescue=True)
+            overflow = overflow_of_view(session, self.choice, fresh)
+        if session.history.epoch != epoch:
+            await refresh_environment(session)
+            await self.resend_context()
+        return overflow
+
+    async def compress(self, *, rescue: bool = False) -> CompressionResult | None:
+        """Compress if it is due. The result is reported with the answer; of several, one that changed the view."""
+        try:
+            result = await self.safe_point(self.choice, rescue=rescue)
+        except Cancelled:  # the compression was, not the turn: the turn goes on without it
+            result = None
+        if self.is_cancelled():  # too late for what was installed meanwhile, but not for the turn
+            raise asyncio.CancelledError
+        if result is not None and (self.compression is None or result.status in _CHANGED):
+            self.compression = result
+        return result
+
+    async def resend_context(self) -> None:
+        """Send the editor's state again, behind the rest: a compression inside the turn removed it from the view."""
+        session = self.session
+        due = await prepare_context(session, self.client)
+        if due.text is not None:
+            await session.append(due.entry(session, self.turn_id))
+            self.emit(due.receipt())
+
+    async def answer(self) -> Answer:
+        """Stream the next answer; if the provider refuses the size, compress and try once more."""
+        self._retries = RetryBudget(self.session.services.clock, RETRY_SECONDS)
+        try:
+            return await self._stream()
+        except ContextOverflow as overflow:
+            rescued = await self.compress(rescue=True)
+            if rescued is None or rescued.status not in _CHANGED:
+                raise
+            await refresh_environment(self.session)
+            await self.resend_context()
+            try:
+                return await self._stream()
+            except ContextOverflow as again:
+                raise ContextOverflow(again.message, hint=overflow.hint or again.hint) from overflow
+
+    async def _stream(self) -> Answer:
+        session = self.session
+        parts = session.parts()
+        request = ModelRequest(
+            model=self.choice.name,
+            contents=session.request_contents(session.history.curated(close=True)),
+            system_instruction=session.system_instruction,
+            tools=session.declarations(self.choice),
+            prompt_id=self.turn_id,
+        )
+        answer = await stream_answer(
+            self.choice.provider,
+            assured(session, request),
+            self._local_context(),
+            emit=self.emit,
+            retries=self._retries,
+        )
+        if answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
+            session.observe(self.choice, answer.usage.prompt_tokens, parts)
+        return answer
+
+    def _local_context(self) -> LocalContext | None:
+        """What the provider may know besides the request; `None` unless it runs on this machine."""
+        if not self.choice.provider.capabilities.reads_documents:
+            return None
+        return LocalContext(documents=self.client.editor.documents, is_fallback=self.choice.is_fallback)

@@ -1,0 +1,103 @@
+"""The user's own settings file, changed by us: one rule of consent more, or one less. Comments and the rest stay."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, cast
+
+import msgspec
+
+from gemini_companion.engine.errors import InvalidSettings, StorageFault
+from gemini_companion.engine.history.tool_entries import ToolRule
+from gemini_companion.settings.jsonc import parse
+from gemini_companion.settings.jsonc_edit import NotEditable, with_element, without_elements
+from gemini_companion.settings.objects import JsonObject, value_at
+from gemini_companion.settings.reading import read_text, shown
+from gemini_companion.settings.tool_rules import RULES, rule_json
+
+_BY_HAND: Final = "Correct the file, or add the rule to companion.tools.rules by hand."
+
+
+def rule_id(rule: ToolRule) -> str:
+    """By which a rule of the user's file is taken back: equal rules have the same."""
+    return f"user-{hashlib.sha256(msgspec.json.encode(rule)).hexdigest()[:16]}"
+
+
+class OwnSettings:
+    """The rules of consent in the user's own file. Blocks on a small file; for one thread at a time."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def add(self, rule: ToolRule) -> None:
+        """Add a rule, unless it is there. Raises `InvalidSettings` if the file cannot be changed, `StorageFault`."""
+        element = rule_json(rule)
+
+        def changed(text: str) -> str:
+            held = value_at(cast("JsonObject", parse(text)), RULES) if text.strip() else None
+            return text if isinstance(held, list) and element in held else with_element(text, RULES, element)
+
+        self._change(changed)
+
+    def remove(self, unwanted: str) -> bool:
+        """Take the rules with this id away; whether there were any. Raises `InvalidSettings`, `StorageFault`."""
+
+        def changed(text: str) -> str:
+            held = value_at(cast("JsonObject", parse(text)), RULES) if text.strip() else None
+            return without_elements(text, RULES, [one for one in _elements(held) if _id_of(one) == unwanted])
+
+        return self._change(changed)
+
+    def _change(self, change: Callable[[str], str]) -> bool:
+        text = read_text(self._file) or ""
+        try:
+            new = change(text)
+        except NotEditable as fault:
+            raise InvalidSettings(f"{shown(self._file)}: {fault}", hint=_BY_HAND) from None
+        except (ValueError, AttributeError) as fault:
+            raise InvalidSettings(f"{shown(self._file)}: is not valid JSON ({fault})", hint=_BY_HAND) from None
+        if new == text:
+            return False
+        try:
+            _replace(Path(os.path.realpath(self._file)), new)
+        except OSError as fault:
+            raise StorageFault(f"{shown(self._file)} could not be written ({fault.strerror or fault}).") from None
+        return True
+
+
+def _elements(held: object) -> list[object]:
+    return cast("list[object]", held) if isinstance(held, list) else []
+
+
+def _id_of(element: object) -> str | None:
+    try:
+        return rule_id(msgspec.convert(element, ToolRule))
+    except msgspec.ValidationError:
+        return None
+
+
+def _replace(file: Path, text: str) -> None:
+    """Give a file a new text at once and durably. A link stays one: its target is replaced; so do mode and mark."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    mode, mark = 0o600, b""
+    with contextlib.suppress(FileNotFoundError):
+        mode = file.stat().st_mode & 0o777
+        with file.open("rb") as old:
+            mark = b"\xef\xbb\xbf" if old.read(3) == b"\xef\xbb\xbf" else b""
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as fresh:
+            fresh.write(mark + text.encode("utf-8"))
+            fresh.flush()
+            os.fsync(fresh.fileno())
+        os.chmod(name, mode)
+        os.replace(name, file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

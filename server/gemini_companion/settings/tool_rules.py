@@ -1,0 +1,137 @@
+"""What the settings say of tools: rules of consent with the layer they come from, and limits.
+
+Gemini CLI's lists (`tools.allowed`, `tools.exclude`, `tools.confirmationRequired`) become rules of the same kind.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+import msgspec
+
+from gemini_companion.engine.history.tool_entries import Decision, Mode, ToolRule
+from gemini_companion.settings.objects import JsonObject, KeyPath, nested, value_at
+
+if TYPE_CHECKING:
+    from gemini_companion.settings.schema import SettingsFile
+
+RULES: Final[KeyPath] = ("companion", "tools", "rules")
+
+_SHELL: Final = "run_shell_command"
+_CLASSES: Final[Mapping[str, str]] = {
+    "EditTool": "replace",
+    "GlobTool": "glob",
+    "GrepTool": "grep_search",
+    "LSTool": "list_directory",
+    "MemoryTool": "save_memory",
+    "ReadFileTool": "read_file",
+    "ReadManyFilesTool": "read_many_files",
+    "ShellTool": _SHELL,
+    "WebFetchTool": "web_fetch",
+    "WebSearchTool": "google_web_search",
+    "WriteFileTool": "write_file",
+}
+"""Gemini CLI's older names, which its settings still take."""
+
+
+class SettingsRule(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule of consent of the settings."""
+
+    rule: ToolRule
+    source: Literal["user", "workspace", "editor"]
+    is_own: bool = True
+    """It stands under `companion.tools.rules`, where it can be taken back; not in one of Gemini CLI's lists."""
+
+
+class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of tools, every default filled in. Times are seconds."""
+
+    enabled: bool
+    """Whether the model is offered tools at all."""
+    mode: Mode
+    """Of a session for which nobody chose one."""
+    sandbox: Literal["auto", "required", "off"]
+    network: bool
+    """Whether commands in the sandbox reach the network."""
+    command_seconds: int | None
+    """How long a command in the foreground may take; `None` for no limit."""
+    inactivity_seconds: int | None
+    """How long a command may put out nothing; `None` for no limit."""
+    question_seconds: int
+    """How long a question waits for a person."""
+    core: frozenset[str] | None
+    """The names of the only tools that there are, beside those that ask and keep notes; `None` for all."""
+    rules: tuple[SettingsRule, ...]
+
+
+def tool_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> ToolOptions:
+    """The options that result from the merged layers; `layers` are they one by one, lowest first."""
+    ours, theirs = merged.companion.tools, merged.tools
+    return ToolOptions(
+        enabled=ours.enabled,
+        mode=ours.mode,
+        sandbox=ours.sandbox,
+        network=ours.network,
+        command_seconds=ours.command_seconds or None,
+        inactivity_seconds=theirs.shell.inactivity_timeout or None,
+        question_seconds=ours.question_seconds,
+        core=None if theirs.core is None else frozenset(tool_rule(name, "deny").tool for name in theirs.core),
+        rules=tuple(_rules(layers)),
+    )
+
+
+def tool_rule(text: str, decision: Decision) -> ToolRule:
+    """The rule of one of Gemini CLI's entries: `write_file`, or `run_shell_command(git status)` for a prefix."""
+    name, opening, rest = text.strip().partition("(")
+    tool = _CLASSES.get(name.strip(), name.strip())
+    words = rest.removesuffix(")").strip()
+    if not opening or not words or words == "*":
+        return ToolRule(tool=tool, decision=decision)
+    try:
+        command = tuple(shlex.split(words))
+    except ValueError:
+        command = tuple(words.split())
+    return ToolRule(tool=tool, decision=decision, command=command)
+
+
+def denials(layer: JsonObject) -> JsonObject:
+    """The part of a layer that forbids, of the rules that it may not set otherwise."""
+    rules = value_at(layer, RULES)
+    kept = [one for one in cast("list[object]", rules) if _denies(one)] if isinstance(rules, list) else []
+    return cast("JsonObject", nested(RULES, kept)) if kept else {}
+
+
+def rule_json(rule: ToolRule) -> JsonObject:
+    """A rule as it stands in a settings file."""
+    return cast("JsonObject", msgspec.json.decode(msgspec.json.encode(rule)))
+
+
+def _denies(rule: object) -> bool:
+    return isinstance(rule, dict) and cast("JsonObject", rule).get("decision") == "deny"
+
+
+def _rules(layers: Iterable[tuple[str, SettingsFile]]) -> Iterator[SettingsRule]:
+    """Rules of all layers, and tools that any layer leaves out; of Gemini CLI's other lists the last layer's."""
+    last: dict[Decision, list[SettingsRule]] = {}
+    for name, layer in layers:
+        source = cast("Literal['user', 'workspace', 'editor']", name)
+        for one in layer.companion.tools.rules:
+            command = None if one.command is None else tuple(one.command)
+            rule = ToolRule(tool=one.tool, decision=one.decision, path=one.path, command=command)
+            yield SettingsRule(rule=rule, source=source)
+        yield from _listed(layer.tools.exclude or (), "deny", source)
+        if layer.tools.allowed is not None:
+            last["allow"] = list(_listed(layer.tools.allowed, "allow", source))
+        if layer.tools.confirmation_required is not None:
+            last["ask"] = list(_listed(layer.tools.confirmation_required, "ask", source))
+    for listed in last.values():
+        yield from listed
+
+
+def _listed(
+    texts: Sequence[str], decision: Decision, source: Literal["user", "workspace", "editor"]
+) -> Iterator[SettingsRule]:
+    for text in texts:
+        yield SettingsRule(rule=tool_rule(text, decision), source=source, is_own=False)

@@ -1,0 +1,343 @@
+"""What tools need from outside. Adapters provide it, `wiring` introduces them.
+
+Every method raises `ToolRefusal` for what cannot be done, with a sentence for the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+
+from gemini_companion.tools.grounding import Grounding
+from gemini_companion.tools.memory import SessionMemory, SessionNotes
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a path leads to."""
+
+    path: str
+    """Absolute, the real one: no link in it but perhaps a last name that is not there yet."""
+    root: str | None
+    """The workspace folder that it is in; `None` outside."""
+    shown: str
+    """For people and models: relative to the workspace folder where there is one."""
+    kind: Literal["file", "folder", "missing", "other"]
+    """`other`: a device, a pipe, a socket."""
+    withheld: str = ""
+    """Why it is not shown by itself: ignored, or a secret; empty if it is."""
+    is_secret: bool = False
+
+
+class FileBytes(msgspec.Struct, frozen=True, kw_only=True):
+    """A file's bytes as they are now."""
+
+    data: bytes
+    digest: str
+    """SHA-256 in hexadecimal digits."""
+    mode: int
+    """Permission bits."""
+    size: int
+    """Bytes of the whole file; `digest` is that of `data`."""
+    links: int = 1
+    """Names that the file has; with more than one, some may be outside."""
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A name in a folder."""
+
+    name: str
+    kind: Literal["file", "folder", "link", "other"]
+    size: int = 0
+    """Bytes, of a file."""
+
+
+class Names(msgspec.Struct, frozen=True, kw_only=True):
+    """What a folder has."""
+
+    entries: tuple[Listed, ...]
+    """Those that may be shown, folders first, in the order of their names."""
+    hidden: int = 0
+    """The number of ignored ones and secrets, which are left out."""
+    is_truncated: bool = False
+
+
+class FileSystem(Protocol):
+    """Files inside the workspace folders, opened by directory descriptors: no link leads out, whoever swaps it when."""
+
+    async def place(self, path: str, roots: Sequence[str]) -> Place:
+        """Where a path leads to; relative ones begin at the first folder. Never raises for what is outside."""
+        ...
+
+    async def read(self, place: Place, *, limit: int) -> FileBytes:
+        """At most `limit` bytes of a regular file inside a root."""
+        ...
+
+    async def names(self, place: Place, *, limit: int) -> Names:
+        """What a folder inside a root has, at most `limit` names."""
+        ...
+
+    async def write(self, place: Place, data: bytes, *, expected: str | None, mode: int | None = None) -> str:
+        """Replace a file, or make it and its folders, at once and whole; returns the new digest.
+
+        `expected` is the digest that it must have now, `None` if there must be none. Raises `ToolRefusal` if it has
+        another, with nothing written.
+        """
+        ...
+
+    async def delete(self, place: Place, *, expected: str) -> None:
+        """Delete a file that still has this digest."""
+        ...
+
+    async def rename(self, place: Place, to: Place, *, expected: str) -> None:
+        """Rename a file that still has this digest; there must be nothing at `to`."""
+        ...
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that was found."""
+
+    path: str
+    """As `Place.shown`."""
+    number: int
+    """From 1."""
+    text: str
+    """Without its line break; cut if it is long."""
+    is_match: bool = True
+    """False for a line around one that matched."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search found."""
+
+    lines: tuple[Line, ...]
+    is_truncated: bool = False
+    note: str = ""
+    """What could not be looked at."""
+
+
+class SearchOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How lines are searched for."""
+
+    include: str | None = None
+    """A glob; without a slash it is one of names, else of paths below `within` or a root."""
+    exclude: str | None = None
+    """Lines that this regular expression matches too are no matches."""
+    is_case_sensitive: bool = False
+    is_literal: bool = False
+    """The pattern is plain text."""
+    before: int = 0
+    """Lines shown before each match."""
+    after: int = 0
+    per_file: int | None = None
+    """Matches of one file."""
+    limit: int = 100
+    """Matches of all files."""
+
+
+class TextSearch(Protocol):
+    """Searching files, by ripgrep."""
+
+    async def grep(
+        self,
+        pattern: str,
+        roots: Sequence[str],
+        *,
+        within: Place | None = None,
+        unsaved: Sequence[Buffer] = (),
+        options: SearchOptions,
+    ) -> Found:
+        """The lines that a regular expression matches, in files that may be shown, in the order of their paths.
+
+        `within` is a folder or a file. Documents in `unsaved` are searched as they are in the editor.
+        """
+        ...
+
+    async def files(
+        self,
+        pattern: str,
+        roots: Sequence[str],
+        *,
+        within: Place | None = None,
+        excluding: Sequence[str] = (),
+        is_case_sensitive: bool = False,
+        limit: int = 1000,
+    ) -> list[str]:
+        """Absolute paths of files that may be shown and that a glob matches, the last changed first.
+
+        `excluding` are globs of others; one without a slash is one of names.
+        """
+        ...
+
+
+class CommandEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """How a command ended."""
+
+    exit_code: int | None
+    """`None` if a signal ended it."""
+    signal: str = ""
+    output: str = ""
+    """Both streams in the order they came; at most the bound, head and tail, where there was more."""
+    total_bytes: int = 0
+    spill_path: str | None = None
+    """A private file with all of it, up to its quota, where it was more than fits in memory."""
+    timed_out: bool = False
+    survivors: tuple[str, ...] = ()
+    """Processes that could not be ended, for people."""
+    is_lost: bool = False
+    """What watched over it was ended before it, so neither how it ended nor what it left running is known."""
+    sandbox: str = ""
+    """What held it back."""
+
+
+class RunningCommand(Protocol):
+    """A command under way."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        ...
+
+    async def wait(self) -> CommandEnd:
+        """Until it ends, or its time is over."""
+        ...
+
+    async def stop(self) -> CommandEnd:
+        """End it and all that it started, within a second."""
+        ...
+
+    def latest(self, characters: int = 4000) -> str:
+        """The last of its output so far."""
+        ...
+
+
+class CommandRunner(Protocol):
+    """Runs shell lines, each in a process group of its own, with no input."""
+
+    async def start(
+        self,
+        line: str,
+        *,
+        cwd: str,
+        roots: Sequence[str],
+        limit_seconds: float | None,
+        silence_seconds: float | None = None,
+        sandbox: SandboxWish,
+        on_output: Callable[[str], None],
+    ) -> RunningCommand:
+        """Start it; after `limit_seconds`, or `silence_seconds` without output, it is stopped (`None`: never)."""
+        ...
+
+    def describe_sandbox(self, wish: SandboxWish, roots: Sequence[str]) -> str:
+        """What would hold a command back, for people. Raises `ToolRefusal` where one is demanded and there is none."""
+        ...
+
+
+class SandboxWish(msgspec.Struct, frozen=True, kw_only=True):
+    """What the settings want of a sandbox."""
+
+    use: Literal["auto", "required", "off"] = "auto"
+    network: bool = False
+
+
+class Diagnostic(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A problem that the editor reports."""
+
+    line: int
+    """From 1."""
+    severity: Literal["error", "warning", "information", "hint"]
+    message: str
+    source: str = ""
+    code: str = ""
+
+
+class FileDiagnostics(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What the editor reports for a file; `is_current` if it is about the text as it is now."""
+
+    path: str
+    diagnostics: tuple[Diagnostic, ...]
+    is_current: bool = True
+
+
+class Buffer(msgspec.Struct, frozen=True, kw_only=True):
+    """An open document."""
+
+    path: str
+    text: str
+    is_dirty: bool
+    """It differs from what is on the disk."""
+
+
+AskOption: TypeAlias = str
+
+
+class PersonsAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person answered; `text` is an option's or their own words."""
+
+    text: str
+
+
+class EditorPort(Protocol):
+    """The editor of the person whose prompt it is."""
+
+    def buffer(self, path: str) -> Buffer | None:
+        """The open document of an absolute path."""
+        ...
+
+    def unsaved(self) -> Sequence[Buffer]:
+        """The open documents that differ from the disk."""
+        ...
+
+    async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
+        """What it reports for files; `wait` up to 2 s for those of the newest text. `None` if it cannot say."""
+        ...
+
+    async def apply_edit(self, path: str, text: str, label: str) -> bool:
+        """Give an open document a new text, as one step of its undo; false if the editor refused or cannot."""
+        ...
+
+    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
+        """Ask the person; `None` if there is no answer."""
+        ...
+
+
+class NoEditor:
+    """An `EditorPort` of nobody: nothing is open, nobody answers."""
+
+    def buffer(self, path: str) -> Buffer | None:
+        """Nothing is open."""
+        return None
+
+    def unsaved(self) -> Sequence[Buffer]:
+        """Nothing is open."""
+        return ()
+
+    async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
+        """It cannot say."""
+        return None
+
+    async def apply_edit(self, path: str, text: str, label: str) -> bool:
+        """It cannot."""
+        return False
+
+    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
+        """Nobody answers."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """All of them."""
+
+    files: FileSystem
+    search: TextSearch
+    commands: CommandRunner
+    editor: EditorPort
+    notes: SessionNotes | None = None
+    """Of the session that a call is made in; `None` outside of one."""
+    memory: SessionMemory | None = None
+    """The same."""
+    grounding: Grounding | None = None
+    """Of the session's model; `None` where that cannot ask the network."""

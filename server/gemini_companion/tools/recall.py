@@ -1,0 +1,115 @@
+"""`recall`: what was said or put out earlier, word for word, where the model is no longer shown it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from gemini_companion.tools.memory import Remembered, SessionMemory
+from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
+
+_HITS: Final = 5
+_AROUND: Final = 2
+"""Lines beside each one that matches."""
+
+
+class RecallArgs(msgspec.Struct, frozen=True, kw_only=True):
+    """What to look for."""
+
+    query: Annotated[
+        str, Meta(max_length=2_000, description="Words to look for, alone or inside of what an id names.")
+    ] = ""
+    tool_call_id: Annotated[str, Meta(max_length=200, description="The call whose whole output you want.")] = ""
+    entry_id: Annotated[str, Meta(max_length=200, description="The entry that you want, as a hit names it.")] = ""
+    turn_id: Annotated[str, Meta(max_length=200, description="The turn that you want, as a hit names it.")] = ""
+    offset: Annotated[int, Meta(ge=0, description="The character to begin with, from 0, to read on.")] = 0
+
+
+class Recall:
+    """Gives back what compressions hide, and what was cut or masked; what was withheld is nowhere, so it stays so."""
+
+    name = "recall"
+    aliases = ()
+    description = (
+        "Get back, word for word, anything from earlier in this project's conversations that you no longer see: what a"
+        " summary replaced, an output that says it was shortened, a decision made days ago. Use it before you guess,"
+        " ask the person again, or run the same command again. With an id that a shortened text names you get all of"
+        " that, in pieces that say how to go on; with `query` too, only its lines with those words. With `query` alone"
+        " you get the passages that answer it best, from other conversations of the project too."
+    )
+    arguments = RecallArgs
+    risk: Risk = "read"
+    shape: Shape = "text"
+
+    async def propose(self, args: RecallArgs, context: ToolContext) -> Proposal:
+        """Nothing is touched. Raises `ToolRefusal` unless there is one thing to look for."""
+        if sum(map(bool, (args.tool_call_id, args.entry_id, args.turn_id))) > 1:
+            raise ToolRefusal("Give one of tool_call_id, entry_id and turn_id, not several.")
+        if not _named(args) and not args.query.strip():
+            raise ToolRefusal("Say what to recall: some words as query, or a tool_call_id, entry_id or turn_id.")
+        return Proposal(title=f"Recall {args.query.strip()[:80] or _named(args)}")
+
+    async def run(self, args: RecallArgs, proposal: Proposal, context: ToolContext) -> ToolOutput:
+        """Look for it. Raises `ToolRefusal` where there is nothing of that id."""
+        memory = context.ports.memory
+        if memory is None:
+            raise ToolRefusal("There is no conversation here to recall from.")
+        if not _named(args):
+            found = await memory.search(args.query, _HITS)
+            return ToolOutput(output=found or "Nothing of the kind was said in this project.", summary="searched")
+        remembered = await _remembered(memory, args)
+        if remembered is None:
+            raise ToolRefusal(f"There is nothing with the id {_named(args)!r}. Look for some words with query instead.")
+        if args.query.strip():
+            return _matching(remembered, args.query, memory.most_characters)
+        return _piece(remembered, args.offset, memory.most_characters)
+
+
+def _named(args: RecallArgs) -> str:
+    return args.tool_call_id or args.entry_id or args.turn_id
+
+
+async def _remembered(memory: SessionMemory, args: RecallArgs) -> Remembered | None:
+    if args.tool_call_id:
+        return await memory.output(args.tool_call_id)
+    return await memory.entry(args.entry_id) if args.entry_id else await memory.turn(args.turn_id)
+
+
+def _piece(remembered: Remembered, offset: int, most: int) -> ToolOutput:
+    text, total = remembered.text, len(remembered.text)
+    if offset >= total and total:
+        raise ToolRefusal(f"It has {total} characters only; begin before that.")
+    end = min(total, offset + most)
+    if end < total:  # whole lines, where they are not too long
+        line = text.rfind("\n", offset + most // 2, end)
+        end = line + 1 if line >= 0 else end
+    shown = f"characters {offset} to {end} of {total}" if offset or end < total else "whole"
+    more = f"\n[There is more: go on with offset={end}.]" if end < total else ""
+    return ToolOutput(
+        output=f"[{remembered.title}, {shown}:]\n{text[offset:end]}{more}",
+        media=remembered.media if not offset else (),
+        summary=f"{end - offset:,} of {total:,} characters",
+    )
+
+
+def _matching(remembered: Remembered, query: str, most: int) -> ToolOutput:
+    """The lines with all words of the query, or else with any, with those beside them."""
+    lines = remembered.text.split("\n")
+    words = query.lower().split()
+    lowered = [line.lower() for line in lines]
+    matches = [number for number, line in enumerate(lowered) if all(word in line for word in words)]
+    matches = matches or [number for number, line in enumerate(lowered) if any(word in line for word in words)]
+    pieces: list[str] = []
+    room, shown, last = most, 0, -1
+    for number in matches:
+        first = max(last + 1, number - _AROUND)
+        block = [f"{at + 1}: {lines[at][:1_000]}" for at in range(first, min(len(lines), number + _AROUND + 1))]
+        room -= sum(map(len, block)) + len(block) + 4
+        if room < 0 and pieces:
+            break
+        pieces.extend(["…", *block] if first > last + 1 else block)
+        shown, last = shown + 1, max(last, number + _AROUND)
+    title = f"[{remembered.title}: {shown} of {len(matches)} matching lines of {len(lines)}, with their numbers:]"
+    return ToolOutput(output="\n".join((title, *pieces)), summary=f"{shown} of {len(matches)} lines")

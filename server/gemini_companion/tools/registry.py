@@ -1,0 +1,56 @@
+"""The tools of the daemon, by name; their declarations; decoding what the model calls them with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from gemini_companion.tools.schema import parameters_of
+from gemini_companion.tools.tool import Tool, ToolRefusal
+
+
+class ToolRegistry:
+    """What the model can call. Declarations are made once."""
+
+    def __init__(self, tools: Iterable[Tool[Any]] = ()) -> None:
+        self._tools: dict[str, Tool[Any]] = {}
+        self._names: dict[str, str] = {}
+        for tool in tools:
+            self._tools[tool.name] = tool
+            self._names.update(dict.fromkeys((tool.name, *tool.aliases), tool.name))
+        self._declarations = {name: _declaration(tool) for name, tool in self._tools.items()}
+
+    def __iter__(self) -> Iterator[Tool[Any]]:
+        return iter(self._tools.values())
+
+    def declarations(self, without: Iterable[str] = ()) -> tuple[dict[str, Any], ...]:
+        """Function declarations in Gemini's JSON form, in a constant order; those named in `without` left out."""
+        hidden = frozenset(without)
+        return tuple(declared for name, declared in self._declarations.items() if name not in hidden)
+
+    def find(self, name: str) -> Tool[Any]:
+        """The tool of this name or alias. Raises `ToolRefusal` that names the tools that there are."""
+        known = self._names.get(name)
+        if known is None:
+            raise ToolRefusal(f"There is no tool {name[:80]!r}. The tools are: {', '.join(self._tools)}.")
+        return self._tools[known]
+
+    @staticmethod
+    def decode(tool: Tool[Any], args: Mapping[str, Any]) -> Any:
+        """The arguments as the tool's type. Raises `ToolRefusal` that says which one is wrong."""
+        try:
+            return msgspec.convert(dict(args), tool.arguments, strict=False)
+        except (msgspec.ValidationError, RecursionError) as wrong:
+            raise ToolRefusal(
+                f"The arguments of {tool.name} are wrong: {wrong}. Call it again with right ones."
+            ) from None
+
+
+def _declaration(tool: Tool[Any]) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parametersJsonSchema": parameters_of(tool.arguments),
+    }

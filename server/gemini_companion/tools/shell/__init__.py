@@ -1,0 +1,1 @@
+"""Shell lines: what they would do, and whether the rules allow it."""

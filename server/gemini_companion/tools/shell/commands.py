@@ -1,0 +1,213 @@
+"""Whether one simple command may run."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from gemini_companion.tools.shell import git
+from gemini_companion.tools.shell.options import files_of
+from gemini_companion.tools.shell.paths import judged_path, places_in, with_home
+from gemini_companion.tools.shell.programs import (
+    BUILT_IN,
+    EVALUATING,
+    INLINE,
+    INTERPRETERS,
+    NEVER_BARE,
+    READERS,
+    RUNNERS,
+    RUNS_FILES,
+    SHELLS,
+    WRITERS,
+    Reader,
+    words_of,
+)
+from gemini_companion.tools.shell.rules import CommandRules, name_of
+from gemini_companion.tools.shell.script import Command, NotPlain, Redirect, Word
+from gemini_companion.tools.shell.verdict import Facts, Finding, worst
+from gemini_companion.tools.shell.wrappers import is_harmless_assignment, unwrapped
+
+_PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+_KEYWORDS: Final = words_of("if then else elif fi for while until do done case esac select function in coproc time")
+_FIND: Final = Reader()
+
+
+class CommandJudge:
+    """Judges commands by rules and by what is known of programs."""
+
+    def __init__(self, rules: CommandRules, roots: Sequence[str], files: Facts) -> None:
+        self._rules = rules
+        self._roots = roots
+        self._files = files
+
+    def judged(self, node: Command, cwds: frozenset[str]) -> tuple[tuple[str, ...], Finding, frozenset[str] | None]:
+        """The words of a command, what is said of it, and where the shell is after it, if it goes elsewhere."""
+        argv = tuple(with_home(word, self._files) for word in node.words)
+        findings = self.redirects(node.redirects, cwds)
+        entered: frozenset[str] | None = None
+        try:
+            _plain(node.assignments, node.words)
+            start = unwrapped(argv)
+            inner = argv[start:]
+            self._check_program(node.words[start])
+            if denied := self._rules.denies(inner):
+                findings.append(Finding("deny", f"a rule forbids {denied}"))
+            if asked := self._rules.asks(argv) or self._rules.asks(inner):
+                findings.append(Finding("ask", f"a rule asks about {asked}"))
+            if inner[0] == "cd" and start == 0:
+                entered = self._entered(inner, cwds)
+            else:
+                findings += self._command(inner, cwds)
+        except NotPlain as unusual:
+            findings.append(Finding("ask", unusual.reason))
+        return argv, worst(findings), entered
+
+    def redirects(self, redirects: Sequence[Redirect], cwds: frozenset[str]) -> list[Finding]:
+        """What is said of the files that are read and written by redirections."""
+        findings: list[Finding] = []
+        for redirect in redirects:
+            if redirect.target.trouble:
+                findings.append(Finding("ask", f"a redirection leads to {redirect.target.trouble}"))
+            elif not redirect.is_inner:
+                target = with_home(redirect.target, self._files)
+                how = "read" if redirect.operator == "<" else "write"
+                findings.append(judged_path(target, cwds, how, self._files))
+        return findings
+
+    def _check_program(self, word: Word) -> None:
+        """Raise `NotPlain` unless it is certain which program a word names, and that it is none of the workspace's."""
+        name = word.value
+        if not word.is_bare or (not _PROGRAM.fullmatch(name) and name not in {".", "[", ":"}):
+            raise NotPlain(f"{name or 'nothing'} is not a program's plain name")
+        if name in _KEYWORDS:
+            raise NotPlain(f"`{name}` is a word of the shell's own")
+        if name in EVALUATING:
+            raise NotPlain(f"`{name}` can run what is in its words, or change what later words mean")
+        if name in BUILT_IN:
+            return
+        real = self._files.program(name)
+        if real is None:
+            raise NotPlain(f"there is no program {name}")
+        if any(real == root or real.startswith(root.rstrip("/") + "/") for root in self._roots):
+            raise NotPlain(f"{name} is a program in the workspace")
+
+    def _entered(self, argv: Sequence[str], cwds: frozenset[str]) -> frozenset[str]:
+        words = [word for word in argv[1:] if word != "--"]
+        if len(words) != 1 or words[0].startswith("-"):
+            raise NotPlain("it cannot be said where `cd` leads")
+        entered: set[str] = set()
+        for cwd in cwds:
+            facts = self._files.path(posixpath.join(cwd, words[0]))
+            if not facts.is_inside or facts.kind != "folder" or facts.secret or facts.is_ours:
+                raise NotPlain(f"`cd` leads to {words[0]}, which is no folder in the workspace")
+            entered.add(facts.real)
+        return frozenset(entered)
+
+    def _command(self, argv: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
+        if argv[0] == "cd":
+            raise NotPlain("`cd` is run by another command")
+        accepted = self._rules.allows(argv)
+        reader, words = _reader(argv)
+        name = name_of(argv[0])
+        if fresh := self._fresh(name, cwds):
+            raise NotPlain(f"{fresh}, which decides what `{argv[0]}` runs, was written in this turn")
+        if reader is not None and (reader.is_default or accepted is not None):
+            skipped = max(0, (accepted or 0) - (len(argv) - len(words)))
+            paths = files_of(reader, argv[0], words, skipped)
+            if argv[0] == "diff" and any(self._is_folder(path, cwds) for path in paths):
+                raise NotPlain("`diff` looks into files of a folder that it does not name")
+            # With an option that only a rule lets pass, it may write what it would look at: `sed -i`, `sort -o`.
+            is_wider = any(word.startswith("-") for word in words[:skipped])
+            return (self._written(words, cwds) if is_wider else []) + [
+                judged_path(path, cwds, "read", self._files)
+                for operand in paths
+                if operand != "-"
+                for path in dict.fromkeys((operand, *places_in(operand)))
+            ]
+        if accepted is None:
+            raise NotPlain(f"no rule allows `{argv[0]}`")
+        self._check_rule(argv, name, accepted, cwds)
+        if name in WRITERS:
+            return [found for found in self._written(argv[1:], cwds) if found.reason]
+        return [self._named(word, cwds) for word in argv[1:]]
+
+    def _is_folder(self, path: str, cwds: frozenset[str]) -> bool:
+        return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)
+
+    def _check_rule(self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str]) -> None:
+        """Raise `NotPlain` where a rule is too wide for what it would allow."""
+        if name in SHELLS | RUNNERS:
+            raise NotPlain(f"`{argv[0]}` runs what its words say, and no rule allows that")
+        if argv[0] in NEVER_BARE | INTERPRETERS and accepted < 2:
+            raise NotPlain(f"a rule for `{argv[0]}` alone is too wide")
+        if name in INTERPRETERS:
+            if any(word in INLINE for word in argv[max(accepted, 1) :]):
+                raise NotPlain(f"`{argv[0]}` runs code that stands in the line")
+            for word in argv[1:]:
+                if any(self._files.path(posixpath.join(cwd, word)).is_fresh for cwd in cwds):
+                    raise NotPlain(f"{word} was written in this turn")
+
+    def _named(self, word: str, cwds: frozenset[str]) -> Finding:
+        """What is said of a word that may name a file, to a program of which nothing is known."""
+        findings: list[Finding] = []
+        for path in places_in(word):
+            found = judged_path(path, cwds, "read", self._files)
+            if found.decision == "allow" and any(
+                self._files.path(posixpath.join(cwd, path)).is_guarded for cwd in cwds
+            ):
+                found = Finding("ask", f"it may write {path}, which decides what runs")
+            findings.append(found)
+        return worst(findings)
+
+    def _written(self, words: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
+        """What is said of files that a command writes, whose rule allows it to write what may be written at all."""
+        findings: list[Finding] = []
+        for word in words:
+            for path in places_in(word):
+                found = judged_path(path, cwds, "write", self._files)
+                if found.decision == "ask" and found.reason == f"it writes {path}":
+                    continue
+                findings.append(found)
+        return findings
+
+    def _fresh(self, name: str, cwds: frozenset[str]) -> str:
+        """The file that decides what a program runs and that was written in this turn; empty if there is none."""
+        for file in RUNS_FILES.get(name, ()):
+            for cwd in cwds:
+                for folder in self._upwards(cwd):
+                    if self._files.path(posixpath.join(folder, file)).is_fresh:
+                        return file
+        return ""
+
+    def _upwards(self, folder: str) -> list[str]:
+        root = max((root for root in self._roots if _holds(root, folder)), key=len, default=folder)
+        folders = [folder]
+        while folder != root and len(folders) < 64:
+            folder = posixpath.dirname(folder)
+            folders.append(folder)
+        return folders
+
+
+def _holds(root: str, path: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _plain(assignments: Sequence[Word], words: Sequence[Word]) -> None:
+    for word in assignments:
+        if not is_harmless_assignment(word.value) or word.trouble:
+            raise NotPlain(f"it sets {word.value.partition('=')[0]}")
+    for word in words:
+        if word.trouble:
+            raise NotPlain(f"a word has {word.trouble}")
+
+
+def _reader(argv: Sequence[str]) -> tuple[Reader | None, Sequence[str]]:
+    """What is known of a program that only looks, and the words that it is given."""
+    if argv[0] == "git":
+        found = git.looking(argv)
+        return found if found else (None, ())
+    if argv[0] == "find":
+        return _FIND, argv[1:]
+    return READERS.get(argv[0]), argv[1:]

@@ -1,0 +1,227 @@
+"""What is known of programs: which only look, and with which options; which run others; which the shell has built in.
+
+A program is in `READERS` only if, with the options named there, it writes nothing, runs nothing and asks no network.
+`is_default` are those whose output is no more than what `read_file` and `list_directory` may show: they run unasked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A program that only looks, and the options with which that is so."""
+
+    flags: str = ""
+    """Short options without a value."""
+    valued: str = ""
+    """Short options with a value."""
+    long: frozenset[str] = frozenset()
+    """Long options, without the dashes; a value may follow an `=`."""
+    files: str = ""
+    """Of `valued`, those whose value is a file."""
+    operands: Literal["files", "words", "pattern", "none"] = "files"
+    """`pattern`: the first one is no file, unless `-e` gave it."""
+    most: int | None = None
+    """As many operands as only look; another would be written."""
+    numbers: bool = False
+    """`-5` is an option."""
+    is_default: bool = True
+    attached: str = ""
+    """Short options whose value can only be attached: what follows as a word of its own is an operand."""
+
+
+def words_of(names: str) -> frozenset[str]:
+    """A set of words, written with blanks between."""
+    return frozenset(names.split())
+
+
+_SUMS: Final = Reader("btz", long=words_of("binary text tag zero"))
+
+READERS: Final[Mapping[str, Reader]] = {
+    "basename": Reader("az", "s", words_of("multiple suffix zero"), operands="words"),
+    "cat": Reader(
+        "AbeEnstTuv",
+        long=words_of("number show-all number-nonblank show-ends show-tabs show-nonprinting squeeze-blank"),
+    ),
+    "cmp": Reader("bls", "n", words_of("print-bytes verbose silent quiet"), most=2),
+    "comm": Reader("123z", long=words_of("check-order nocheck-order total zero-terminated")),
+    "cut": Reader(
+        "nsz", "bcdf", words_of("bytes characters delimiter fields complement only-delimited output-delimiter")
+    ),
+    "diff": Reader(
+        "abBcdeEinpqstuwyZ",
+        "CUW",
+        words_of(
+            "brief unified context side-by-side ignore-all-space ignore-space-change ignore-blank-lines color width"
+        ),
+        most=2,
+    ),
+    "dirname": Reader("z", long=words_of("zero"), operands="words"),
+    "du": Reader(
+        "abchHkmsSx0", "d", words_of("all human-readable summarize max-depth total apparent-size bytes one-file-system")
+    ),
+    "echo": Reader(operands="words"),
+    "expr": Reader(operands="words"),
+    "false": Reader(operands="words"),
+    "file": Reader("bhikLNr", long=words_of("brief mime mime-type mime-encoding")),
+    "grep": Reader(
+        "EFGPaAbcHhiIlLnoqsTvVwxzZ",
+        "efABCm",
+        words_of(
+            "extended-regexp fixed-strings perl-regexp ignore-case invert-match word-regexp line-regexp count "
+            "files-with-matches files-without-match line-number only-matching quiet no-messages max-count "
+            "with-filename no-filename after-context before-context context color colour text regexp"
+        ),
+        files="f",
+        operands="pattern",
+        numbers=True,
+    ),
+    "head": Reader("qvz", "cn", words_of("lines bytes quiet silent verbose"), numbers=True),
+    "ls": Reader(
+        "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxX1",
+        "ITw",
+        words_of(
+            "all almost-all author classify color directory file-type full-time group-directories-first "
+            "human-readable inode no-group numeric-uid-gid recursive reverse si size sort time time-style width"
+        ),
+    ),
+    "md5sum": _SUMS,
+    "nl": Reader("p", "bdfhilnsvw"),
+    "printf": Reader(operands="words"),
+    "pwd": Reader("LP", operands="none"),
+    "readlink": Reader("efmnqsvz", long=words_of("canonicalize canonicalize-existing canonicalize-missing no-newline")),
+    "realpath": Reader("ELPesmqz", long=words_of("canonicalize-existing canonicalize-missing no-symlinks")),
+    "sed": Reader("nErsuz", "e", words_of("quiet silent regexp-extended"), operands="pattern"),
+    "seq": Reader("w", "fs", words_of("equal-width separator format"), operands="words"),
+    "sha1sum": _SUMS,
+    "sha256sum": _SUMS,
+    "sort": Reader(
+        "bcCdfgihMnRrsuVz",
+        "kt",
+        words_of(
+            "check dictionary-order field-separator general-numeric-sort human-numeric-sort ignore-case key "
+            "ignore-leading-blanks month-sort numeric-sort reverse stable unique version-sort zero-terminated"
+        ),
+    ),
+    "stat": Reader("Lft", "c", words_of("dereference file-system format printf terse")),
+    "tac": Reader("b", "s"),
+    "tail": Reader("qvz", "cn", words_of("lines bytes quiet silent verbose"), numbers=True),
+    "test": Reader(),
+    "tr": Reader("cCdst", long=words_of("complement delete squeeze-repeats truncate-set1"), operands="words"),
+    "true": Reader(operands="words"),
+    ":": Reader(operands="words"),
+    "uname": Reader("amnoprsv", operands="none"),
+    "uniq": Reader("cdDiuz", "fsw", words_of("count repeated unique ignore-case skip-fields skip-chars"), most=1),
+    "wc": Reader("clLmw", long=words_of("bytes chars lines words max-line-length")),
+    "which": Reader("a", operands="words"),
+    # Asked about unless a rule has them: what they find may be what no other tool would show.
+    "rg": Reader(
+        "aciFlLnNopqsSUvwxP",
+        "eABCgmtTdr",
+        words_of(
+            "case-sensitive column context count files files-with-matches fixed-strings glob heading ignore-case "
+            "line-number max-count multiline no-heading no-line-number only-matching pcre2 quiet regexp smart-case "
+            "sort stats trim type type-list word-regexp max-depth color json"
+        ),
+        operands="pattern",
+        is_default=False,
+    ),
+}
+
+FIND_TESTS: Final = words_of(
+    "-name -iname -type -maxdepth -mindepth -path -ipath -wholename -regex -iregex -size -mtime -mmin -ctime "
+    "-atime -newer -perm -user -group -samefile -links -inum -regextype"
+)
+"""What takes a value in a `find` that only looks."""
+
+FIND_WORDS: Final = words_of(
+    "-not ! -o -or -a -and -print -print0 -empty -prune -true -false -depth -xdev -mount -daystart -readable "
+    "-writable -executable -ls ( ) ,"
+)
+"""What takes none."""
+
+BUILT_IN: Final = words_of("cd echo false printf pwd test true :")
+"""Built into bash, and harmless where their words are."""
+
+EVALUATING: Final = words_of(
+    ". alias bg bind break builtin caller compgen complete compopt continue coproc declare dirs disown enable "
+    "eval exec exit export fc fg getopts hash help history jobs let local logout mapfile popd pushd read "
+    "readarray readonly return set shift shopt source suspend times trap type typeset umask unalias unset wait "
+    "[ [[ (("
+)
+"""Built into bash, and able to run what is in their words or to change what later words mean."""
+
+WRAPPERS: Final[Mapping[str, tuple[str, str, int]]] = {
+    # Options without a value, options with one, and how many operands stand before the command.
+    "command": ("", "", 0),
+    "env": ("", "", 0),
+    "nice": ("", "n", 0),
+    "nohup": ("", "", 0),
+    "time": ("p", "", 0),
+    "timeout": ("", "ks", 1),
+}
+"""What only runs the command that follows."""
+
+SHELLS: Final = words_of("ash bash busybox cmd csh dash elvish fish ksh mksh nu powershell pwsh sh tcsh zsh")
+
+RUNNERS: Final = words_of(
+    "at batch bwrap chroot command crontab doas docker entr env expect fakeroot find firejail flock ionice "
+    "kubectl launchctl nice nohup nsenter osascript parallel pkexec podman rsh runuser schtasks screen script "
+    "setpriv setsid ssh ssh-agent start-stop-daemon stdbuf strace su sudo systemd-run taskset time timeout "
+    "tmux unbuffer unshare valgrind watch wsl xargs xvfb-run"
+)
+"""What runs what its words say, beyond those that are unwrapped."""
+
+INTERPRETERS: Final = words_of(
+    "awk bun deno elixir erl gawk gdb ghci groovy irb java jjs julia kotlin lua luajit m4 mawk nawk node "
+    "nodejs osascript perl php pypy pypy3 python python2 python3 r racket rscript ruby scala swift tclsh wish"
+)
+
+NEVER_BARE: Final = frozenset(("git", "rm", "find", "xargs", "env", "sudo", "ssh", "dd", "kill", "pkill", "killall"))
+"""One word is too wide a rule for these."""
+
+INLINE: Final = words_of("-c -e -E -p -r -m -i --eval --print --exec --command -pe -ne -ie --interactive -")
+"""Options of interpreters that take code, or a module's name, in place of a file."""
+
+WRITERS: Final = words_of(
+    "chgrp chmod chown cp dd install ln mkdir mkfifo mv rm rmdir shred split tee touch truncate unlink"
+)
+"""What writes, or deletes, whatever files its words name."""
+
+RUNS_FILES: Final[Mapping[str, tuple[str, ...]]] = {
+    "bundle": ("Gemfile", "Rakefile"),
+    "bun": ("package.json", "bunfig.toml"),
+    "cargo": ("Cargo.toml", "build.rs", ".cargo/config.toml", ".cargo/config", "rust-toolchain.toml"),
+    "cmake": ("CMakeLists.txt", "CMakePresets.json"),
+    "composer": ("composer.json",),
+    "docker-compose": ("docker-compose.yml", "compose.yaml", "Dockerfile"),
+    "git": (".git", ".git/config", ".git/hooks", ".gitattributes", ".gitmodules"),
+    "go": ("go.mod", "go.work"),
+    "gradle": ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "mvn": ("pom.xml",),
+    "ninja": ("build.ninja",),
+    "nox": ("noxfile.py",),
+    "npm": ("package.json", ".npmrc"),
+    "npx": ("package.json", ".npmrc"),
+    "pip": ("pyproject.toml", "setup.py", "setup.cfg"),
+    "pnpm": ("package.json", ".npmrc", ".pnpmfile.cjs", "pnpm-workspace.yaml"),
+    "poetry": ("pyproject.toml",),
+    "pre-commit": (".pre-commit-config.yaml",),
+    "pytest": ("conftest.py", "pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini"),
+    "python": ("conftest.py", "pyproject.toml", "pytest.ini", "setup.cfg", "setup.py"),
+    "python3": ("conftest.py", "pyproject.toml", "pytest.ini", "setup.cfg", "setup.py"),
+    "rake": ("Rakefile",),
+    "ruff": ("pyproject.toml", "ruff.toml"),
+    "tox": ("tox.ini", "pyproject.toml"),
+    "tsc": ("tsconfig.json",),
+    "uv": ("pyproject.toml", "uv.toml"),
+    "vitest": ("vitest.config.ts", "vite.config.ts", "package.json"),
+    "yarn": ("package.json", ".yarnrc", ".yarnrc.yml"),
+}
+"""The files that say what these programs run. If one was written in this turn, no rule allows the program."""

@@ -1,0 +1,72 @@
+"""The tool `read_background_output`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+
+from gemini_companion.tools.shell.characters import visible
+from gemini_companion.tools.shell.commandbook import CommandBook, KeptCommand
+from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
+
+_CHARACTERS: Final = 100_000
+
+
+class ReadBackgroundOutputArguments(msgspec.Struct, frozen=True, kw_only=True):
+    """What `read_background_output` is called with."""
+
+    pid: Annotated[
+        int | None,
+        msgspec.Meta(description="The id that run_shell_command gave it; all are listed if it is left out."),
+    ] = None
+    lines: Annotated[int, msgspec.Meta(ge=1, le=10_000, description="How many of its last lines.")] = 100
+
+
+class ReadBackgroundOutput:
+    """Shows what background commands have put out."""
+
+    name: str = "read_background_output"
+    aliases: tuple[str, ...] = ("list_background_processes",)
+    description: str = (
+        "Show the last lines that a background command of this chat has put out, and whether it still runs. Without an"
+        " id, list the background commands."
+    )
+    arguments: type[ReadBackgroundOutputArguments] = ReadBackgroundOutputArguments
+    risk: Risk = "read"
+    shape: Shape = "command"
+
+    def __init__(self, book: CommandBook) -> None:
+        self._book = book
+
+    async def propose(self, args: ReadBackgroundOutputArguments, context: ToolContext) -> Proposal:
+        """Find the command."""
+        kept = self._book.background(context.session_id)
+        if args.pid is None:
+            return Proposal(title="List background commands", state=kept)
+        found = next((command for command in reversed(kept) if command.pid == args.pid), None)
+        if found is None:
+            known = ", ".join(str(command.pid) for command in kept) or "none"
+            raise ToolRefusal(f"No background command of this chat has the id {args.pid}. There are: {known}.")
+        return Proposal(title=f"Read the output of {visible(found.command)[:100]}", state=(found,))
+
+    async def run(self, args: ReadBackgroundOutputArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
+        """Show it."""
+        kept: tuple[KeptCommand, ...] = tuple(proposal.state)
+        if args.pid is None:
+            listed = "\n".join(f"{command.pid}: {command.command} ({_state(command)})" for command in kept)
+            return ToolOutput(output=listed or "There is no background command.", summary=f"{len(kept)} commands")
+        (command,) = kept
+        lines = command.running.latest(_CHARACTERS).split("\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        text = "\n".join(lines[-args.lines :]) or "(no output)"
+        return ToolOutput(output=f"{text}\n[{_state(command)}]", summary=_state(command))
+
+
+def _state(command: KeptCommand) -> str:
+    if command.state == "running":
+        return "still runs"
+    if command.end is not None and command.end.exit_code is not None and command.state == "exited":
+        return f"ended with exit code {command.end.exit_code}"
+    return "was stopped" if command.state == "stopped" else "ended"

@@ -1,0 +1,190 @@
+"""The tool `run_shell_command`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
+from gemini_companion.tools.shell.characters import deceptive, visible
+from gemini_companion.tools.shell.commandbook import CommandBook
+from gemini_companion.tools.shell.rules import ALIASES, TOOL
+from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
+
+MAX_CHARACTERS: Final = 100_000
+"""Of a line: what is longer belongs into a file."""
+EARLY_SECONDS: Final = 1.0
+"""A background command that ends within these is reported like one of the foreground: it could not begin its work."""
+COMMAND_SECONDS: Final = 600
+INACTIVITY_SECONDS: Final = 300
+_TITLE: Final = 120
+
+
+class RunShellCommandArguments(msgspec.Struct, frozen=True, kw_only=True):
+    """What `run_shell_command` is called with."""
+
+    command: Annotated[str, msgspec.Meta(description="The line, as `bash -c` gets it.")]
+    description: Annotated[str, msgspec.Meta(description="What it does, in a few words, for the user.")] = ""
+    dir_path: Annotated[
+        str | None,
+        msgspec.Meta(description="The folder to run it in, in the workspace; the first workspace folder if left out."),
+    ] = None
+    is_background: Annotated[
+        bool,
+        msgspec.Meta(
+            description="Leave it running and go on, for servers and watchers. A `&` at the end would be ended."
+        ),
+    ] = False
+
+
+class RunShellCommand:
+    """Runs shell lines, and keeps those that run on in a book."""
+
+    name: str = TOOL
+    aliases: tuple[str, ...] = ALIASES
+    description: str = (
+        "Run a line of bash in the workspace. Plain lines of few commands are the likeliest to run without a question"
+        " to the user; files are better read and edited with their own tools. There is no input and no terminal: give"
+        " options that ask nothing and page nothing. Each call starts a new shell, so `cd` and variables do not last."
+        " Everything that a line leaves running ends with it, unless is_background is set. The answer has the output"
+        " of both streams in their order, and the exit code or the signal; one other than 0 is no fault of the tool."
+    )
+    arguments: type[RunShellCommandArguments] = RunShellCommandArguments
+    risk: Risk = "command"
+    shape: Shape = "command"
+
+    def __init__(self, book: CommandBook) -> None:
+        self._book = book
+
+    async def propose(self, args: RunShellCommandArguments, context: ToolContext) -> Proposal:
+        """Find the folder, and what would hold the line back."""
+        line = args.command
+        if not line.strip():
+            raise ToolRefusal("The command is empty.")
+        if "\0" in line:
+            raise ToolRefusal("The command has a NUL in it, at which programs stop reading.", outcome="declined")
+        if len(line) > MAX_CHARACTERS:
+            raise ToolRefusal(f"The command is longer than {MAX_CHARACTERS} characters. Write a script and run that.")
+        cwd = await _folder(args.dir_path, context)
+        sandbox = await asyncio.to_thread(context.ports.commands.describe_sandbox, _wish(context), context.roots)
+        warnings: list[str] = []
+        if signs := deceptive(line):
+            warnings.append(f"It has signs that cannot be seen, or that look like others: {', '.join(signs)}.")
+        if args.is_background:
+            warnings.append("It goes on running in the background.")
+        return Proposal(
+            title=f"Run {_short(line)}",
+            command=line,
+            cwd=cwd,
+            sandbox=sandbox,
+            warnings=tuple(warnings),
+            irreversible="What it does outside of files in the workspace cannot be taken back.",
+        )
+
+    async def run(self, args: RunShellCommandArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
+        """Run it. Cancelling ends the command and all that it started."""
+        limits: dict[str, Any] = {"limit_seconds": None, "silence_seconds": None}
+        if not args.is_background:
+            limits["limit_seconds"] = context.options.get("command_seconds", COMMAND_SECONDS)
+            limits["silence_seconds"] = context.options.get("inactivity_seconds", INACTIVITY_SECONDS)
+        cwd = proposal.cwd or context.roots[0]
+        running = await context.ports.commands.start(
+            args.command,
+            cwd=cwd,
+            roots=context.roots,
+            sandbox=_wish(context),
+            on_output=context.progress,
+            **limits,
+        )
+        if args.is_background:
+            return await self._background(args, cwd, running, context)
+        self._book.began(context.session_id, context.call_id, args.command, cwd, running, is_background=False)
+        was_stopped = False
+        try:
+            end = await running.wait()
+        finally:
+            was_stopped = self._book.ended(context.session_id, context.call_id)
+        return output_of(end, was_stopped=was_stopped)
+
+    async def _background(
+        self, args: RunShellCommandArguments, cwd: str, running: RunningCommand, context: ToolContext
+    ) -> ToolOutput:
+        self._book.began(context.session_id, context.call_id, args.command, cwd, running, is_background=True)
+        waiting = asyncio.ensure_future(running.wait())
+        try:
+            done, _ = await asyncio.wait((waiting,), timeout=EARLY_SECONDS)
+        except asyncio.CancelledError:
+            await running.stop()
+            raise
+        if done:
+            return output_of(waiting.result(), was_stopped=False)
+        waiting.add_done_callback(_forget)
+        begun = running.latest()
+        return ToolOutput(
+            output=(
+                f"It runs in the background with the id {running.pid}. read_background_output shows what it puts out."
+                + (f" So far:\n{begun}" if begun else " It has put out nothing so far.")
+            ),
+            summary="runs in the background",
+        )
+
+
+def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
+    """What the model and people are told of a command that ended."""
+    notes: list[str] = []
+    if was_stopped:
+        notes.append("The user stopped it. What it had put out until then is above.")
+    elif end.timed_out:
+        notes.append("It took too long, or was silent for too long, and was ended. Set is_background for what runs on.")
+    if end.exit_code is not None:
+        notes.append(f"Exit code: {end.exit_code}")
+    elif end.signal:
+        notes.append(f"Ended by the signal {end.signal}")
+    if end.is_lost:
+        notes.append(
+            "What watched over it was ended before it, so how it ended is not known. All of it that could be found was"
+            " ended; what else it left running is not known"
+        )
+    if end.survivors:
+        notes.append(f"Could not be ended and still run: {', '.join(end.survivors)}")
+    if end.sandbox and "No sandbox" not in end.sandbox and end.exit_code:
+        notes.append(f"{end.sandbox} A fault about permissions or the network may come from that.")
+    text = end.output if not end.output or end.output.endswith("\n") else end.output + "\n"
+    is_ok = end.exit_code == 0 and not was_stopped and not end.timed_out
+    summary = f"exit code {end.exit_code}" if end.exit_code is not None else f"signal {end.signal}"
+    if end.is_lost:
+        summary = "its end is not known"
+    return ToolOutput(
+        output=(text or "(no output)\n") + "\n".join(f"[{note}]" for note in notes),
+        summary="stopped" if was_stopped else "timed out" if end.timed_out else summary,
+        outcome="interrupted" if was_stopped else "timedOut" if end.timed_out else "ok" if is_ok else "failed",
+        is_whole_file=end.spill_path,
+    )
+
+
+async def _folder(path: str | None, context: ToolContext) -> str:
+    if not context.roots:
+        raise ToolRefusal("No workspace folder is open, so there is no folder to run a command in.")
+    place = await context.ports.files.place(path or context.roots[0], context.roots)
+    if place.root is None:
+        raise ToolRefusal(f"{place.shown} is outside the workspace folders. Commands start inside.", outcome="declined")
+    if place.kind != "folder":
+        raise ToolRefusal(f"{place.shown} is no folder.")
+    return place.path
+
+
+def _wish(context: ToolContext) -> SandboxWish:
+    options = context.options
+    return SandboxWish(use=options.get("sandbox", "auto"), network=options.get("network", False))
+
+
+def _short(line: str) -> str:
+    shown = " ".join(visible(line).split())
+    return shown if len(shown) <= _TITLE else shown[: _TITLE - 1] + "…"
+
+
+def _forget(waiting: asyncio.Future[CommandEnd]) -> None:
+    if not waiting.cancelled():
+        waiting.exception()  # the book has it too

@@ -1,0 +1,89 @@
+"""What is said of a shell line, and what must be known of the disk to say it."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, Protocol, TypeAlias
+
+import msgspec
+
+from gemini_companion.engine.history.tool_entries import Decision, ToolRule
+
+LineDecision: TypeAlias = Literal["allow", "ask", "deny", "refuse"]
+"""`deny`: a rule says no. `refuse`: no rule and no person can have it run."""
+
+_ORDER: Final[tuple[LineDecision, ...]] = ("allow", "ask", "deny", "refuse")
+
+
+class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a path."""
+
+    real: str
+    """Absolute, without links, as far as it exists."""
+    kind: Literal["file", "folder", "missing", "other"] = "file"
+    is_inside: bool = True
+    """In a workspace folder, by its real path."""
+    secret: str = ""
+    """Why it counts as a secret; empty if it does not."""
+    is_guarded: bool = False
+    """It decides what runs: a build file, a hook, settings."""
+    is_ours: bool = False
+    """It is or holds our settings, our log or our store."""
+    is_fresh: bool = False
+    """It was written in this turn."""
+    read: Decision = "allow"
+    """What the rules for reading files say of it."""
+    write: Decision = "ask"
+    """What the rules for writing files, and the mode, say of it."""
+
+
+class Facts(Protocol):
+    """What is known of the disk."""
+
+    @property
+    def home(self) -> str:
+        """The person's home folder, without links."""
+        ...
+
+    def path(self, path: str) -> PathFacts:
+        """Of an absolute path, links in it not followed yet."""
+        ...
+
+    def program(self, name: str) -> str | None:
+        """The real path of what the shell would start for a bare name; `None` if there is none."""
+        ...
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A decision, and why. An empty reason goes with nothing but `allow`."""
+
+    decision: LineDecision
+    reason: str = ""
+
+
+class PartVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One command of a line, and what is said of it."""
+
+    text: str
+    """As it stands in the line."""
+    argv: tuple[str, ...]
+    """Its words without quotes; empty where they are not known."""
+    decision: LineDecision
+    reason: str = ""
+
+
+class LineVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said of a whole line: as much as of its worst part."""
+
+    decision: LineDecision
+    parts: tuple[PartVerdict, ...]
+    reason: str = ""
+    """Of the worst part, for people."""
+    suggested: ToolRule | None = None
+    """The rule that "always" would store. With it this line would be allowed; absent where none would do."""
+    shown: str = ""
+    """The line with every sign visible."""
+
+
+def worst(findings: list[Finding]) -> Finding:
+    """The first of the worst; `allow` where there are none."""
+    return max(findings, key=lambda finding: _ORDER.index(finding.decision), default=Finding("allow"))

@@ -1,0 +1,59 @@
+"""What the earlier commands of a line write counts as fresh for the later ones."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from gemini_companion.tools.shell.paths import places_in
+from gemini_companion.tools.shell.programs import RUNNERS, WRAPPERS, WRITERS
+from gemini_companion.tools.shell.rules import name_of
+from gemini_companion.tools.shell.script import Redirect, Word
+from gemini_companion.tools.shell.verdict import Facts, PathFacts
+
+_WRITING_READERS: Final = frozenset(("sed", "sort", "uniq"))
+"""Programs that look, and with some option write the files they name."""
+
+
+class WrittenBefore:
+    """The facts of the disk, with what the line has written so far."""
+
+    def __init__(self, files: Facts) -> None:
+        self._files = files
+        self._written: set[str] = set()
+
+    @property
+    def home(self) -> str:
+        """The person's home folder, without links."""
+        return self._files.home
+
+    def program(self, name: str) -> str | None:
+        """The real path of what the shell would start for a bare name; `None` if there is none."""
+        return self._files.program(name)
+
+    def path(self, path: str) -> PathFacts:
+        """Of an absolute path; fresh too where the line wrote it."""
+        facts = self._files.path(path)
+        if not facts.is_fresh and self._is_written(facts.real):
+            return msgspec.structs.replace(facts, is_fresh=True)
+        return facts
+
+    def note(self, redirects: Sequence[Redirect], words: Sequence[Word], cwds: frozenset[str]) -> None:
+        """Remember what a command may write: its redirections, and every word of a program that may write files."""
+        targets = [one.target.value for one in redirects if not one.is_inner and one.operator != "<"]
+        values = [word.value for word in words]
+        names = [name_of(value) for value in values]
+        is_wrapped = bool(names) and (names[0] in WRAPPERS or names[0] in RUNNERS)
+        if any(name in WRITERS | _WRITING_READERS for name in (names if is_wrapped else names[:1])):
+            places = [place for value in values[1:] for place in places_in(value)]
+            targets += places
+            # Copied into a folder, a file keeps its name.
+            targets += [posixpath.join(one, posixpath.basename(other)) for one in places[-1:] for other in places[:-1]]
+        for target in targets:
+            self._written |= {self._files.path(posixpath.join(cwd, target)).real for cwd in cwds}
+
+    def _is_written(self, real: str) -> bool:
+        return real in self._written

@@ -1,0 +1,162 @@
+"""The contract of a tool: what the model calls, what a person is asked about, what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+import msgspec
+
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.tool_entries import Mode, ToolOutcome
+
+if TYPE_CHECKING:
+    from gemini_companion.tools.ports import Ports
+
+Risk: TypeAlias = Literal["read", "edit", "command", "network", "question", "note"]
+"""What a tool may do: look, change files, run something, ask the network, ask the person, keep a note for itself."""
+
+Shape: TypeAlias = Literal["text", "file", "listing", "search", "command"]
+"""How its output is cut where it is too long."""
+
+A = TypeVar("A", bound=msgspec.Struct)
+
+
+class ToolRefusal(Exception):
+    """A call cannot be done as asked. `message` tells the model what is wrong and what to do instead."""
+
+    def __init__(self, message: str, *, outcome: ToolOutcome = "failed") -> None:
+        super().__init__(message)
+        self.message = message
+        self.outcome: ToolOutcome = outcome
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call as the model made it."""
+
+    call_id: str
+    """Ours, unique in the session; the model's own id may be missing or repeated."""
+    name: str
+    args: Mapping[str, Any]
+
+
+class Touched(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or folder that a call would touch."""
+
+    path: str
+    """Absolute, the real one."""
+    how: Literal["read", "write", "delete"]
+    is_inside: bool = True
+    """In a workspace folder, by its real path."""
+    secret: str = ""
+    """Why it counts as a secret; empty if it does not."""
+    is_guarded: bool = False
+    """Ours, or one that decides what runs: settings, hooks, build files. No stored rule allows it."""
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call would do, found out before anything is done. Texts are for people."""
+
+    title: str
+    """Verb and object: `Edit src/a.py`."""
+    touched: tuple[Touched, ...] = ()
+    command: str | None = None
+    """A shell line, to be judged by its parts."""
+    cwd: str | None = None
+    path: str | None = None
+    """The file that would be changed, for a diff editor."""
+    new_content: str | None = None
+    """Its text as it would be."""
+    diff: str | None = None
+    """Unified."""
+    sandbox: str = ""
+    warnings: tuple[str, ...] = ()
+    irreversible: str = ""
+    """What cannot be taken back; empty if everything can."""
+    state: Any = None
+    """What the tool wants to find again in `run`, such as the file's digest."""
+
+
+class ToolOutput(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool gives back."""
+
+    output: str = ""
+    """For the model; whole, it is cut elsewhere."""
+    error: str | None = None
+    """For the model, in place of `output`: what is wrong and what to do instead."""
+    media: tuple[Part, ...] = ()
+    """`inlineData` parts."""
+    summary: str = ""
+    """For people, a few words: `42 lines`."""
+    outcome: ToolOutcome = "ok"
+    source: str | None = None
+    """What was read, and how, for outputs that repeat an earlier one: a path and a range, and the content's digest."""
+    is_whole_file: str | None = None
+    """A private file that already has all of the output, where it was too long to be held."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolContext:
+    """What a call is made in."""
+
+    call_id: str
+    turn_id: str
+    session_id: str
+    roots: tuple[str, ...]
+    """Absolute real paths of the workspace folders, in the client's order."""
+    trusted: bool
+    mode: Mode
+    ports: Ports
+    progress: Callable[[str], None] = lambda output: None
+    """Takes new output while the tool runs."""
+    named_by_person: frozenset[str] = frozenset()
+    """Absolute real paths that the person's own prompts name."""
+    client_id: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Settings of tools, by the names of `settings.effective.ToolOptions`."""
+    may_show: Callable[[str], bool] = lambda path: True
+    """Whether the rules let a file inside, by its absolute real path, be read unasked. For tools that come upon files
+    which their proposal does not name."""
+
+
+class Tool(Protocol, Generic[A]):
+    """A tool. Everything it raises but `ToolRefusal` is a defect, reported to the model as a failure."""
+
+    @property
+    def name(self) -> str:
+        """As the model calls it."""
+        ...
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names that it answers to."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it is for, for the model."""
+        ...
+
+    @property
+    def arguments(self) -> type[A]:
+        """Their type; `msgspec.Meta(description=…)` tells the model what each is, names are as it writes them."""
+        ...
+
+    @property
+    def risk(self) -> Risk:
+        """What it may do."""
+        ...
+
+    @property
+    def shape(self) -> Shape:
+        """How its output is cut."""
+        ...
+
+    async def propose(self, args: A, context: ToolContext) -> Proposal:
+        """Find out what the call would do, without doing it. Raises `ToolRefusal`."""
+        ...
+
+    async def run(self, args: A, proposal: Proposal, context: ToolContext) -> ToolOutput:
+        """Do it. Cancelling it stops whatever it started. Raises `ToolRefusal`."""
+        ...

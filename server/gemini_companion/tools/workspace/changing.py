@@ -1,0 +1,173 @@
+"""Changing a file's text: what `write_file` and `replace` have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import msgspec
+
+from gemini_companion.engine.edits.diffs import counts, file_diff, text_diff
+from gemini_companion.engine.edits.encoding import Encoded, encode
+from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.engine.history.tool_entries import MAX_VERSION
+from gemini_companion.engine.ide_context.secrets import mask_secrets
+from gemini_companion.tools.paths import parts_below
+from gemini_companion.tools.ports import Place
+from gemini_companion.tools.tool import Proposal, ToolContext, ToolOutput, ToolRefusal, Touched
+from gemini_companion.tools.workspace.diagnostics import after_edit
+from gemini_companion.tools.workspace.guarded import guard_of
+from gemini_companion.tools.workspace.loading import Loaded, Seen, load
+from gemini_companion.tools.workspace.places import found
+
+_MASK: Final = "[masked: "
+_DIFF_LINES: Final = 80
+"""Lines of a diff that the model is shown."""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A text that a file is to have."""
+
+    place: Place
+    before: Loaded | None
+    """`None` where there is no file."""
+    after: str
+    """With its own line endings."""
+    encoded: Encoded = Encoded()
+    notes: tuple[str, ...] = ()
+    """For the model, once it is done."""
+
+
+async def file_to_change(path: str, context: ToolContext) -> tuple[Place, Loaded | None]:
+    """A file that may be changed or made, and its text now. Raises `ToolRefusal`."""
+    place = await found(path, context)
+    if place.kind == "folder":
+        raise ToolRefusal(f"{place.shown} is a folder. Name a file.")
+    return place, await text_now(place, context)
+
+
+async def text_now(place: Place, context: ToolContext) -> Loaded | None:
+    """The file's text, the editor's where it is unsaved; `None` where there is no file."""
+    place = await context.ports.files.place(place.path, context.roots)
+    if place.kind == "missing":
+        buffer = context.ports.editor.buffer(place.path)
+        if buffer is None:
+            return None
+        return Loaded(text=buffer.text, encoded=Encoded(), disk=None, is_unsaved=True)
+    now = await load(place, context)
+    if now.disk is not None and now.disk.links > 1:
+        raise ToolRefusal(
+            f"{place.shown} is a hard link: other names, perhaps outside the workspace, have the same file."
+            " It is not changed.",
+            outcome="declined",
+        )
+    return now
+
+
+async def proposal_of(change: Change, verb: str, *, warnings: tuple[str, ...] = ()) -> Proposal:
+    """What is proposed to the person. Raises `ToolRefusal` if nothing would change."""
+    place, before = change.place, change.before
+    old = None if before is None else before.text
+    if old == change.after:
+        raise ToolRefusal(f"{place.shown} has exactly this text already. Nothing was written.")
+    if change.after.count(_MASK) > (old or "").count(_MASK):
+        raise ToolRefusal(
+            f"The text has {_MASK}…], which stands for a secret that was not shown to you, and would take its place."
+            " Change only the lines around it, with replace."
+        )
+    guard = guard_of(parts_below(place.path, place.root or ""))
+    diff = await asyncio.to_thread(
+        file_diff, None if old is None else with_line_feeds(old), with_line_feeds(change.after), place.shown
+    )
+    touched = Touched(
+        path=place.path,
+        how="write",
+        secret=place.withheld if place.is_secret else "",
+        is_guarded=bool(guard),
+    )
+    return Proposal(
+        title=f"{verb} {place.shown}",
+        touched=(touched,),
+        path=place.path,
+        new_content=change.after,
+        diff=diff,
+        warnings=(*((f"{place.shown}: {guard}.",) if guard else ()), *warnings),
+        irreversible=_irreversible(before),
+        state=change,
+    )
+
+
+async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOutput:
+    """Write a change whose `before` is the file's text now. Raises `ToolRefusal` if it is not."""
+    place, before = change.place, change.before
+    notes = list(change.notes)
+    buffer = context.ports.editor.buffer(place.path)
+    if buffer is not None and await context.ports.editor.apply_edit(place.path, change.after, done):
+        notes.append("It is in the user's editor, which has the file open; the disk follows when they save it.")
+    elif buffer is not None and buffer.is_dirty and (before is None or before.is_unsaved):
+        raise ToolRefusal(
+            f"{place.shown} has unsaved edits in the editor, which did not take this one. Nothing was changed."
+        )
+    else:
+        data, note = _data(change)
+        notes += note
+        expected = before.disk.digest if before is not None and before.disk is not None else None
+        await context.ports.files.write(place, data, expected=expected)
+    after = with_line_feeds(change.after)
+    diff = await asyncio.to_thread(text_diff, with_line_feeds(before.text) if before else "", after)
+    added, removed = counts(diff)
+    report = await after_edit(place.path, context)
+    return ToolOutput(
+        output=" ".join([done, *notes]) + (f"\n{report}" if report else ""), summary=f"+{added} −{removed}"
+    )
+
+
+def is_as_before(now: Loaded | None, before: Loaded | None) -> bool:
+    """True if a file has the text, and the bytes, that it had."""
+    if now is None or before is None:
+        return now is before
+    same_bytes = (now.disk and now.disk.digest) == (before.disk and before.disk.digest)
+    return now.text == before.text and same_bytes
+
+
+async def changed_since(text: str, place: Place, context: ToolContext, seen: Seen) -> str:
+    """The diff from what the model was last shown of a file, masked and cut; empty if that is the same or not known."""
+    last = seen.last(context, place)
+    now = with_line_feeds(text)
+    if last is None or last == now:
+        return ""
+    return await asyncio.to_thread(_masked_diff, last, now)
+
+
+def corrected(proposal: Proposal, content: str) -> tuple[dict[str, Any], str]:
+    """A proposed change with the text that a person gave the file instead: arguments of `write_file`, and what the
+    model is told of it.
+    """
+    change: Change = proposal.state
+    proposed, given = with_line_feeds(change.after), with_line_feeds(content)
+    args = {"file_path": change.place.path, "content": content}
+    if proposed == given:
+        return args, ""
+    diff = _masked_diff(proposed, given)
+    return (
+        args,
+        f"The user changed your text of {change.place.shown} before it was written. Their changes to it:\n{diff}",
+    )
+
+
+def _irreversible(before: Loaded | None) -> str:
+    if before is None or before.disk is None or before.disk.size <= MAX_VERSION:
+        return ""
+    return f"This cannot be taken back: the file has more than the {MAX_VERSION // 2**20} MB that are kept of one."
+
+
+def _masked_diff(before: str, after: str) -> str:
+    return mask_secrets(text_diff(before, after, lines=_DIFF_LINES))[0]
+
+
+def _data(change: Change) -> tuple[bytes, list[str]]:
+    try:
+        return encode(change.after, change.encoded), []
+    except UnicodeEncodeError:
+        note = f"The file was {change.encoded.encoding}, which lacks some of these characters: it is UTF-8 now."
+        return encode(change.after, Encoded()), [note]

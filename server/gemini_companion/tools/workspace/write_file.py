@@ -1,0 +1,89 @@
+"""The tool `write_file`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+
+from gemini_companion.engine.edits.encoding import Encoded
+from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.engine.edits.rewriting import rewritten
+from gemini_companion.engine.history.decode import well_formed
+from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
+from gemini_companion.tools.workspace.changing import (
+    Change,
+    carried_out,
+    changed_since,
+    file_to_change,
+    is_as_before,
+    proposal_of,
+    text_now,
+)
+from gemini_companion.tools.workspace.loading import Seen
+
+
+class WriteFileArguments(msgspec.Struct, frozen=True, kw_only=True):
+    """What `write_file` is called with."""
+
+    file_path: Annotated[
+        str, msgspec.Meta(description="The file: relative to the workspace folder, or absolute and inside it.")
+    ]
+    content: Annotated[
+        str,
+        msgspec.Meta(
+            max_length=10_000_000,
+            description="Its whole new text, word for word, with nothing abbreviated or left out.",
+        ),
+    ]
+
+
+class WriteFile:
+    """Makes a file, or gives it a new text."""
+
+    name: str = "write_file"
+    aliases: tuple[str, ...] = ()
+    description: str = (
+        "Make a file of the workspace, its folders with it, or give one a whole new text. To change part of a file use"
+        " replace. A file keeps its encoding and its line endings. The user may change the text first; you are told."
+    )
+    arguments: type[WriteFileArguments] = WriteFileArguments
+    risk: Risk = "edit"
+    shape: Shape = "text"
+
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+
+    async def propose(self, args: WriteFileArguments, context: ToolContext) -> Proposal:
+        """Work out the new text and its diff."""
+        place, before = await file_to_change(args.file_path, context)
+        content = well_formed(args.content)
+        if before is None:
+            return await proposal_of(Change(place=place, before=None, after=content, encoded=Encoded()), "Create")
+        since = await changed_since(before.text, place, context, self._seen)
+        if since and not self._seen.is_vouched(context, place, before.text):
+            self._seen.note(context, place, with_line_feeds(before.text))
+            raise ToolRefusal(
+                f"{place.shown} has changed since you last read it, and your text would undo that. Nothing was written."
+                f" What has changed:\n{since}\nCall again with a text that has these changes, or use replace."
+            )
+        after = await asyncio.to_thread(rewritten, before.text, content)
+        warnings: tuple[str, ...] = ()
+        if self._seen.last(context, place) is None:
+            warnings = ("The model has not read this file before.",)
+        change = Change(place=place, before=before, after=after, encoded=before.encoded)
+        return await proposal_of(change, "Overwrite", warnings=warnings)
+
+    async def run(self, args: WriteFileArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
+        """Write it, if the file is still as it was."""
+        change: Change = proposal.state
+        if not is_as_before(await text_now(change.place, context), change.before):
+            raise ToolRefusal(
+                f"{change.place.shown} has changed while the question was open. Nothing was written: read it again."
+            )
+        done = "Applied: created" if change.before is None else "Applied: wrote"
+        lines = change.after.count("\n") + (not change.after.endswith("\n") and bool(change.after))
+        output = await carried_out(change, context, f"{done} {change.place.shown}, {lines} lines.")
+        self._seen.note(context, change.place, with_line_feeds(change.after))
+        return output

@@ -1,0 +1,59 @@
+"""Tokens that a long agent run sends in all, with outputs of up to 10 MB, beside the same run by Gemini CLI's rules."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.performance.agent_run import LARGEST, made_turns, run_ours, run_peer, script_of, turns_of_corpus
+from tests.performance.figures import Figure, Finding, Skipped
+from tests.performance.options import ROOT, Options
+
+NAME: Final = "outputs"
+TARGET: Final = 0.5
+ROUNDS: Final = 200
+GEMINI_CLI: Final = "Gemini CLI's rules"
+
+
+def run(options: Options) -> Iterator[Finding]:
+    """Tokens sent, and the largest request, on both sides. Raises `AssertionError` if our application sent what no model
+    accepts.
+    """
+    turns = turns_of_corpus(Path(os.environ.get("COMPANION_CORPUS") or ROOT.parent / "shared" / "corpus"))
+    if options.quick:
+        turns = made_turns(5)
+    if not turns:
+        reason = "no conversations are here: let COMPANION_CORPUS name their folder"
+        yield Skipped(bench=NAME, name="tokens sent", reason=reason)
+        return
+    rounds, largest = (20, 200_000) if options.quick else (ROUNDS, LARGEST)
+    script = script_of(turns, rounds=rounds, largest=largest)
+    options.tell(f"{rounds} rounds, {sum(len(step.output) for turn in script for step in turn.rounds):,} characters")
+    ours, surroundings = asyncio.run(run_ours(options.scratch, script))
+    if ours.faults:
+        raise AssertionError("; ".join(ours.faults[:5]))
+    theirs = run_peer(script, surroundings=surroundings)
+    yield Figure(
+        bench=NAME,
+        name=f"tokens sent in {rounds} rounds",
+        value=ours.sent,
+        unit="",
+        beside=GEMINI_CLI,
+        beside_value=theirs.sent,
+        target=TARGET,
+        note=(
+            f"requests {ours.requests:,} and {theirs.requests:,}, compressions {ours.compressions} and "
+            f"{theirs.compressions}; its cuts, masks and compression are modelled, both counted by our counter"
+        ),
+    )
+    yield Figure(
+        bench=NAME,
+        name="the largest request",
+        value=ours.largest,
+        unit="tokens",
+        beside=GEMINI_CLI,
+        beside_value=theirs.largest,
+    )
