@@ -38,7 +38,7 @@ SHORT: Final[Mapping[str, int]] = {
     "engine.ide_context.secrets._LINE_START": 80,
 }
 """Expressions, or whole modules, that only ever meet so many characters at once, and are tried with that."""
-SHORT_LIMIT: Final = 0.06
+SHORT_LIMIT: Final = 0.08
 """Seconds for such a text."""
 
 

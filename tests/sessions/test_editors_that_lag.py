@@ -8,7 +8,7 @@ import pytest
 from gemini_companion.sessions.tools.changes_versions import Look, caught_up, version_of
 from gemini_companion.tools.ports import Place
 
-PLACE = Place(path="/work/a", root="/work", shown="a", kind="file")
+PLACE = Place(path="/project/a", root="/work", shown="a", kind="file")
 OLD, NEW, OTHER = version_of(b"old"), version_of(b"new"), version_of(b"other")
 BEFORE = Look(place=PLACE, disk=OLD, is_open=True)
 

@@ -138,7 +138,7 @@ def test_only_the_users_own_file_names_trusted_folders_and_the_others_are_report
 
 def test_only_the_users_own_file_names_the_weights_that_are_run_here(desk: Desk):
     desk.user({"model": {"local": "~/models/mine.gguf"}})
-    desk.work({"model": {"local": "/work/theirs.gguf"}})
+    desk.work({"model": {"local": "/project/theirs.gguf"}})
     loaded = desk.load({"model": {"local": "/editor.gguf"}}, trusted=True)
     assert loaded.settings.local_model == f"{desk.home}/models/mine.gguf"
     assert ["model.local" in problem.message for problem in loaded.problems] == [True, True]

@@ -11,7 +11,7 @@ from gemini_companion.tools.policy.decide import Asked, Situation, decide
 from gemini_companion.tools.policy.rules import RuleSource, SourcedRule
 from gemini_companion.tools.tool import Proposal, Risk, Touched
 
-ROOTS = ("/work/app",)
+ROOTS = ("/project/app",)
 RISKS: tuple[Risk, ...] = get_args(Risk)
 MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -29,7 +29,7 @@ def rule(decision: Decision, tool: str = "*", *, source: RuleSource = "user", **
     return SourcedRule(rule=ToolRule(tool=tool, decision=decision, **more), source=source)
 
 
-def file(path: str = "/work/app/src/a.py", how: Any = "write", **more: Any) -> Touched:
+def file(path: str = "/project/app/src/a.py", how: Any = "write", **more: Any) -> Touched:
     return Touched(path=path, how=how, **more)
 
 
@@ -48,7 +48,7 @@ def decision(one: Asked, where: Situation) -> Decision:
 GUARDED = [
     file("/etc/hosts", is_inside=False),
     file("/etc/hosts", "read", is_inside=False),
-    file("/work/app/.env", "read", secret="a secret by its name"),
-    file("/work/app/Makefile", is_guarded=True),
-    file("/work/app/Makefile", "delete", is_guarded=True),
+    file("/project/app/.env", "read", secret="a secret by its name"),
+    file("/project/app/Makefile", is_guarded=True),
+    file("/project/app/Makefile", "delete", is_guarded=True),
 ]

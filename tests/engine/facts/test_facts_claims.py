@@ -17,7 +17,7 @@ from tests.engine.facts.fact_sources import call, count_words, result, sources_o
 
 HIDDEN = [
     user_text("The service src/app/server.py listens on port 8443. Docs: https://example.com/v2/docs."),
-    call("cd /work/project/src && vim app/client.py"),
+    call("cd /project/project/src && vim app/client.py"),
     result('{"gift_card_5094406": {"amount": 274}}\n12 passed in 3.41s\nbuild 7f3a9c1d0e\n  C:\\work\\x\\main.py'),
     model_text("Redis 7.2.1 it is, with a time limit of 1500 ms."),
 ]
@@ -35,12 +35,12 @@ def claims(said: str, also: tuple[str, ...] = ()) -> list[str]:
     "said",
     [
         "src/app/server.py, ./src/app/server.py, app/server.py, src/app/, server.py",
-        "/work/project/src/app/client.py: a directory that was entered, and a file in it",
+        "/project/project/src/app/client.py: a directory that was entered, and a file in it",
         "port 8443, 8443, https://example.com/v2/docs, Redis 7.2.1, v7.2.1, 1500 ms, 1500ms",
         "gift_card_5094406 has 274; 3.41 seconds; 7f3a9c1d0e",
         "C:\\work\\x\\main.py",
         "12 tests, 90%, 3 days, step 2, 15 minutes: counted, or summed up",
-        "… and 1,234 more directives (+12,345 characters) (+210 lines) /work/project/sr …",
+        "… and 1,234 more directives (+12,345 characters) (+210 lines) /project/project/sr …",
     ],
 )
 def test_what_occurred_in_any_form_is_supported(said: str):
