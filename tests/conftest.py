@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("tests")  # neither of the two may depend on how busy the machine is
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile("random", settings.get_profile("tests"), derandomize=False)
+# How busy the machine is decides nothing, nor does chance, unless it is asked for.
+settings.load_profile("random" if os.environ.get("COMPANION_RANDOM") else "tests")
 
 pytest_plugins = ["tests.support.emulator.fixtures"]
 

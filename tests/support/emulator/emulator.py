@@ -21,7 +21,7 @@ from tests.support.emulator.http_server import Exchange, HttpRequest, LoopbackSe
 from tests.support.emulator.recordings import read_lines
 from tests.support.emulator.replies import Json, Reply, answer
 from tests.support.emulator.requested import RecordedRequest
-from tests.support.emulator.responders import Responder, Summariser
+from tests.support.emulator.responders import Responder, Summariser, asks_for_title
 from tests.support.emulator.tokens import count_request, input_limit
 from tests.support.emulator.validation import check_count, check_generate
 from tests.support.emulator.waiting import Gate, Watch
@@ -43,7 +43,9 @@ class _Scripted:
 
     def fits(self, request: RecordedRequest) -> bool:
         generates = request.method not in ("countTokens", "batchEmbedContents")
-        right_method = generates if self.method is None else request.method == self.method
+        right_method = (
+            generates and not asks_for_title(request) if self.method is None else request.method == self.method
+        )
         return right_method and (self.when is None or self.when(request))
 
 
@@ -117,7 +119,10 @@ class Emulator:
     def script(
         self, *replies: Reply | str, method: Method | None = None, when: Callable[[RecordedRequest], bool] | None = None
     ) -> None:
-        """Queue replies, each for one request of `method` (by default: any that generates) for which `when` holds."""
+        """Queue replies, each for one request of `method` for which `when` holds.
+
+        By default: any that generates, but for titles, which are asked for whenever there is time for them.
+        """
         with self._lock:
             self._script.extend(
                 _Scripted(answer(reply) if isinstance(reply, str) else reply, method, when) for reply in replies

@@ -37,6 +37,11 @@ def asks_for_snapshot(request: RecordedRequest) -> bool:
     )
 
 
+def asks_for_title(request: RecordedRequest) -> bool:
+    """True for a request for a session's title."""
+    return request.method == "generateContent" and "Give this conversation a title" in request.prompt
+
+
 def echo(request: RecordedRequest) -> Reply:
     """A short answer that repeats the prompt's first words, in pieces."""
     words = _WORDS.findall(request.prompt)[-400:][:12]

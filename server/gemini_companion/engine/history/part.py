@@ -58,8 +58,10 @@ def is_plain_user(content: Content) -> bool:
 
 
 def visible_text(content: Content) -> str:
-    """All text of a content except thoughts, concatenated."""
-    return visible_text_of(content.parts)
+    """All text of a content except thoughts: a model's is one text in pieces, a user's parts stand apart."""
+    if content.role != "user":
+        return visible_text_of(content.parts)
+    return "\n".join(text for part in content.parts if (text := visible_text_of((part,))))
 
 
 def response_text(response: dict[str, Any]) -> str | None:
