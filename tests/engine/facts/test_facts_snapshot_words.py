@@ -186,3 +186,9 @@ def test_the_newest_failure_is_in_progress_until_the_same_kind_of_call_works():
     failed = [call("pytest a.py"), result("FAILED a.py::b - no\n1 failed")]
     assert "- [IN PROGRESS] pytest a.py failed last: FAILED a.py::b - no" in snapshot_of(sources_of(failed))
     assert "IN PROGRESS" not in snapshot_of(sources_of([*failed, call("pytest a.py"), result("1 passed")]))
+
+
+def test_the_parts_of_a_request_stand_apart():
+    asked = Content(role="user", parts=({"text": "Mend src/app/server.py"}, {"text": "`npm test -- -w`"}))
+    for before in ([], [user_text("Go."), model_text("Yes?")]):
+        assert "Mend src/app/server.py\n`npm test -- -w`" in snapshot_of(sources_of([*before, asked]))

@@ -13,6 +13,7 @@ from gemini_companion.engine.facts.fact import Fact, FactKind, FactSource
 from gemini_companion.engine.facts.page import read_earlier
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.rules import GREETING, is_request
+from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.part import is_plain_user, text_of, visible_text
 
 RECENT: Final = 20
@@ -111,9 +112,9 @@ class Span:
         """The goal of the earlier snapshot, else the first request that is more than a greeting; empty if neither."""
         if earlier := "\n".join(self.earlier["overall_goal"]):
             return head(earlier, 2 * limit)
-        said = (condensed(visible_text(source.content)) for source in self.requests())
+        said = (condensed(_request(source.content)) for source in self.requests())
         first = next((text for text in said if len(text) > _GREETING_CHARACTERS or not GREETING().match(text)), "")
-        first = first or next((condensed(visible_text(source.content)) for source in self.requests()), "")
+        first = first or next((condensed(_request(source.content)) for source in self.requests()), "")
         return f"First request, word for word: {head(first, limit)}" if first else ""
 
     def last_words(self, limit: int) -> Iterator[str]:
@@ -121,7 +122,7 @@ class Span:
         latest, answer = next(self.requests(newest_first=True), None), self.last_answer
         if latest is not None and (latest is not next(self.requests()) or self.earlier["overall_goal"]):
             pending = "" if answer is not None and answer.index > latest.index else " (not answered yet)"
-            yield f"- Latest request{pending}: {head(condensed(visible_text(latest.content)), limit)}"
+            yield f"- Latest request{pending}: {head(condensed(_request(latest.content)), limit)}"
         if answer is not None:
             text = visible_text(answer.content).strip()
             shown = text if len(text) <= limit else f"(+{len(text) - limit:,} characters) … {text[-limit:].lstrip()}"
@@ -138,3 +139,8 @@ class Span:
             if last:
                 times[source.index] = last
         return times
+
+
+def _request(content: Content) -> str:
+    """The text of a request: its parts stand apart, as what is looked for was found in each by itself."""
+    return "\n".join(filter(None, (visible_text_of((part,)) for part in content.parts)))
