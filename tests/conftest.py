@@ -15,7 +15,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+from tests.support.examples import examples
+
+settings.register_profile(
+    "tests", max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("tests")  # neither of the two may depend on how busy the machine is
 
 pytest_plugins = ["tests.support.emulator.fixtures"]

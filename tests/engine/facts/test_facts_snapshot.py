@@ -24,6 +24,7 @@ from tests.engine.facts.fact_sources import (
     sources,
     texts,
 )
+from tests.support.examples import examples
 
 
 def assert_well_formed(snapshot: str) -> None:
@@ -34,7 +35,7 @@ def assert_well_formed(snapshot: str) -> None:
     assert tags == ["<state_snapshot>", *inner, "</state_snapshot>"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(sources, st.integers(0, 3_000), st.one_of(st.none(), texts), texts)
 def test_a_snapshot_is_well_formed_whatever_it_is_made_of(
     items: list[FactSource], budget: int, previous: str | None, guidance: str
@@ -48,7 +49,7 @@ def test_a_snapshot_is_well_formed_whatever_it_is_made_of(
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(sources)
 def test_with_room_enough_every_recent_path_command_and_directive_stands_there(items: list[FactSource]):
     snapshot = snapshot_of(items, budget=1_000_000)

@@ -23,12 +23,13 @@ from tests.engine.facts.fact_sources import (
     sources_of,
     texts,
 )
+from tests.support.examples import examples
 
 FRAME = 500
 """Tokens that tags, labels, the goal's head and the last words can take."""
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(sources, st.integers(0, 400), st.one_of(st.none(), texts))
 def test_a_snapshot_stays_within_its_budget_and_its_frame(items: list[FactSource], budget: int, previous: str | None):
     assert count_words(snapshot_of(items, budget, previous)) <= 1.1 * budget + FRAME
