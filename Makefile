@@ -12,7 +12,7 @@ NO_NODE := Node is not here, or older than 20: what concerns the VS Code extensi
 E2E_STAMP := $(VENV)/.e2e-stamp
 WORKERS ?= 2
 
-.PHONY: setup hooks demo test test-quick test-client check check-client e2e e2e-client bench bench-client chaos package wheel generate release clean
+.PHONY: setup hooks demo test test-quick test-client thorough check check-client e2e e2e-client bench bench-client chaos package wheel generate release clean
 
 setup: $(STAMP)
 
@@ -35,8 +35,11 @@ hooks: $(STAMP)
 demo: $(STAMP)
 	@$(BIN)/gemini-companion demo
 
+# Bytecode is kept whatever the environment says: each of the hundred daemons would compile its sources anew.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not e2e"
+	$(PYTEST) -m "not e2e and not thorough"
 ifeq ($(NODE),)
 	@echo "$(NO_NODE)"
 else
@@ -45,7 +48,11 @@ endif
 
 # What needs no process beside its own: for every save.
 test-quick: $(STAMP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not e2e and not process"
+	$(PYTEST) -m "not e2e and not thorough and not process"
+
+# The long form of what `make test` has in short: whole sweeps, and properties with all their examples.
+thorough: $(STAMP)
+	COMPANION_EXAMPLES=1 $(PYTEST) -m "(thorough or hypothesis) and not e2e"
 
 test-client: $(NODE_STAMP)
 	cd $(CLIENT) && node_modules/.bin/vitest run
@@ -131,7 +138,7 @@ ifneq ($(DRY_RUN),)
 else
 	$(BIN)/python .ci/release.py $(VERSION)
 	$(MAKE) setup generate
-	$(MAKE) check test e2e package
+	$(MAKE) check test thorough e2e package
 	git commit -qam "Version $(VERSION)"
 	git tag -a v$(VERSION) -m "Version $(VERSION)"
 	@echo "Made: dist/ and the tag v$(VERSION). Look at both, then push: git push --follow-tags"

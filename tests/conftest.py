@@ -15,7 +15,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+from tests.support.examples import examples
+
+settings.register_profile(
+    "tests", max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
 settings.register_profile("random", settings.get_profile("tests"), derandomize=False)
 # How busy the machine is decides nothing, nor does chance, unless it is asked for.
 settings.load_profile("random" if os.environ.get("COMPANION_RANDOM") else "tests")

@@ -101,7 +101,13 @@ PLACES: dict[str, tuple[Begin, str, set[tuple[str, str]]]] = {
 """Where the daemon is killed: how to get there, what the file holds then, calls that are known to be interrupted."""
 
 
-@pytest.mark.parametrize("place", PLACES)
+IN_SHORT = ("behind what was read", "asked about a command", "while a command runs", "behind a command that failed")
+"""Before and after a change, with a question open, with a command under way; the rest is thorough."""
+
+
+@pytest.mark.parametrize(
+    "place", [pytest.param(place, marks=[] if place in IN_SHORT else [pytest.mark.thorough]) for place in PLACES]
+)
 async def test_the_work_goes_on_where_the_daemon_was_killed(
     place: str, studio: Studio, worker: Worker, emulator: Emulator
 ) -> None:

@@ -21,7 +21,7 @@ from gemini_companion.engine.compression.substance import lack_of
 from gemini_companion.engine.prompts.system import SECTIONS
 from tests.adapters.local.desk import is_running, until_gone
 from tests.support.editor_client import Editor, editor, server_environment
-from tests.support.patience import PATIENCE
+from tests.support.patience import MODEL_PATIENCE, PATIENCE
 from tests.support.tiny_gguf import write_parrot_gguf, write_tiny_gguf
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
@@ -206,22 +206,34 @@ async def test_two_sessions_share_the_model_and_each_gets_its_answer(tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
+@pytest.mark.timeout(1_800)  # the model reads every prompt on this machine's processor
 @pytest.mark.parametrize("kind", WEIGHTS)
 async def test_in_a_chat_of_30_turns_and_three_compressions_no_pin_is_lost_and_each_status_is_true(
     tmp_path: Path, workspace: Path, kind: str, record_property: Callable[[str, object], None]
 ) -> None:
+    statuses = await talk_and_compress(tmp_path, workspace, kind, turns=30, every=10)
+    record_property("statuses", statuses)
+    print(kind, statuses)
+
+
+async def test_a_weak_model_loses_no_pin_and_each_status_is_true(tmp_path: Path, workspace: Path) -> None:
+    assert len(await talk_and_compress(tmp_path, workspace, "adversarial", turns=4, every=2)) == 2
+
+
+async def talk_and_compress(tmp_path: Path, workspace: Path, kind: str, *, turns: int, every: int) -> list[str]:
+    """So many turns, a compression after every few; the statuses of these."""
+    statuses: list[str] = []
     async with local(tmp_path, workspace, WEIGHTS[kind](tmp_path / "x.gguf")) as spoken:
         for pin in PINS:
             await spoken.ask("gemini/pin", {"text": pin})
-        statuses: list[str] = []
-        for number in range(1, 31):
+        for number in range(1, turns + 1):
             with nullcontext() if kind != "noise" else suppress(JsonRpcException):  # noise may be nothing at all
-                await spoken.ask("gemini/chat", {"prompt": [{"text": prompt(number)}]})
-            if number % 10 == 0:
+                await spoken.ask("gemini/chat", {"prompt": [{"text": prompt(number)}]}, patience=MODEL_PATIENCE)
+            if number % every == 0:
                 statuses.append(await compressed_truly(spoken))
-        record_property("statuses", statuses)
-        print(kind, statuses)
         assert [pin["text"] for pin in (await spoken.ask("gemini/pins"))["pins"]] == list(PINS)
+    return statuses
 
 
 def prompt(number: int) -> str:
@@ -235,7 +247,7 @@ def prompt(number: int) -> str:
 async def compressed_truly(spoken: Editor) -> str:
     """Compress, and compare the status with what became of the view."""
     before = await model_view(spoken)
-    result = await spoken.ask("gemini/compress")
+    result = await spoken.ask("gemini/compress", patience=MODEL_PATIENCE)
     after = await model_view(spoken)
     status = str(result["status"])
     told = [event["result"]["status"] for event in spoken.events if "result" in event and "compressionId" in event]
@@ -248,6 +260,6 @@ async def compressed_truly(spoken: Editor) -> str:
         for pin in PINS:
             assert pin in text
     else:
-        assert status.startswith("COMPRESSION_FAILED_")
+        assert status == "NOOP" or status.startswith("COMPRESSION_FAILED_")  # noise may have left nothing to compress
         assert after == before
     return status

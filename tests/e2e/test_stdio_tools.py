@@ -102,7 +102,7 @@ async def test_cancelling_stops_a_running_tool_and_keeps_the_rounds_before_it(de
         assert (await spoken.ask("gemini/cancel", {}))["cancelled"]
         with pytest.raises(Exception, match="cancelled"):
             await chat
-        emulator.script("It goes on.")
+        emulator.script("It goes on.", method="streamGenerateContent")  # a title may be asked for just now
         result = await spoken.ask("gemini/chat/resume", {})
         assert result["text"] == "It goes on."
         (response,) = emulator.asked("streamGenerateContent")[-1].responses
@@ -122,7 +122,7 @@ async def test_a_tool_that_ran_when_the_daemon_was_killed_is_told_of_and_the_tur
         await spoken.ask("gemini/session/open", {"sessionId": session_id, "takeOver": True})
         items = await transcript(spoken, session_id)
         assert [record["outcome"] for item in items for record in item.get("calls", [])] == ["ok", "interrupted"]
-        emulator.script("It goes on.")
+        emulator.script("It goes on.", method="streamGenerateContent")  # a title may be asked for just now
         assert (await spoken.ask("gemini/chat/resume", {}))["text"] == "It goes on."
         (response,) = emulator.asked("streamGenerateContent")[-1].responses
         assert "what it did is unknown" in response["response"]["error"]
@@ -140,7 +140,7 @@ async def test_a_question_that_was_open_when_the_daemon_was_killed_comes_again(d
         await spoken.kill()
     assert not desk.log.exists()
     async with desk.server() as spoken:
-        emulator.script("Written.")
+        emulator.script("Written.", method="streamGenerateContent")  # a title may be asked for just now
         await spoken.ask("gemini/session/open", {"sessionId": session_id, "takeOver": True})
         await spoken.wait_for("turnCompleted")
         assert desk.log.read_text("utf-8") == "one\n"

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from tests.fuzz.kinds import Feed, Kind
 from tests.fuzz.mutation import mutated
+from tests.hostile.timing import slowness
 
 try:
     import resource
@@ -24,10 +25,12 @@ except ImportError:  # Windows
 _WARM: Final = 0.2
 """Share of the inputs after which memory is measured for the first time: caches are full then."""
 _SHOWN: Final = 5
+_NOTEWORTHY: Final = 20.0
+"""CPU milliseconds from which on they are set against what the machine gives just now."""
 
 
 class Outcome(NamedTuple):
-    """What came of a run. `slowest` is CPU milliseconds; `growth` is by how many bytes the peak of memory rose after the first fifth."""
+    """What came of a run. `slowest` is CPU milliseconds of the known machine of `tests.hostile.timing`; `growth` is by how many bytes the peak of memory rose after the first fifth."""
 
     kind: str
     inputs: int
@@ -74,7 +77,10 @@ async def _run(kind: Kind, count: int, seed: int, tell: Callable[[str], None]) -
             taken = (time.thread_time() - begin) * 1_000
             if taken > slowest:
                 again = await _again(feed, data)
-                if (taken := min(taken, again)) > slowest:
+                taken = min(taken, again)
+                if taken > _NOTEWORTHY:
+                    taken /= slowness()
+                if taken > slowest:
                     slowest, slowest_input = taken, data
             if number % 64 == 0:
                 await asyncio.sleep(0)  # the tasks of what was asked

@@ -15,6 +15,7 @@ import gemini_companion
 
 PACKAGE: Final = Path(gemini_companion.__file__).parent
 _SOURCES: Final = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+_CALL: Final = re.compile(r"\bre\.[a-z]+\(|\blazy\(")
 METHODS: Final = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
 
 Pattern = re.Pattern[str] | re.Pattern[bytes]
@@ -49,17 +50,24 @@ BUILT: Final[Mapping[str, str]] = {
 """Patterns that are made from names of a function: module and expression, and what gives examples in that module."""
 
 
-def expressions() -> list[Expression]:
-    """All of them. Raises `LookupError` for one that a function makes and that is not in `BUILT`."""
-    return [expression for path in _SOURCES for expression in _of_module(path)]
+def modules() -> list[str]:
+    """The modules that may have some, by their names below the package."""
+    return [_short(path) for path, source in _SOURCES.items() if _CALL.search(source)]
+
+
+def expressions_of(module: str) -> Iterator[Expression]:
+    """Those of one module. Raises `LookupError` for one that a function makes and that is not in `BUILT`."""
+    return _of_module(next(path for path in _SOURCES if _short(path) == module))
+
+
+def _short(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
 
 
 def _of_module(path: Path) -> Iterator[Expression]:
     parts = path.relative_to(PACKAGE).with_suffix("").parts
-    short = ".".join(parts).removesuffix(".__init__")
+    short = _short(path)
     source = _SOURCES[path]
-    if "re." not in source and "lazy(" not in source:
-        return
     module = import_module(".".join((gemini_companion.__name__, *parts)).removesuffix(".__init__"))
     tree = ast.parse(source)
     names = _assigned_names(tree)
@@ -69,10 +77,15 @@ def _of_module(path: Path) -> Iterator[Expression]:
             continue
         name = names.get(call)
         label = f"{short}.{name}" if name else f"{short}:{call.lineno}"
-        users = source if not name or not name.isupper() or name.startswith("_") else "\n".join(_SOURCES.values())
+        users = source if not name or not name.isupper() or name.startswith("_") else _users(name)
         methods = {kind} if kind in METHODS else _methods(name, users) if name else set[str]()
         for pattern in _patterns(short, module, call, kind):
             yield Expression(label, pattern, frozenset(methods or {"finditer"}))
+
+
+def _users(name: str) -> str:
+    """The sources of all modules that a public name stands in."""
+    return "\n".join(source for source in _SOURCES.values() if name in source)
 
 
 def _kind(call: ast.Call) -> str | None:

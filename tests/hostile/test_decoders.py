@@ -37,9 +37,9 @@ from gemini_companion.sessions.interchange import decode_session_file
 from gemini_companion.sessions.turn.prompt import slash_compression
 from gemini_companion.sessions.turn.titles import one_line
 from gemini_companion.settings.jsonc import JsonFault, locate, parse
-from tests.hostile.timing import cpu_seconds
+from tests.hostile.timing import cpu_seconds, may_exceed
 
-SIZES: Final = (1 << 12, 1 << 16)
+SIZES: Final = (1 << 11, 1 << 13, 1 << 16)
 LIMIT: Final = 1.0
 """Seconds for 64 Ki characters. What is linear takes 1 to 100 ms, what is quadratic seconds to minutes."""
 
@@ -206,12 +206,40 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
 }
 
 
+def check(name: str, *, is_thorough: bool) -> None:
+    """The longest text is tried where it is thorough, or where the shorter ones say that it may be too much."""
+    read = READERS[name]
+    for piece in TEXTS:
+        for tail in ("", "\0~"):
+            known: list[tuple[int, float]] = []
+            for size in SIZES:
+                if size == SIZES[-1] and not is_thorough and not may_exceed(LIMIT, size, *known):
+                    continue
+                text = piece * (size // len(piece)) + tail
+                cost = cpu_seconds(lambda text=text: read(text), enough=LIMIT)
+                known.append((size, cost))
+                assert cost < LIMIT, f"{cost:.1f} s for {size} characters of {piece!r}"
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_text_seems_to_cost_a_reader_more_than_its_length_says(name: str):
+    check(name, is_thorough=False)
+
+
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", READERS)
 def test_the_worst_text_costs_a_reader_no_more_than_its_length_says(name: str):
-    read = READERS[name]
-    for size in SIZES:
-        for piece in TEXTS:
-            for text in (piece * (size // len(piece)), piece * (size // len(piece)) + "\0~"):
-                cost = cpu_seconds(lambda text=text: read(text), enough=LIMIT)
-                assert cost < LIMIT, f"{cost:.1f} s for {size} characters of {piece!r}"
+    check(name, is_thorough=True)
+
+
+def slowly(text: str) -> None:
+    """What no reader may be: each character is looked for in all that came before it."""
+    for end in range(0, len(text), 4):
+        text.count("~", 0, end)
+
+
+def test_a_reader_that_is_quadratic_is_tried_with_the_longest_text():
+    costs = [(size, cpu_seconds(lambda size=size: slowly("a" * size))) for size in SIZES[:-1]]
+    assert may_exceed(0.25, SIZES[-1] * 16, *costs)
+    assert not may_exceed(0.25, SIZES[-1], (1 << 11, 0.0001), (1 << 13, 0.0004))

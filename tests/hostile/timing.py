@@ -48,3 +48,15 @@ def cpu_seconds(work: Callable[[], object], *, enough: float = 0.0, repeats: int
     """
     least = _least(work, enough=enough, repeats=repeats)
     return least if least < enough else least / slowness()
+
+
+def may_exceed(limit: float, size: int, cheap: tuple[int, float], dear: tuple[int, float]) -> bool:
+    """Whether a text of `size` characters may cost more than a quarter of `limit` seconds.
+
+    `cheap` and `dear` are size and cost of two shorter ones, the second the longer. Through them goes the parabola of
+    work that is in part linear and in part quadratic; a false yes costs one more try and decides nothing.
+    """
+    (less, low), (more, high) = cheap, dear
+    bend = max(0.0, (high / more - low / less) / (more - less))
+    slope = max(0.0, high / more - bend * more)
+    return slope * size + bend * size * size > limit / 4

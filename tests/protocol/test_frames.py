@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.protocol.frames import MAX_HEADER, Frame, FrameFault, FrameParser, frame
+from tests.support.examples import examples
 
 
 def parse(*pieces: bytes, max_body: int = 1000) -> list[Frame]:
@@ -36,7 +37,7 @@ def faults(*pieces: bytes, max_body: int = 1000) -> int:
 
 
 @given(st.lists(st.binary(max_size=40), max_size=6), st.randoms(use_true_random=False))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_bodies_come_out_as_they_went_in_however_the_bytes_are_cut(sent: list[bytes], cuts: random.Random):
     stream = b"".join(map(frame, sent))
     pieces: list[bytes] = []
@@ -149,7 +150,7 @@ def test_a_body_may_hold_what_looks_like_a_header():
         max_size=25,
     )
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_after_any_garbage_messages_are_found_again(pieces: list[bytes]):
     assume(
         not re.search(rb"[0-9]{5}", b"".join(pieces))

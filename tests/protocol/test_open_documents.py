@@ -12,6 +12,7 @@ from lsprotocol.types import TextDocumentItem
 
 from gemini_companion.protocol.documents import Document, Documents, split_lines
 from gemini_companion.protocol.lsp import Position
+from tests.support.examples import examples
 from tests.support.sample_server import SampleApp
 from tests.support.wire import InMemoryClient
 
@@ -53,7 +54,7 @@ def editor_offset(text: str, position: Position, encoding: str) -> int:
     st.lists(st.tuples(*[st.integers(0, 5), st.integers(0, 8)] * 2, TEXT), min_size=1, max_size=6),
     st.sampled_from(sorted(WIDTH)),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_after_any_edits_the_text_is_the_editor_s(
     text: str, edits: list[tuple[int, int, int, int, str]], encoding: str
 ):

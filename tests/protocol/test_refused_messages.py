@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gemini_companion.protocol.codec import MAX_DEPTH
+from tests.support.examples import examples
 from tests.support.sample_server import SAMPLE_METHODS, SampleApp, create_sample_server
 from tests.support.wire import InMemoryClient
 
@@ -133,7 +134,7 @@ MESSAGES = st.fixed_dictionaries(
 
 
 @given(st.lists(MESSAGES | PLAUSIBLE, max_size=12), st.booleans())
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_any_sequence_of_messages_leaves_every_request_with_exactly_one_answer(
     messages: list[object], initialized: bool
 ):

@@ -21,6 +21,7 @@ from gemini_companion.protocol.codec import (
     is_too_deep,
 )
 from gemini_companion.protocol.errors import RpcError
+from tests.support.examples import examples
 
 
 class Leaf(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -144,7 +145,7 @@ def test_half_an_emoji_becomes_the_replacement_character(body: bytes, text: str)
 
 
 @given(st.text(st.characters(), max_size=20) | st.text(st.sampled_from('\ud83d\ude00\\u"n\nd8'), max_size=12))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_text_that_python_can_hold_comes_out_and_in_as_unicode(text: str):
     body = json.dumps(text).encode()
     taken = decode_body(body)
@@ -153,13 +154,13 @@ def test_any_text_that_python_can_hold_comes_out_and_in_as_unicode(text: str):
 
 
 @given(JSON)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_body_decodes_to_what_its_json_says(value: object):
     assert decode_body(json.dumps(value).encode()) == value
 
 
 @given(st.binary(max_size=60) | st.binary(max_size=30).map(lambda tail: b'{"jsonrpc": "2.0", "a": ' + tail))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_arbitrary_bytes_are_json_or_refused(body: bytes):
     try:
         decode_body(body)
@@ -171,7 +172,7 @@ def test_arbitrary_bytes_are_json_or_refused(body: bytes):
 
 
 @given(JSON)
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_arbitrary_json_is_decoded_or_refused_as_invalid_input(value: object):
     try:
         decode_params(Tree, value)

@@ -19,6 +19,7 @@ from gemini_companion.protocol.methods import Notification, Request, ServerReque
 from gemini_companion.protocol.table import METHODS
 from gemini_companion.sessions.events import EVENTS
 from schemas.generate.outputs import OUTPUTS
+from tests.support.examples import examples
 
 FROM_CLIENT = {
     method.params.__name__: method.params for method in METHODS if isinstance(method, Request | Notification)
@@ -122,7 +123,9 @@ def takes(kind: Any, value: object) -> bool:
 
 @pytest.mark.parametrize("name", FROM_CLIENT)
 @settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
 )
 @given(data=st.data())
 def test_a_client_s_value_is_taken_by_both_or_by_neither(
@@ -135,7 +138,9 @@ def test_a_client_s_value_is_taken_by_both_or_by_neither(
 
 @pytest.mark.parametrize("name", FROM_SERVER)
 @settings(
-    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=examples(15),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
 )
 @given(data=st.data())
 def test_what_the_server_sends_is_what_its_schema_says(

@@ -16,6 +16,7 @@ from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.events import ContextWindowWillOverflow
 from gemini_companion.sessions.models.port import ModelChunk
 from tests.support.conversations import dialogue
+from tests.support.examples import examples
 from tests.support.scripted_model import snapshot_with
 from tests.support.sessions import Studio
 
@@ -28,7 +29,7 @@ def said(prompt_tokens: int, text: str = "Done.") -> ModelChunk:
 
 
 @given(st.lists(numbers, min_size=1, max_size=6), st.lists(numbers, max_size=8), st.sampled_from([1_048_576, 40_000]))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_no_sequence_of_counts_locks_a_session(
     tmp_path: Path, used: list[int], counted: list[int], limit: int
 ) -> None:

@@ -14,6 +14,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.file_names import find_files
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.ports import Listed, Listing
+from tests.support.examples import examples
 from tests.support.sessions import OpenWorkspace, RecordingSink
 
 
@@ -136,7 +137,7 @@ async def test_with_several_folders_a_path_begins_with_its_folders_name_and_is_a
         assert Path(named.path).as_uri() == file.uri, "what is offered is what a mention of it means"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.lists(st.text(st.sampled_from("abAB_./-[ \u0130"), min_size=1, max_size=12), max_size=8),
     st.text(st.sampled_from('abA./[]^-\\" \u0130'), max_size=5),

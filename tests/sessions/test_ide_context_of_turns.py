@@ -24,6 +24,7 @@ from gemini_companion.sessions.context.open_files import look
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import IdeContextSent
 from gemini_companion.sessions.models.port import ModelRequest, OpenDocument
+from tests.support.examples import examples
 from tests.support.patience import PATIENCE
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import Studio
@@ -198,7 +199,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(STEPS)
 def test_the_editors_state_can_be_rebuilt_from_every_request(steps: list[tuple[str, int, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

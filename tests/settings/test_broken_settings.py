@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gemini_companion.engine.errors import InvalidSettings
 from gemini_companion.settings.load import SettingsLoader
 from gemini_companion.settings.reading import SIZE_LIMIT
+from tests.support.examples import examples
 from tests.support.settings_desk import Desk, only_problem
 
 
@@ -154,7 +155,9 @@ contents = (
 
 
 @settings(
-    max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
 )
 @given(user=contents, work=contents, editor=anything, trusted=st.booleans())
 def test_whatever_the_layers_hold_there_are_settings_and_only_problems_of_ours(

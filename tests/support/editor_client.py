@@ -47,11 +47,18 @@ class Editor:
         self.is_killed = False
         self._changed = asyncio.Event()
 
-    async def ask(self, method: str, params: dict[str, Any] | None = None, *, request_id: str | None = None) -> Any:
+    async def ask(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        request_id: str | None = None,
+        patience: float = PATIENCE,
+    ) -> Any:
         """The result, or a raised `JsonRpcException`."""
         converter = default_converter()
         typed = _typed(method, params or {})
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(patience):
             answer = await self.client.protocol.send_request_async(method, typed, msg_id=request_id)
         return converter.unstructure(answer) if method == "textDocument/codeAction" else plain(answer)
 

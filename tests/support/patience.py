@@ -8,3 +8,5 @@ PATIENCE: Final = 60.0
 """Seconds after which a wait counts as a hang. No test waits this long unless something is broken: it is no measure of
 speed, so it is the same everywhere, and far above what the busiest machine needs.
 """
+MODEL_PATIENCE: Final = 10 * PATIENCE
+"""The same for an answer of a model that runs on this machine: it shares the processor with all the rest."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.emulator.errors import ApiError
 from tests.support.emulator.validation import check_count, check_generate
+from tests.support.examples import examples
 
 Json = dict[str, Any]
 
@@ -157,7 +158,7 @@ json_values = st.recursive(
 
 
 @given(json_values, json_values)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_whatever_is_sent_is_taken_or_refused_and_nothing_else(contents: Any, tools: Any):
     body = {"contents": contents, "tools": tools}
     refused(lambda: check_generate(body, signed_calls=True))

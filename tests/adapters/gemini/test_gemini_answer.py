@@ -15,6 +15,7 @@ from gemini_companion.adapters.gemini.answer import MAX_DEPTH, chunk_of, part_of
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.models.port import ModelChunk
+from tests.support.examples import examples
 
 Json = dict[str, Any]
 
@@ -111,7 +112,7 @@ json_values = st.recursive(
 
 
 @given(json_values)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_what_is_made_plain_can_be_stored_read_back_and_stays(value: Any):
     plain = plain_json(value)
     assert msgspec.json.decode(msgspec.json.encode(plain)) == plain

@@ -27,6 +27,7 @@ from gemini_companion.engine.history.content import user_text
 from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
 from tests.support.emulator import ApiError, Emulator, Reply, answer, call, failure, faults, responses
 from tests.support.emulator.faults import FAULTS
+from tests.support.examples import examples
 from tests.support.patience import PATIENCE
 
 HI = ModelRequest(model="gemini-2.5-pro", contents=(user_text("Hi"),))
@@ -299,7 +300,9 @@ def damaged(draw: st.DrawFn, node: Any = VALID, depth: int = 0) -> Any:
 
 @given(st.lists(damaged() | json_values, min_size=1, max_size=3))
 @settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 async def test_whatever_the_service_answers_it_is_chunks_that_can_be_stored_or_a_model_fault(
     emulator: Emulator, gemini: GeminiProvider, bodies: list[Any]

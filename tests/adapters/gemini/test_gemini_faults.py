@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.adapters.gemini.faults import KEY_HINT, VERTEX_HINT, ErrorResponse, fault_of, one_line
 from gemini_companion.engine.errors import ContextOverflow, ModelFault, ModelUnavailable, Unauthenticated
+from tests.support.examples import examples
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -185,7 +186,7 @@ anything = st.recursive(
     st.none() | st.dictionaries(st.sampled_from(["error", "details"]), anything),
     st.none() | st.text(),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_whatever_a_refusal_says_it_is_a_fault_with_a_sentence(
     code: int, status: str, message: str, body: Any, retry_after: str | None
 ):

@@ -14,6 +14,7 @@ from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.models.port import ModelRequest
 from tests.support.emulator.validation import check_count
+from tests.support.examples import examples
 
 Json = dict[str, Any]
 
@@ -230,7 +231,7 @@ parts = st.fixed_dictionaries(
 
 
 @given(st.lists(st.tuples(st.sampled_from(["user", "model"]), st.lists(parts, max_size=3)), max_size=4))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_whatever_parts_hold_what_goes_out_has_the_apis_form(drawn: list[tuple[Any, list[Json]]]):
     contents = [Content(role=role, parts=tuple(parts)) for role, parts in drawn]
     sent = [{"role": content["role"], "parts": list(content["parts"])} for content in wire_contents(contents)]
@@ -239,7 +240,7 @@ def test_whatever_parts_hold_what_goes_out_has_the_apis_form(drawn: list[tuple[A
 
 
 @given(st.lists(st.text(min_size=1)))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_texts_are_sent_word_for_word(texts: list[str]):
     assert [
         part["text"] for content in wire_contents([user_text(text) for text in texts]) for part in content["parts"]

@@ -99,6 +99,7 @@ async def test_a_killed_daemon_leaves_no_process_and_the_next_one_removes_its_fo
             pid = int(await daemon.stdout.readline())
         assert is_running(pid)
         assert remove_abandoned() == 0
+        os.kill(pid, signal.SIGSTOP)  # or it may see its input end in time to remove the folder itself
     finally:
         daemon.kill()
         await daemon.wait()

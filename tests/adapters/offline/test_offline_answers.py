@@ -12,6 +12,7 @@ from gemini_companion.adapters.offline.wording import ENGLISH, JAPANESE
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.models.port import OpenDocument
 from tests.adapters.offline.offline_requests import DOCUMENTS, SERVER, answer_to
+from tests.support.examples import examples
 
 SNAPSHOT = """<state_snapshot>
 <overall_goal>
@@ -321,7 +322,7 @@ texts = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.lists(texts, max_size=5), st.lists(texts, max_size=2), st.tuples(st.integers(-3, 9), st.integers(-3, 9)))
 def test_every_conversation_gets_an_answer(turns: list[str], files: list[str], selection: tuple[int, int]):
     contents = [(user_text if index % 2 == 0 else model_text)(turn) for index, turn in enumerate(turns)]

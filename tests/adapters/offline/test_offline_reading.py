@@ -17,6 +17,7 @@ from gemini_companion.engine.prompts.attachments import excerpt, file_part
 from gemini_companion.engine.prompts.environment import environment_content
 from gemini_companion.sessions.models.port import OpenDocument
 from tests.adapters.offline.offline_requests import SERVER
+from tests.support.examples import examples
 
 FULL = 'Now.\n```json\n{"activeFile": {"path": "/w/a.py", "cursor": {"line": 3, "character": 1}}, "otherOpenFiles": ["/w/b.py"]}\n```'
 DELTA = 'Changed.\n```json\n{"changes": {"filesClosed": ["/w/b.py"], "cursorMoved": {"path": "/w/a.py", "cursor": {"line": 9, "character": 1}}}}\n```'
@@ -204,7 +205,7 @@ source = st.lists(
 ).map("\n".join)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(source)
 def test_passages_and_definitions_stay_within_the_file(text: str):
     document = OpenDocument(path="a.py", text=text)
@@ -220,7 +221,7 @@ def test_passages_and_definitions_stay_within_the_file(text: str):
         documentation_of(definition, document)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(
         st.builds(

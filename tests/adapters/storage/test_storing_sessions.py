@@ -20,13 +20,16 @@ from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.ports import SessionMeta, SessionStore
 from tests.adapters.storage.stores import START, MakeStore, ManualClock, event, execute, meta, mode, prompt, seqs, write
 from tests.sessions.interchange.session_strategies import logs, metas
+from tests.support.examples import examples
 from tests.support.patience import PATIENCE
 
 _numbers = count()
 
 
 @settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=examples(30),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
 )
 @given(metas, logs())
 async def test_a_session_comes_back_equal_with_the_fields_that_nobody_knows(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.adapters.workspace.patterns import MAX_LINES, MAX_SETS, MAX_WILD, Rules, TooLarge
 from tests.hostile.timing import cpu_seconds
+from tests.support.examples import examples
 
 
 def decide(rules: Rules, parts: Sequence[str], *, is_folder: bool = False) -> bool | None:
@@ -145,7 +146,7 @@ def test_a_file_with_too_many_lines_or_wildcards_is_refused():
 lines = st.text(alphabet="ab*?/!#[]-\\^ .\r\n", max_size=40)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(lines | st.text(max_size=40), st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=4), st.booleans())
 def test_any_text_makes_rules_and_any_path_gets_a_verdict(text: str, parts: list[str], is_folder: bool):
     assert decide(Rules(text), parts, is_folder=is_folder) in (None, True, False)

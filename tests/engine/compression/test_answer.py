@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.compression.answer import edited_snapshot, read_snapshot, wrap
 from gemini_companion.engine.facts.neutralise import SECTIONS, neutralise
+from tests.support.examples import examples
 
 FULL = "".join(f"<{name}>about {name}</{name}>\n" for name in SECTIONS).strip()
 
@@ -138,7 +139,7 @@ def test_a_megabyte_of_tags_is_read_in_one_pass(piece: str) -> None:
         )
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_what_is_read_is_one_snapshot_and_reads_as_itself(pieces: list[str]) -> None:
     read = read_snapshot("".join(pieces))
     if read is not None:
@@ -183,7 +184,7 @@ def test_an_edited_text_without_a_word_is_none(text: str) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_wrapping_changes_nothing_but_reserved_tags(text: str) -> None:
     wrapped = wrap(text).removeprefix("<state_snapshot>\n").removesuffix("\n</state_snapshot>")
     assert wrapped.replace("‹", "<") == text.replace("‹", "<")

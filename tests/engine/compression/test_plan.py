@@ -10,6 +10,7 @@ from gemini_companion.engine.compression import find_split_point
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.part import visible_text
+from tests.support.examples import examples
 from tests.support.logs import Book, agent_run, call, result
 
 
@@ -202,7 +203,7 @@ def test_where_a_third_cannot_be_hidden_before_a_run_the_run_is_split_inside(tur
 
 
 @given(st.integers(0, 8), st.integers(0, 60), st.integers(1, 200))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_compression_hides_a_third_or_there_is_no_better_place(turns: int, rounds: int, words: int) -> None:
     book = Book()
     talk(book, turns, words=words)

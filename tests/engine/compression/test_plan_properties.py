@@ -16,6 +16,7 @@ from gemini_companion.engine.history.log import CompressionEntry, PreviewEntry, 
 from gemini_companion.engine.history.part import is_plain_user, visible_text
 from gemini_companion.engine.history.tool_entries import MaskEntry
 from gemini_companion.engine.history.view import History
+from tests.support.examples import examples
 from tests.support.logs import LEDGER, Book
 from tests.support.random_books import write
 from tests.support.random_programs import PROGRAMS, Step
@@ -39,7 +40,7 @@ def installed(
 
 
 @given(PROGRAMS)
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 def test_a_plan_hides_a_prefix_keeps_the_tail_and_never_parts_what_belongs_together(steps: list[Step]) -> None:
     def check(book: Book, _: Step) -> None:
         plan = book.plan()
@@ -70,7 +71,7 @@ def test_a_plan_hides_a_prefix_keeps_the_tail_and_never_parts_what_belongs_toget
 
 
 @given(PROGRAMS)
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_and_the_tail_word_for_word(
     steps: list[Step],
 ) -> None:
@@ -107,7 +108,7 @@ def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_
 
 
 @given(PROGRAMS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_a_history_that_was_compressed_whole_has_nothing_more_to_hide(steps: list[Step]) -> None:
     def check(book: Book, step: Step) -> None:
         plan = book.plan()
@@ -122,7 +123,7 @@ def test_a_history_that_was_compressed_whole_has_nothing_more_to_hide(steps: lis
 
 
 @given(PROGRAMS)
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 def test_a_plan_is_stale_when_its_span_is_no_longer_what_it_was_and_not_for_what_came_behind_it(
     steps: list[Step],
 ) -> None:
@@ -168,7 +169,7 @@ def test_a_plan_is_stale_when_its_span_is_no_longer_what_it_was_and_not_for_what
 
 
 @given(PROGRAMS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_prompts_are_never_cut_and_cut_outputs_keep_everything_but_their_text(steps: list[Step]) -> None:
     def check(book: Book, _: Step) -> None:
         trim = book.trim()

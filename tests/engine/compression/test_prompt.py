@@ -29,6 +29,7 @@ from gemini_companion.engine.history.content import Content, Part, user_text
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.ide_context import Cursor, EditorState, OpenFile, render_delta, render_full
 from gemini_companion.engine.ide_context.known import KnownState
+from tests.support.examples import examples
 from tests.support.logs import call, item_of, model, result, user
 
 NONCE = "n0nce"
@@ -59,7 +60,7 @@ def test_every_content_is_fenced_with_its_index_role_and_the_nonce() -> None:
         min_size=1,
     )
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_text_breaks_out_of_its_fence_or_changes_but_for_reserved_tags(texts: list[str]) -> None:
     nonce = "9f2c6b7e5d"
     items = [item_of(user_text(text), seq) for seq, text in enumerate(texts, start=1)]

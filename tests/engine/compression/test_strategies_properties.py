@@ -6,6 +6,7 @@ from random import Random
 
 from hypothesis import given, settings
 
+from tests.support.examples import examples
 from tests.support.logs import Book
 from tests.support.random_books import write
 from tests.support.random_programs import STRATEGIC_PROGRAMS, Step, random_program
@@ -13,13 +14,13 @@ from tests.support.strategy_rules import check, check_all
 
 
 @given(STRATEGIC_PROGRAMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_plan_keeps_the_structure_covers_what_it_hides_and_is_undone_exactly(steps: list[Step]) -> None:
     check_all(write(steps))
 
 
 @given(STRATEGIC_PROGRAMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_hiding_up_to_a_turn_or_from_one_on_keeps_the_same_rules(steps: list[Step]) -> None:
     def check_reached(book: Book) -> None:
         plan = book.plan()

@@ -18,6 +18,7 @@ from gemini_companion.engine.compression.instructions import (
 )
 from gemini_companion.engine.compression.substance import LEAST_SECTIONS, lack_of, sections_of
 from gemini_companion.engine.facts.neutralise import SECTIONS
+from tests.support.examples import examples
 
 REAL = {
     "overall_goal": "Make the tokenizer read CJK text a character at a time.",
@@ -131,7 +132,7 @@ def test_json_cannot_forge_a_tag() -> None:
     st.sets(st.sampled_from(SECTIONS), max_size=len(SECTIONS)),
     st.sampled_from([str.lower, str.upper, str.title]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_order_and_case_of_the_sections_do_not_matter_and_two_may_be_missing(
     order: list[str], left_out: set[str], case: object
 ) -> None:
@@ -144,7 +145,7 @@ def test_order_and_case_of_the_sections_do_not_matter_and_two_may_be_missing(
 
 
 @given(st.dictionaries(st.sampled_from(SECTIONS), st.text(max_size=80)), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_whatever_the_sections_hold_a_snapshot_is_taken_or_something_is_lacking(
     sections: dict[str, str], as_json: bool
 ) -> None:
@@ -156,7 +157,7 @@ def test_whatever_the_sections_hold_a_snapshot_is_taken_or_something_is_lacking(
 
 
 @given(st.lists(st.sampled_from(EXAMPLE.splitlines()), min_size=1, max_size=60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_shuffling_of_the_examples_lines_makes_a_snapshot(lines: list[str]) -> None:
     assert read_answer("\n".join(lines)).snapshot is None
 

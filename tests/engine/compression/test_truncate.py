@@ -22,6 +22,7 @@ from gemini_companion.engine.compression.types import Trim
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.item import Item, Measure
 from gemini_companion.engine.history.part import response_of
+from tests.support.examples import examples
 from tests.support.logs import LEDGER, item_of, result, user
 
 
@@ -177,7 +178,7 @@ def test_a_limit_of_nothing_leaves_a_readable_rest_and_never_grows_the_text(limi
 
 
 @given(st.text(max_size=60), st.integers(0, 6_000), st.integers(-10, 5_000), st.integers(0, 3_000))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_shortening_never_grows_a_text_and_is_done_after_one_time(
     piece: str, times: int, limit: int, path_length: int
 ) -> None:
@@ -217,7 +218,7 @@ OUTPUTS = st.lists(st.lists(st.integers(0, 9_000), min_size=1, max_size=3), max_
 
 
 @given(OUTPUTS, st.integers(0, 8_000), st.integers(2_000, 5_000))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @example([[2_401]], 0, 2_400)  # cut, its escaped line breaks would be longer than what is left out
 def test_an_output_longer_than_the_limit_stays_whole_only_within_the_budget(
     sizes: list[list[int]], budget: int, limit: int

@@ -1,8 +1,9 @@
-"""Contents as the search for facts takes them, and what hypothesis makes of them."""
+"""Contents as the search for facts takes them, what hypothesis makes of them, and the snapshot of them."""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.facts.extract import facts_of
 from gemini_companion.engine.facts.fact import Fact, FactSource
+from gemini_companion.engine.facts.snapshot import extractive_snapshot
 from gemini_companion.engine.history.content import Content, model_text, user_text
 
 _SCRAPS = (
@@ -123,3 +125,17 @@ def a_run(rounds: int) -> list[FactSource]:
 def extract_facts(items: Sequence[FactSource]) -> list[Fact]:
     """Every fact of every content, in order."""
     return [fact for item in items for fact in facts_of(item)]
+
+
+def snapshot_of(items: list[FactSource], budget: int = 2_000, previous: str | None = None, guidance: str = "") -> str:
+    """Of all of them; `budget` in tokens of `count_words`."""
+    return extractive_snapshot(
+        items, previous=previous, budget_tokens=budget, count_text=count_words, guidance=guidance
+    )
+
+
+def section(snapshot: str, name: str) -> str:
+    """What stands in one section."""
+    match = re.search(rf"^<{name}>\n(.*?)\n</{name}>$", snapshot, re.DOTALL | re.MULTILINE)
+    assert match
+    return match[1]

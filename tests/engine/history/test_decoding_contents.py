@@ -19,6 +19,7 @@ from gemini_companion.engine.history.decode import (
     decode_prompt,
     well_formed,
 )
+from tests.support.examples import examples
 
 _anything = st.recursive(
     st.none()
@@ -176,7 +177,7 @@ def test_a_prompt_is_a_string_or_parts() -> None:
     assert caught.value.path == "$.prompt"
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(_anything)
 def test_only_invalid_input_ever_escapes_and_what_passes_can_be_stored(raw: object) -> None:
     try:

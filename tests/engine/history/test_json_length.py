@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.json_length import json_length
+from tests.support.examples import examples
 
 FRAME = len('{"role":"user","parts":[{"text":""}]}')
 VALUE = len('{"role":"user","parts":[{"v":}]}')
@@ -96,7 +97,7 @@ JSON = st.recursive(
 
 
 @given(st.lists(st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), JSON, max_size=3), max_size=3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_with_whole_numbers_it_is_what_any_compact_writer_gives(parts: list[dict[str, Any]]) -> None:
     written = json.dumps({"role": "user", "parts": parts}, ensure_ascii=False, separators=(",", ":"))
     assert json_length(Content(role="user", parts=tuple(parts))) == units(written)
@@ -106,6 +107,6 @@ def test_with_whole_numbers_it_is_what_any_compact_writer_gives(parts: list[dict
 
 
 @given(st.text(st.characters()))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_string_at_all_is_measured(text: str) -> None:
     assert json_length(user_text(text)) >= FRAME + len(text)

@@ -24,6 +24,7 @@ from gemini_companion.engine.history.part import (
     text_of,
     visible_text,
 )
+from tests.support.examples import examples
 
 
 @pytest.mark.parametrize("value", [{}, [], (), "x", 1, -0.5, True])
@@ -90,7 +91,7 @@ FIELDS = st.sampled_from(
 
 
 @given(st.sampled_from(["user", "model"]), st.lists(st.dictionaries(FIELDS, JSON, max_size=3), max_size=3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_part_makes_any_reader_fail(role: Any, parts: list[dict[str, Any]]) -> None:
     content = Content(role=role, parts=tuple(parts))
     shape_of(content)

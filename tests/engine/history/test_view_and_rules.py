@@ -12,6 +12,7 @@ from gemini_companion.engine.history.pinned import PINS_INTRODUCTION
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.session import sendable
 from tests.engine.history.view_texts import talk
+from tests.support.examples import examples
 from tests.support.logs import LEDGER, Book
 from tests.support.random_books import write
 from tests.support.random_programs import PROGRAMS_WITH_RULES, Step
@@ -150,7 +151,7 @@ def test_a_text_that_is_no_longer_what_was_taken_in_is_told() -> None:
 
 
 @given(PROGRAMS_WITH_RULES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_every_rule_in_force_stands_in_every_view_and_no_other_text_is_pinned(steps: list[Step]) -> None:
     def check(book: Book, _: Step) -> None:
         history = book.history
@@ -163,7 +164,7 @@ def test_every_rule_in_force_stands_in_every_view_and_no_other_text_is_pinned(st
 
 
 @given(PROGRAMS_WITH_RULES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_with_rules_too_folding_at_once_gives_what_folding_step_by_step_gives(steps: list[Step]) -> None:
     def read(book: Book, _: Step) -> None:
         book.history.curated()

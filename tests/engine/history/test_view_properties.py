@@ -32,6 +32,7 @@ from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.tool_entries import SteerEntry
 from gemini_companion.engine.history.totals import Totals, add_totals
 from gemini_companion.engine.history.view import History
+from tests.support.examples import examples
 from tests.support.logs import LEDGER, Book
 from tests.support.random_books import write
 from tests.support.random_programs import PROGRAMS, Step
@@ -71,7 +72,7 @@ def results_of(content: Content) -> list[str]:
 
 
 @given(PROGRAMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_folding_at_once_gives_what_folding_step_by_step_gives_whatever_was_read_between(steps: list[Step]) -> None:
     def read(book: Book, _: Step) -> None:
         state(book.history)
@@ -82,7 +83,7 @@ def test_folding_at_once_gives_what_folding_step_by_step_gives_whatever_was_read
 
 
 @given(PROGRAMS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_what_is_sent_alternates_and_pairs_every_call_with_one_result(steps: list[Step]) -> None:
     def check(book: Book, _: Step) -> None:
         sent = sendable([item.content for item in book.history.curated(close=True)])
@@ -106,7 +107,7 @@ def test_what_is_sent_alternates_and_pairs_every_call_with_one_result(steps: lis
 
 
 @given(PROGRAMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_epoch_rises_with_every_change_but_appending_and_never_otherwise(steps: list[Step]) -> None:
     last: list[Any] = [1, [], 0]
 
@@ -138,7 +139,7 @@ def test_the_epoch_rises_with_every_change_but_appending_and_never_otherwise(ste
 
 
 @given(PROGRAMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_provenance_leads_from_the_view_back_to_every_entry_that_stayed_and_to_no_other(steps: list[Step]) -> None:
     def check(book: Book, _: Step) -> None:
         history = book.history
@@ -176,7 +177,7 @@ def _dropped(entries: Sequence[Entry]) -> set[int]:
 
 
 @given(PROGRAMS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_an_undone_compression_leaves_the_view_as_if_it_had_never_been(steps: list[Step]) -> None:
     def check(book: Book, step: Step) -> None:
         if step[0] != "undo":
@@ -201,7 +202,7 @@ def encoded(contents: Sequence[Content]) -> list[bytes]:
 
 
 @given(PROGRAMS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_no_entry_is_ever_changed_or_lost(steps: list[Step]) -> None:
     written: list[bytes] = []
 
@@ -213,7 +214,7 @@ def test_no_entry_is_ever_changed_or_lost(steps: list[Step]) -> None:
 
 
 @given(PROGRAMS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_totals_are_the_sum_over_the_curated_view(steps: list[Step]) -> None:
     def check(book: Book, _: Step) -> None:
         items = book.history.curated()

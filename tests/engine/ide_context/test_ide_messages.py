@@ -24,6 +24,7 @@ from gemini_companion.engine.ide_context import (
 )
 from gemini_companion.engine.ide_context.render import render_nothing_open
 from tests.engine.ide_context.editor_states import editors
+from tests.support.examples import examples
 
 
 def active(path: str = "/w/a.py", **fields: object) -> OpenFile:
@@ -191,7 +192,7 @@ def test_no_text_closes_the_fence(field: str):
     assert apply_text(None, text).without_memory() == KnownState.of(state(file))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(), st.text(), st.text())
 def test_any_text_comes_back_as_it_was(path: str, selection: str, message: str):
     file = active(
@@ -205,7 +206,7 @@ def test_any_text_comes_back_as_it_was(path: str, selection: str, message: str):
     assert apply_text(None, text) == KnownState.of(now)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(editors, min_size=1, max_size=6), st.sampled_from((0, 20, 8192)), st.sampled_from((0, 3, 16_384)))
 def test_a_full_message_and_its_deltas_rebuild_the_state_exactly(
     sequence: list[list[OpenFile]], max_extras: int, max_active_text: int
@@ -221,7 +222,7 @@ def test_a_full_message_and_its_deltas_rebuild_the_state_exactly(
         assert known.without_memory() == KnownState.of(now)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(editors)
 def test_known_state_is_consistent_after_every_message(files: list[OpenFile]):
     known = KnownState.of(normalise(files))
@@ -248,7 +249,7 @@ def test_a_text_that_is_no_message_of_ours_is_refused(text: str):
         apply_text(None, text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(editors, st.data())
 def test_a_mutated_message_is_read_or_refused_and_nothing_else(files: list[OpenFile], data: st.DataObject):
     text = render_full(normalise(files)) or render_nothing_open()

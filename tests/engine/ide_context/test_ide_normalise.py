@@ -18,6 +18,7 @@ from gemini_companion.engine.ide_context import (
     normalise,
 )
 from tests.engine.ide_context.editor_states import editors
+from tests.support.examples import examples
 
 
 def active(**fields: object) -> OpenFile:
@@ -245,7 +246,7 @@ def test_hostile_numbers_and_texts_become_harmless():
     assert told.selected_text == "\ufffd"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(editors, st.integers(0, 12), st.integers(0, 60))
 def test_every_state_is_bounded_ordered_and_has_distinct_paths(files: list[OpenFile], max_files: int, max_extras: int):
     state = normalise(files, max_files=max_files, max_selection=10, max_active_text=10, max_extras=max_extras)
@@ -263,7 +264,7 @@ def test_every_state_is_bounded_ordered_and_has_distinct_paths(files: list[OpenF
     assert all(file.shown is None or not file.path_only for file in state.files)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(alphabet="ab\n\r", max_size=300), st.integers(-3, 400), st.integers(1, 60))
 def test_an_excerpt_is_part_of_the_text_at_the_lines_that_it_names(text: str, line: int, budget: int):
     told = shown(only(active(text=text, cursor=Cursor(line=line, character=1)), max_active_text=budget))

@@ -26,6 +26,7 @@ from gemini_companion.engine.ide_context import (
     replay,
 )
 from tests.engine.ide_context.editor_states import editors
+from tests.support.examples import examples
 
 EMPTY = EditorState()
 
@@ -232,7 +233,7 @@ turns = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(turns)
 def test_whoever_speaks_the_model_knows_that_clients_editor_exactly(sequence: list[tuple[str, list[OpenFile], str]]):
     """Replays what stands in the view, as a model reads it: after every turn it is the state of the client that spoke,

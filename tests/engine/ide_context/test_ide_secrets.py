@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import gemini_companion
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.engine.ide_context.secrets import find_secrets, mask_between, mask_secrets
+from tests.support.examples import examples
 
 NOISE = random.Random(7)
 BODY = "\n".join("".join(NOISE.choices("ABCDEFabcdef0123456789+/", k=64)) for _ in range(8)) + "\nMIIEcd=="
@@ -198,7 +199,7 @@ fragments = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(fragments, max_size=8).map(" ".join) | st.lists(fragments, max_size=4).map("\n".join) | st.text())
 def test_masking_again_finds_nothing_and_spans_are_in_order(text: str):
     found = find_secrets(text)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.ide_context.text_diff import patched, unified_diff
 from tests.hostile.timing import cpu_seconds
+from tests.support.examples import examples
 
 texts = st.one_of(
     st.text(alphabet="ab\n-+ @", max_size=60),
@@ -16,7 +17,7 @@ texts = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(texts, texts, st.integers(1, 9), st.integers(1, 9))
 def test_a_diff_gives_back_the_text(before: str, now: str, before_line: int, now_line: int):
     diff = unified_diff(before, now, before_line=before_line, now_line=now_line)
@@ -47,7 +48,7 @@ def test_a_diff_of_another_text_is_refused(diff: str):
         patched("a", diff)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(texts, texts)
 def test_any_text_is_applied_or_refused(before: str, diff: str):
     try:

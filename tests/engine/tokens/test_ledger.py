@@ -22,6 +22,7 @@ from gemini_companion.engine.tokens.ledger import (
     agree,
     totals_of,
 )
+from tests.support.examples import examples
 from tests.support.logs import QuarterCounter, call, item_of, model, result, user
 
 MODEL = "gemini-2.5-pro"
@@ -143,7 +144,7 @@ def test_each_model_is_calibrated_by_itself() -> None:
     st.integers(0, 20_000),
     st.integers(0, 300_000),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_counts_make_an_estimate_absurd(observations: list[tuple[int, int]], surroundings: int, text: int) -> None:
     book = taught(*observations, surroundings=surroundings)
     estimate = book.estimate(MODEL, parts(text, surroundings))
@@ -211,7 +212,7 @@ def test_after_a_change_of_epoch_or_of_model_a_reading_is_an_estimate() -> None:
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=9, max_size=9), st.integers(-5, 10**12))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_parts_always_sum_to_the_total(values: list[int], total: int) -> None:
     names = RequestParts.__struct_fields__
     estimated = RequestParts(**dict(zip(names, values, strict=True)))

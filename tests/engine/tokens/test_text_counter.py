@@ -22,6 +22,7 @@ from tests.engine.tokens.measured_texts import (
     MeasuredText,
     noise,
 )
+from tests.support.examples import examples
 
 COUNTER = LexicalTokenCounter()
 COUNTERS = [pytest.param(COUNTER, id="lexical"), pytest.param(HeuristicTokenCounter(), id="heuristic")]
@@ -152,7 +153,7 @@ def test_a_huge_text_costs_no_more_work_than_the_longest_that_is_read_in_full(mo
     assert sum(read) == SAMPLED_PAST
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(1, 200))
 def test_white_space_costs_exactly_what_the_tokenizer_makes_of_it(length: int) -> None:
     runs = 1 if length < 32 else length // 16

@@ -16,6 +16,7 @@ from gemini_companion.sessions.interchange import decode_session_file, encode_se
 from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.ports import SessionMeta
 from tests.sessions.interchange.session_strategies import json_values
+from tests.support.examples import examples
 
 HI: list[Any] = [{"role": "user", "parts": [{"text": "hi"}]}]
 
@@ -201,7 +202,7 @@ _shaped = st.recursive(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(_shaped | st.lists(_shaped, max_size=3), st.sampled_from(["x.json", "x.jsonl"]))
 def test_only_invalid_input_escapes_whatever_json_a_file_holds(value: object, name: str) -> None:
     lines = (
@@ -236,7 +237,7 @@ def _samples() -> list[bytes]:
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.sampled_from(_samples()),
     st.lists(st.tuples(st.integers(0, 2_000), st.integers(0, 6), st.binary(max_size=4)), min_size=1, max_size=6),

@@ -19,6 +19,7 @@ from gemini_companion.sessions.interchange import SessionExport, decode_session_
 from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.ports import SessionMeta
 from tests.sessions.interchange.session_strategies import contents, logs, metas
+from tests.support.examples import examples
 
 CORPUS = Path(os.environ.get("COMPANION_CORPUS", Path(__file__).parents[3].parent / "shared" / "corpus"))
 
@@ -33,7 +34,7 @@ META = SessionMeta(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(metas, logs(), st.lists(contents, max_size=3))
 def test_our_own_export_gives_back_an_equal_log(
     meta: SessionMeta, entries: tuple[Entry, ...], history: list[Content]
@@ -48,7 +49,7 @@ def test_our_own_export_gives_back_an_equal_log(
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(metas, st.lists(contents, max_size=8))
 def test_an_export_for_gemini_cli_gives_back_equal_contents(meta: SessionMeta, history: list[Content]) -> None:
     session = decode_session_file(encode_session(meta, (), history, "gemini-cli").encode(), "s.json")

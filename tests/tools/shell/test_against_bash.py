@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.examples import examples
 from tests.support.patience import PATIENCE
 from tests.support.shell_lines import judged
 from tests.tools.shell.allowed_lines import ALLOWED
@@ -108,7 +109,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(WORDS, min_size=1, max_size=10).map("".join).filter(lambda line: judged(line).decision == "allow"))
 def test_bash_runs_nothing_else_in_whatever_is_allowed(stubs: Path, line: str) -> None:
     assert called(line, stubs) <= named(line)
