@@ -188,3 +188,45 @@ async def test_an_answer_given_anew_that_ends_behind_a_round_takes_the_place_of_
     assert session.turns == 1
     assert (await studio.app.resume(studio.client)).text.strip() == "Done."
     assert session.turns == 1
+
+
+@pytest.mark.parametrize("consent", [None, AskingConsent])
+async def test_a_fork_while_a_call_is_open_has_a_result_for_it_and_does_not_make_it_again(
+    tmp_path: Path, consent: type[AskingConsent] | None
+) -> None:
+    asking = consent() if consent else None
+    run, read = SampleTool("run", "command", for_ever), SampleTool("read_file", "read")
+    studio = Studio(tmp_path, tools=[run, read], tooling=allowing(asking, can_ask=lambda _: True))
+    studio.model.streams = [calls(("read_file", {}), ("run", {"content": "x"}))]
+    chat = asyncio.create_task(studio.chat("Go."))
+    await (asking.waits if asking else run.started).wait()
+    source = await studio.session()
+    other, _ = studio.connect("other")
+    info = await studio.app.fork(other, source.session_id, None)
+    fork = await studio.app.hold(other, info.session_id)
+
+    assert roles(fork) == ["prompt", "reply", "toolResult"]
+    first, second = outputs(fork)
+    assert "nothing was done" in first["error"]
+    assert ("nothing was done" if consent else "went on in the other one") in second["error"]
+    assert fork.tools_state.open_calls == {}
+    await studio.app.open_session(other, info.session_id)
+    assert fork.lane.is_idle, "the call belongs to the chat where it was asked for"
+    studio.model.streams = ["Fine."]
+    assert (await studio.chat("And now?", other)).text.strip() == "Fine."
+    chat.cancel()
+
+
+async def test_a_fork_of_a_chat_whose_daemon_ended_while_it_asked_does_not_ask_again(tmp_path: Path) -> None:
+    studio = await killed_while(tmp_path, "command", AskingConsent())
+    again = AskingConsent()
+    session_id = (await studio.app.list_sessions()).sessions[0].session_id
+    source = await studio.app.hold(studio.client, session_id)
+    assert roles(source)[-1] == "reply"
+    studio.app.tooling = allowing(again, can_ask=lambda _: True)
+    info = await studio.app.fork(studio.client, session_id, None)
+    await studio.app.open_session(studio.client, info.session_id)
+    fork = await studio.app.hold(studio.client, info.session_id)
+    assert roles(fork)[-1] == "toolResult"
+    assert fork.lane.is_idle
+    assert again.asked == []

@@ -80,7 +80,9 @@ class TurnLoop:
         else:
             session = setting.session
             left = session.tools_state.calls_of(self.requests.turn_id)
-            stopped = await self.finish_round(Round(called_again(reply.content.parts, left, session), setting))
+            stopped = await self.finish_round(
+                Round(called_again(reply.content.parts, left, session.services.new_id), setting)
+            )
         await self.requests.resend_context()
         return stopped
 
