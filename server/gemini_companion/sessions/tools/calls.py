@@ -206,7 +206,7 @@ class CallRun:
         finally:
             progress.close()
             self._seconds = setting.session.services.clock.monotonic() - started
-            if self._acting:
+            if self._acting and not self._has_ended:  # one that comes late has its result already
                 setting.session.write_later(self._draft("ended"))
         response, media = await setting.tooling.outputs.shape(setting.session, tool, call, output)
         if self._note:
