@@ -56,6 +56,8 @@ class TurnStarted(SessionEvent, tag="turnStarted", frozen=True, kw_only=True):
 
     prompt: tuple[Part, ...]
     model: str
+    steer_id: str | None = None
+    """The prompt was sent to a turn that ended without it: that of its `promptSteered`. Its own turn ends at once."""
 
 
 class PromptQueued(SessionEvent, tag="promptQueued", frozen=True, kw_only=True):
@@ -100,7 +102,10 @@ class TurnCompleted(SessionEvent, tag="turnCompleted", frozen=True, kw_only=True
 
     finish_reason: str
     usage: Usage
+    """Of its last request."""
     duration_ms: int
+    turn_usage: Usage = Usage()
+    """The sums over all its requests."""
 
 
 class TurnFailed(SessionEvent, tag="turnFailed", frozen=True, kw_only=True):

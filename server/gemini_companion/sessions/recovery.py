@@ -13,6 +13,7 @@ from gemini_companion.sessions.events import CompressionCancelled, TurnCancelled
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted
 from gemini_companion.sessions.tools.resuming import lost_results
+from gemini_companion.sessions.tools.steering import untaken_before
 
 _LOOK_BACK: Final = 4 * EVENT_NUMBERS
 """How far back beginnings without an end are sought: a process may have reserved numbers more than once, and one that
@@ -25,7 +26,9 @@ async def recover(session: Session, first_event: int) -> None:
 
     `first_event` is the first event number of this process; the previous one's events have lower numbers.
     """
-    drafts: list[Draft] = []
+    offered = untaken_before(session)
+    # Ahead of the ends: what a turn asks about stays open only as long as no prompt follows its end.
+    drafts: list[Draft] = [draft for one in offered for draft in one.drafts(session, "interrupted")]
     interrupted = list(session.open_turns)
     lost: list[tuple[str, CallRecord]] = []
     for turn_id in interrupted:
@@ -45,6 +48,9 @@ async def recover(session: Session, first_event: int) -> None:
         session.emit(completed, turn_id)
     for turn_id in dict.fromkeys((*turns, *interrupted)):
         session.emit(TurnCancelled(by="interrupted"), turn_id)
+    for one in offered:
+        session.emit(one.started(session.choice().name), one.turn_id)
+        session.emit(TurnCancelled(by="interrupted"), one.turn_id)
     for compression_id in compressions:
         session.emit(CompressionCancelled(compression_id=compression_id))
 

@@ -67,6 +67,9 @@ class ChatResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     finish_reason: str
     model: str
     usage: Usage
+    """Of its last request."""
+    turn_usage: Usage = Usage()
+    """The sums over all its requests."""
     compression: CompressionResult | None = None
     """The compression that ran within the turn, if one did."""
     stopped: StopReason | None = None

@@ -27,7 +27,13 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.part import has_response
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
-from gemini_companion.engine.history.tool_entries import AllowanceEntry, ChangeEntry, ModeEntry, ToolCallEntry
+from gemini_companion.engine.history.tool_entries import (
+    AllowanceEntry,
+    ChangeEntry,
+    ModeEntry,
+    SteerOfferedEntry,
+    ToolCallEntry,
+)
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
@@ -127,6 +133,7 @@ def _compression_of(left: Left, compression_id: str, tokens: int, stamp: dict[st
 
 def copied(entries: Sequence[Entry], services: Services, why: Literal["fork", "import"]) -> tuple[Entry, ...]:
     """A log to continue in another session: every turn has ended, every call has a result, and the view a new epoch."""
+    entries = [entry for entry in entries if not isinstance(entry, SteerOfferedEntry)]  # each is sent where it was said
     closed = (*entries, *ends_of_open_turns(entries, services, why))
     last = closed[-1].seq if closed else 0
     return (*closed, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))

@@ -33,6 +33,8 @@ class Resumable:
     """Its last answer, if its calls are still to be made."""
     outcome: TurnOutcome
     """How it ended."""
+    model: str
+    """The model that it was begun with; `""` for the session's."""
     is_asked: bool
     """A person was being asked about one of them, and nothing that acts had begun."""
 
@@ -61,6 +63,7 @@ def resumable(session: Session) -> Resumable | None:
         kept_to=end.kept_to,
         reply=reply,
         outcome=end.outcome,
+        model=prompt.model,
         is_asked=reply is not None and bool(calls) and all(call.state == "asked" for call in calls),
     )
 
@@ -70,14 +73,19 @@ def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], new_id: C
     known = list(left)
     calls: list[Called] = []
     for called in called_in(parts, new_id):
-        same = [one for one in known if one.name == called.call.name]
-        entry = next((one for one in same if one.args == called.call.args), same[0] if same else None)
+        entry = next((one for one in known if one.number == called.call.number), None) or _alike(called, known)
         if entry is not None:
             known.remove(entry)
             call = msgspec.structs.replace(called.call, call_id=entry.call_id)
             called = replace(called, call=call)
         calls.append(called)
     return calls
+
+
+def _alike(called: Called, known: Sequence[ToolCallEntry]) -> ToolCallEntry | None:
+    """The entry of a call as earlier versions wrote it, without its number."""
+    same = [one for one in known if one.number is None and one.name == called.call.name]
+    return next((one for one in same if one.args == called.call.args), same[0] if same else None)
 
 
 class Told(NamedTuple):
