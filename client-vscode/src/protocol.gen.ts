@@ -588,10 +588,12 @@ export interface Usage {
   readonly totalTokens: number;
 }
 
-/** The turn ended in an error; the view is as before it. */
+/** The turn ended in an error; the view is as before it, but for its finished rounds. */
 export interface TurnFailed {
   readonly type: "turnFailed";
   readonly error: ErrorData;
+  /** Finished rounds stay, and `gemini/chat/resume` goes on behind them. */
+  readonly canResume?: boolean;
 }
 
 /** A fault as clients get it. */
@@ -608,6 +610,8 @@ export interface TurnCancelled {
   readonly type: "turnCancelled";
   /** The client's id, or a reason: `interrupted`, `delete`, `shutdown`. */
   readonly by: string;
+  /** As in `turnFailed`. */
+  readonly canResume?: boolean;
 }
 
 /** Another model answers from here on. */
@@ -1026,6 +1030,8 @@ export interface SessionInfo {
   readonly warnings?: readonly string[];
   /** What its tools may do unasked. */
   readonly mode?: "acceptEdits" | "ask" | "plan";
+  /** The newest turn, if it ended early and `gemini/chat/resume` goes on with it; told of a session that is loaded. */
+  readonly resumableTurn?: string;
 }
 
 /** A page of sessions, newest first. */

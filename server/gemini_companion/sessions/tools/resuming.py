@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
@@ -56,7 +57,8 @@ def resumable(session: Session) -> Resumable | None:
     )
     if prompt is None:
         return None
-    reply = open_reply([entry for entry in history.entries if entry.seq <= end.kept_to], turn_id)
+    kept = bisect_right(history.entries, end.kept_to, key=lambda entry: entry.seq)
+    reply = open_reply(history.entries, turn_id, before=kept)
     calls = session.tools_state.calls_of(turn_id)
     return Resumable(
         prompt=prompt,
@@ -66,6 +68,11 @@ def resumable(session: Session) -> Resumable | None:
         model=prompt.model,
         is_asked=reply is not None and bool(calls) and all(call.state == "asked" for call in calls),
     )
+
+
+def can_resume(session: Session) -> bool:
+    """Whether the newest turn can go on, once nothing runs."""
+    return resumable(session) is not None
 
 
 def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], new_id: Callable[[str], str]) -> list[Called]:
