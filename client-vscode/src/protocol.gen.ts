@@ -373,6 +373,8 @@ export interface TurnStarted {
   readonly type: "turnStarted";
   readonly prompt: readonly Readonly<Record<string, unknown>>[];
   readonly model: string;
+  /** The prompt was sent to a turn that ended without it: that of its `promptSteered`. Its own turn ends at once. */
+  readonly steerId?: string;
 }
 
 /** A prompt waits, at `position` from 1, because a turn or a compression runs. */
@@ -417,6 +419,7 @@ export interface ToolCallStarted {
   readonly type: "toolCallStarted";
   readonly toolCallId: string;
   readonly name: string;
+  /** Long texts and lists in it are cut; the transcript has them whole. */
   readonly args: Readonly<Record<string, unknown>>;
   /** What it does, for people: `Read src/a.py`. English. */
   readonly title?: string;
@@ -497,10 +500,11 @@ export interface ToolQuestionAnswered {
   readonly outcome: "always" | "gone" | "once" | "reject" | "session" | "timeout";
 }
 
-/** A prompt that was sent to the running turn; it goes along with the next round. */
+/** A prompt that was sent to the running turn is stored; it goes along with the next round. */
 export interface PromptSteered {
   readonly type: "promptSteered";
   readonly prompt: readonly Readonly<Record<string, unknown>>[];
+  readonly steerId?: string;
 }
 
 /** The turn used all its rounds; the person is asked whether it goes on. */
@@ -568,8 +572,11 @@ export interface OutputsMasked {
 export interface TurnCompleted {
   readonly type: "turnCompleted";
   readonly finishReason: string;
+  /** Of its last request. */
   readonly usage: Usage;
   readonly durationMs: number;
+  /** The sums over all its requests. */
+  readonly turnUsage?: Usage;
 }
 
 /** Tokens of one answer as the provider counted them (or the offline model's ledger estimate). */
@@ -581,10 +588,12 @@ export interface Usage {
   readonly totalTokens: number;
 }
 
-/** The turn ended in an error; the view is as before it. */
+/** The turn ended in an error; the view is as before it, but for its finished rounds. */
 export interface TurnFailed {
   readonly type: "turnFailed";
   readonly error: ErrorData;
+  /** Finished rounds stay, and `gemini/chat/resume` goes on behind them. */
+  readonly canResume?: boolean;
 }
 
 /** A fault as clients get it. */
@@ -601,6 +610,8 @@ export interface TurnCancelled {
   readonly type: "turnCancelled";
   /** The client's id, or a reason: `interrupted`, `delete`, `shutdown`. */
   readonly by: string;
+  /** As in `turnFailed`. */
+  readonly canResume?: boolean;
 }
 
 /** Another model answers from here on. */
@@ -1019,6 +1030,8 @@ export interface SessionInfo {
   readonly warnings?: readonly string[];
   /** What its tools may do unasked. */
   readonly mode?: "acceptEdits" | "ask" | "plan";
+  /** The newest turn, if it ended early and `gemini/chat/resume` goes on with it; told of a session that is loaded. */
+  readonly resumableTurn?: string;
 }
 
 /** A page of sessions, newest first. */
@@ -1113,7 +1126,10 @@ export interface ChatResult {
   readonly text: string;
   readonly finishReason: string;
   readonly model: string;
+  /** Of its last request. */
   readonly usage: Usage;
+  /** The sums over all its requests. */
+  readonly turnUsage?: Usage;
   /** The compression that ran within the turn, if one did. */
   readonly compression?: CompressionResult;
   /** Nothing was sent, or the turn was ended early. */

@@ -18,6 +18,7 @@ export const turnStarted = v.object({
   type: v.literal("turnStarted"),
   prompt: v.array(v.record(v.string(), v.unknown())),
   model: v.string(),
+  steerId: v.exactOptional(v.string()),
 });
 
 export const promptQueued = v.object({
@@ -124,6 +125,7 @@ export const toolQuestionAnswered = v.object({
 export const promptSteered = v.object({
   type: v.literal("promptSteered"),
   prompt: v.array(v.record(v.string(), v.unknown())),
+  steerId: v.exactOptional(v.string()),
 });
 
 export const maxToolRoundsReached = v.object({
@@ -188,6 +190,7 @@ export const turnCompleted = v.object({
   finishReason: v.string(),
   usage: usage,
   durationMs: integer,
+  turnUsage: v.exactOptional(usage),
 });
 
 export const errorData = v.object({
@@ -201,11 +204,13 @@ export const errorData = v.object({
 export const turnFailed = v.object({
   type: v.literal("turnFailed"),
   error: errorData,
+  canResume: v.exactOptional(v.boolean()),
 });
 
 export const turnCancelled = v.object({
   type: v.literal("turnCancelled"),
   by: v.string(),
+  canResume: v.exactOptional(v.boolean()),
 });
 
 export const modelChanged = v.object({
@@ -506,6 +511,7 @@ export const sessionInfo = v.object({
   heldBy: v.exactOptional(integer),
   warnings: v.exactOptional(v.array(v.string())),
   mode: v.exactOptional(v.picklist(["acceptEdits", "ask", "plan"])),
+  resumableTurn: v.exactOptional(v.string()),
 });
 
 export const sessionList = v.object({
@@ -574,6 +580,7 @@ export const chatResult = v.object({
   finishReason: v.string(),
   model: v.string(),
   usage: usage,
+  turnUsage: v.exactOptional(usage),
   compression: v.exactOptional(compressionResult),
   stopped: v.exactOptional(v.picklist(["blocked", "contextWindowWillOverflow", "loopDetected", "maxToolRounds", "maxTurns"])),
   prompt: v.exactOptional(v.array(v.record(v.string(), v.unknown()))),

@@ -315,6 +315,8 @@ def _today() -> str:
 
 def serve_stdio(env: Mapping[str, str]) -> int:
     """Serve one editor over the standard streams until it leaves. Returns the exit code."""
+    from gemini_companion.adapters.processes.secrecy import close_to_others
     from gemini_companion.protocol.transport import run_stdio
 
+    close_to_others()
     return run_stdio(lambda: Daemon(env).create_server().dispatcher)

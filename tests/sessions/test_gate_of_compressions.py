@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -17,7 +18,9 @@ from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
 from gemini_companion.sessions.constraints.setting import set_constraint
 from gemini_companion.sessions.events import CompressionFailed
+from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.pins import pin
+from gemini_companion.sessions.tool_events import PromptSteered
 from gemini_companion.sessions.transcript.inspection import compression_list
 from tests.support.conversations import dialogue
 from tests.support.scripted_model import SNAPSHOT
@@ -254,3 +257,18 @@ async def test_what_could_not_be_checked_is_told(
     assert result.status == "COMPRESSED"
     assert result.message.count(UNCHECKED) == 1
     assert "was not checked" in caplog.text
+
+
+async def test_a_task_that_a_steering_prompt_calls_done_is_not_put_back(studio: Studio) -> None:
+    task = "Later, write the release notes for version 2.0."
+    session = await studio.load([user_text(task), model_text("I will."), *dialogue()])
+    studio.model.streams = [[ModelChunk(parts=({"functionCall": {"name": "gone", "args": {}}},), finish_reason="STOP")]]
+    studio.model.gate.clear()
+    chat = asyncio.create_task(studio.chat("Go on."))
+    await studio.model.called.wait()
+    steer = asyncio.create_task(studio.chat("The release notes for version 2.0 are written, that is done.", steer=True))
+    await studio.heard.wait_for(PromptSteered)
+    studio.model.gate.set()
+    await asyncio.gather(chat, steer)
+    await studio.compress()
+    assert "release notes" not in texts(session.history.contents()[0])[-1]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.engine.errors import InvalidInput, StorageFault
-from gemini_companion.engine.history.log import ContentEntry
+from gemini_companion.engine.errors import InvalidInput, ModelUnavailable, StorageFault
+from gemini_companion.engine.history.log import ContentEntry, ModelChangeEntry
 from gemini_companion.sessions.editor import ReportedFile
-from gemini_companion.sessions.events import PromptQueued
+from gemini_companion.sessions.events import ModelChanged, PromptQueued, TurnFailed
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import PromptSteered
 from gemini_companion.sessions.transcript.pages import history_page
@@ -188,3 +188,95 @@ async def test_an_answer_given_anew_that_ends_behind_a_round_takes_the_place_of_
     assert session.turns == 1
     assert (await studio.app.resume(studio.client)).text.strip() == "Done."
     assert session.turns == 1
+
+
+@pytest.mark.parametrize("consent", [None, AskingConsent])
+async def test_a_fork_while_a_call_is_open_has_a_result_for_it_and_does_not_make_it_again(
+    tmp_path: Path, consent: type[AskingConsent] | None
+) -> None:
+    asking = consent() if consent else None
+    run, read = SampleTool("run", "command", for_ever), SampleTool("read_file", "read")
+    studio = Studio(tmp_path, tools=[run, read], tooling=allowing(asking, can_ask=lambda _: True))
+    studio.model.streams = [calls(("read_file", {}), ("run", {"content": "x"}))]
+    chat = asyncio.create_task(studio.chat("Go."))
+    await (asking.waits if asking else run.started).wait()
+    source = await studio.session()
+    other, _ = studio.connect("other")
+    info = await studio.app.fork(other, source.session_id, None)
+    fork = await studio.app.hold(other, info.session_id)
+
+    assert roles(fork) == ["prompt", "reply", "toolResult"]
+    first, second = outputs(fork)
+    assert "nothing was done" in first["error"]
+    assert ("nothing was done" if consent else "went on in the other one") in second["error"]
+    assert fork.tools_state.open_calls == {}
+    await studio.app.open_session(other, info.session_id)
+    assert fork.lane.is_idle, "the call belongs to the chat where it was asked for"
+    studio.model.streams = ["Fine."]
+    assert (await studio.chat("And now?", other)).text.strip() == "Fine."
+    chat.cancel()
+
+
+async def test_a_fork_of_a_chat_whose_daemon_ended_while_it_asked_does_not_ask_again(tmp_path: Path) -> None:
+    studio = await killed_while(tmp_path, "command", AskingConsent())
+    again = AskingConsent()
+    session_id = (await studio.app.list_sessions()).sessions[0].session_id
+    source = await studio.app.hold(studio.client, session_id)
+    assert roles(source)[-1] == "reply"
+    studio.app.tooling = allowing(again, can_ask=lambda _: True)
+    info = await studio.app.fork(studio.client, session_id, None)
+    await studio.app.open_session(studio.client, info.session_id)
+    fork = await studio.app.hold(studio.client, info.session_id)
+    assert roles(fork)[-1] == "toolResult"
+    assert fork.lane.is_idle
+    assert again.asked == []
+
+
+@pytest.mark.parametrize("asked", [None, "gemini-2.5-flash"])
+async def test_a_turn_that_goes_on_has_the_model_that_it_was_begun_with_and_leaves_the_sessions_alone(
+    tmp_path: Path, asked: str | None
+) -> None:
+    studio = Studio(tmp_path, tools=[SampleTool("read_file", "read")], tool_max_rounds=1)
+    studio.model.streams = [calls(("read_file", {}))]
+    begun = (await studio.chat("Go.", model=asked)).model
+    assert begun == (asked or "gemini-2.5-pro")
+    session = await studio.session()
+    assert session.meta.model == (asked or ""), "it has answered once, so it is the session's"
+    if asked:
+        stamp = session.stamp()
+        await session.append(lambda seq: ModelChangeEntry(**stamp, seq=seq, model="gemini-2.0-flash"))
+    else:
+        studio.set(model_name="gemini-2.0-flash")
+    result = await studio.app.resume(studio.client)
+    assert (result.model, studio.model.main()[-1].model) == (begun, begun)
+    assert session.meta.model == ("gemini-2.0-flash" if asked else "")
+    assert (await studio.chat("Next.")).model == "gemini-2.0-flash"
+
+
+async def test_the_session_has_the_model_of_a_request_from_its_first_round_on_and_tells_it_once(tmp_path: Path) -> None:
+    studio = Studio(tmp_path, tools=[SampleTool("read_file", "read")])
+    studio.model.streams = [calls(("read_file", {})), ModelUnavailable("Gone.", retryable=False)]
+    with pytest.raises(ModelUnavailable):
+        await studio.chat("Go.", model="gemini-2.5-flash")
+    assert [event.to for event in studio.heard.of(ModelChanged)] == ["gemini-2.5-flash"]
+    assert (await studio.session()).meta.model == "gemini-2.5-flash"
+
+
+async def test_who_opens_a_chat_is_told_which_turn_can_go_on(tmp_path: Path) -> None:
+    studio = Studio(tmp_path, tools=[SampleTool("read_file", "read")])
+    gone = ModelUnavailable("Gone.", retryable=False)
+    studio.model.streams = [calls(("read_file", {})), gone]
+    with pytest.raises(ModelUnavailable):
+        await studio.chat("Go.")
+    session = await studio.session()
+    turn_id = session.history.newest_turn
+    assert [event.can_resume for event in studio.heard.of(TurnFailed)] == [True]
+    assert studio.app.info(session).resumable_turn == turn_id
+    after, _ = await in_another_process(tmp_path, session)
+    assert (await after.app.open_session(after.client, session.session_id)).resumable_turn == turn_id
+    await after.app.resume(after.client)
+    assert after.app.info(await after.session()).resumable_turn is None
+    after.model.streams = [gone]
+    with pytest.raises(ModelUnavailable):
+        await after.chat("More.")
+    assert [event.can_resume for event in after.heard.of(TurnFailed)] == [False]

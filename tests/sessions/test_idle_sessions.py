@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from gemini_companion.engine.errors import Cancelled, SessionBusy
-from gemini_companion.engine.history.log import ResumeEntry
+from gemini_companion.engine.errors import Cancelled, ModelUnavailable, SessionBusy, StorageFault
+from gemini_companion.engine.history.log import ResumeEntry, TurnEndEntry
+from gemini_companion.engine.history.tool_entries import Todo, TodosEntry
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.events import PromptQueued, TurnCancelled
 from gemini_companion.sessions.registry import IDLE_SECONDS, KEPT_IDLE
-from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.session import Draft, Session
 from tests.sessions.conftest import Opener
 from tests.support.conversations import dialogue
 from tests.support.patience import PATIENCE
@@ -141,17 +142,54 @@ async def test_what_runs_waits_or_is_previewed_keeps_its_session(opened: Opener)
     assert applied.status == "COMPRESSED"
 
 
-async def test_an_end_that_could_not_be_written_keeps_its_session_until_it_is(
-    opened: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_end_that_could_not_be_written_keeps_its_session_until_it_is(opened: Opener) -> None:
+    here, there = opened(), opened()
+    session_id = await new(here)
+    here.model.streams = [ModelUnavailable("Gone.", retryable=False)]
+    append = here.store.append
+
+    async def full(session_id: str, entries: Any) -> None:
+        if any(isinstance(entry, TurnEndEntry) for entry in entries):
+            raise StorageFault("full")
+        await append(session_id, entries)
+
+    here.store.append = full  # type: ignore[method-assign]
+    with pytest.raises(ModelUnavailable):
+        await request(here.chat("Go.", session_id=session_id))
+    await new(here)
+    await grow_old(here)
+    assert here.store.holds(session_id)
+    here.store.append = append  # type: ignore[method-assign]
+    await grow_old(here)
+    assert not here.store.holds(session_id)
+    session = await request(there.app.hold(there.client, session_id))
+    ends = [entry.outcome for entry in session.history.entries if isinstance(entry, TurnEndEntry)]
+    assert ends == ["failed"], "not interrupted: the end was written"
+
+
+async def test_what_is_queued_while_something_is_written_is_written_next(opened: Opener) -> None:
     studio = opened()
-    session_id = await new(studio)
-    session = await request(studio.app.load(studio.client, session_id))
-    stamp = session.stamp()
-    session.write_later(lambda seq: ResumeEntry(**stamp, seq=seq))
-    await new(studio)
-    await grow_old(studio)
-    assert studio.store.holds(session_id)
+    session = await studio.session()
+    writing, go_on, append = asyncio.Event(), asyncio.Event(), studio.store.append
+
+    async def slow(session_id: str, entries: Any) -> None:
+        writing.set()
+        await go_on.wait()
+        await append(session_id, entries)
+
+    def todos(text: str) -> Draft:
+        stamp, todo = session.stamp(), Todo(description=text, status="pending")
+        return lambda seq: TodosEntry(**stamp, seq=seq, turn_id="t", todos=(todo,))
+
+    studio.store.append = slow  # type: ignore[method-assign]
+    first = asyncio.create_task(session.append(todos("first")))
+    await writing.wait()
+    session.write_later(todos("second"))
+    go_on.set()
+    await first
+    await session.append(todos("third"))
+    written = [entry for entry in session.history.entries if isinstance(entry, TodosEntry)]
+    assert [entry.todos[0].description for entry in written] == ["first", "second", "third"]
 
 
 async def test_an_open_that_is_cancelled_while_it_recovers_tells_what_was_interrupted(

@@ -94,12 +94,18 @@ async def test_a_tool_that_does_not_let_itself_be_stopped_holds_nothing_up(tmp_p
     studio.model.streams = [calls(("run", {}))]
     chat = asyncio.create_task(studio.chat("Go."))
     await tool.started.wait()
-    await studio.app.cancel(studio.client, None)
+    await asyncio.create_task(studio.app.cancel(studio.client, None))
     with pytest.raises(Cancelled):
         await asyncio.wait_for(chat, PATIENCE)
-    session = await studio.session()
+    session = await asyncio.create_task(studio.session())
     assert "Interrupted by the user" in outputs(session)[0]["error"]
     free.set()
+    async with asyncio.timeout(PATIENCE):
+        while tool.running:
+            await asyncio.sleep(0)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not session.is_in_use, "it can be let go: nothing of the late call waits to be written"
     studio.model.streams = ["Fine."]
     await studio.chat("And now?")
     assert len(outputs(session)) == 1

@@ -9,10 +9,10 @@ from typing import Annotated, Any, cast
 import msgspec
 from msgspec import Meta
 
-from gemini_companion.engine.history.tool_entries import ToolCallEntry
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.consent import Decided
+from gemini_companion.sessions.tools.records import call_draft
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.tools.ports import (
     AskOption,
@@ -117,18 +117,7 @@ class AskingConsent(FreeConsent):
     ) -> Decided:
         if tool.risk == "read":
             return Decided(allowed=True, consent="a read")
-        stamp = session.stamp()
-        await session.append(
-            lambda seq: ToolCallEntry(
-                **stamp,
-                seq=seq,
-                turn_id=context.turn_id,
-                call_id=call.call_id,
-                name=call.name,
-                args=dict(call.args),
-                state="asked",
-            )
-        )
+        await session.append(call_draft(session, context.turn_id, call, "asked"))
         self.waits.set()
         await self.answer.wait()
         return await super().decide(session, client, call, tool, proposal, context)

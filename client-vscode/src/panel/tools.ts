@@ -153,7 +153,7 @@ export const toolSchema = v.object({
 export type ToolRow = Of<typeof toolSchema>;
 
 /** A prompt that was sent to the running turn. */
-export const steerSchema = v.object({ text: v.string(), at: v.number() });
+export const steerSchema = v.object({ text: v.string(), at: v.number(), id: v.exactOptional(v.string()) });
 
 export type Steer = Of<typeof steerSchema>;
 

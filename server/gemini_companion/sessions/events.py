@@ -56,6 +56,8 @@ class TurnStarted(SessionEvent, tag="turnStarted", frozen=True, kw_only=True):
 
     prompt: tuple[Part, ...]
     model: str
+    steer_id: str | None = None
+    """The prompt was sent to a turn that ended without it: that of its `promptSteered`. Its own turn ends at once."""
 
 
 class PromptQueued(SessionEvent, tag="promptQueued", frozen=True, kw_only=True):
@@ -100,13 +102,18 @@ class TurnCompleted(SessionEvent, tag="turnCompleted", frozen=True, kw_only=True
 
     finish_reason: str
     usage: Usage
+    """Of its last request."""
     duration_ms: int
+    turn_usage: Usage = Usage()
+    """The sums over all its requests."""
 
 
 class TurnFailed(SessionEvent, tag="turnFailed", frozen=True, kw_only=True):
-    """The turn ended in an error; the view is as before it."""
+    """The turn ended in an error; the view is as before it, but for its finished rounds."""
 
     error: ErrorData
+    can_resume: bool = False
+    """Finished rounds stay, and `gemini/chat/resume` goes on behind them."""
 
 
 class TurnCancelled(SessionEvent, tag="turnCancelled", frozen=True, kw_only=True):
@@ -114,6 +121,8 @@ class TurnCancelled(SessionEvent, tag="turnCancelled", frozen=True, kw_only=True
 
     by: str
     """The client's id, or a reason: `interrupted`, `delete`, `shutdown`."""
+    can_resume: bool = False
+    """As in `turnFailed`."""
 
 
 class ModelChanged(SessionEvent, tag="modelChanged", frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from gemini_companion.engine.errors import Cancelled, Overloaded
 from gemini_companion.engine.history.content import Part
+from gemini_companion.sessions.clients import Client
 
 T = TypeVar("T")
 JobKind: TypeAlias = Literal["turn", "compression"]
@@ -29,9 +30,15 @@ class Steered:
     """A prompt that a turn under way takes along."""
 
     prompt: tuple[Part, ...]
-    client_id: str
+    client: Client
+    steer_id: str = ""
+    """The id of its entry, if it has one of its own."""
     is_taken: bool = False
-    """It stands in the log."""
+    """It goes along with a request, or has become a prompt of its own."""
+
+
+Steer: TypeAlias = Callable[[tuple[Part, ...], Client], Awaitable[Steered | None]]
+"""Takes a prompt of a client along; `None` where that is too late."""
 
 
 class Job(Generic[T]):
@@ -49,13 +56,13 @@ class Job(Generic[T]):
         *,
         abandon: Callable[[str], Awaitable[None]] | None = None,
         client: str = "",
-        steer: Callable[[tuple[Part, ...], str], Steered | None] | None = None,
+        steer: Steer | None = None,
     ) -> None:
         self.kind: JobKind = kind
         self.job_id = job_id
         self.client = client
         self.steer = steer
-        """Takes a prompt of the client with this id along, while the job can; `None` if it never does."""
+        """Takes a prompt along, while the job can; `None` if it never does."""
         self.cancelled_by = ""
         self._run = run
         self._abandon = abandon

@@ -12,7 +12,8 @@ from gemini_companion.sessions.channel import EVENT_NUMBERS
 from gemini_companion.sessions.events import CompressionCancelled, TurnCancelled
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted
-from gemini_companion.sessions.tools.resuming import lost_results
+from gemini_companion.sessions.tools.resuming import lost_results, resumable
+from gemini_companion.sessions.tools.steering import untaken_before
 
 _LOOK_BACK: Final = 4 * EVENT_NUMBERS
 """How far back beginnings without an end are sought: a process may have reserved numbers more than once, and one that
@@ -25,7 +26,9 @@ async def recover(session: Session, first_event: int) -> None:
 
     `first_event` is the first event number of this process; the previous one's events have lower numbers.
     """
-    drafts: list[Draft] = []
+    offered = untaken_before(session)
+    # Ahead of the ends: what a turn asks about stays open only as long as no prompt follows its end.
+    drafts: list[Draft] = [draft for one in offered for draft in one.drafts(session, "interrupted")]
     interrupted = list(session.open_turns)
     lost: list[tuple[str, CallRecord]] = []
     for turn_id in interrupted:
@@ -43,8 +46,13 @@ async def recover(session: Session, first_event: int) -> None:
             tool_call_id=record.call_id, outcome=record.outcome, summary=record.summary, duration_ms=0
         )
         session.emit(completed, turn_id)
+    before = resumable(session)
     for turn_id in dict.fromkeys((*turns, *interrupted)):
-        session.emit(TurnCancelled(by="interrupted"), turn_id)
+        goes_on = before is not None and before.turn_id == turn_id
+        session.emit(TurnCancelled(by="interrupted", can_resume=goes_on), turn_id)
+    for one in offered:
+        session.emit(one.started(session.choice().name), one.turn_id)
+        session.emit(TurnCancelled(by="interrupted"), one.turn_id)
     for compression_id in compressions:
         session.emit(CompressionCancelled(compression_id=compression_id))
 

@@ -116,6 +116,9 @@ class SessionRegistry:
     async def let_go(self) -> None:
         """Unload and release the sessions that nobody uses, but for `KEPT_IDLE` used within `IDLE_SECONDS`."""
         async with self._one_at_a_time:
+            for session in self:
+                if self.held(session.session_id) is session:
+                    await session.write_left()  # else one store that was full for a moment would keep it for ever
             idle = [session for session in self if self._is_idle(session)]
             now = self._services.clock.monotonic()
             for place, session in enumerate(reversed(idle)):

@@ -151,6 +151,12 @@ class Session:
         """Queue entries that could not be written now, to be written ahead of the next ones."""
         self._unwritten.extend(drafts)
 
+    async def write_left(self) -> None:
+        """Write what is queued, where nothing runs that will; if the store still fails it stays queued."""
+        if self._unwritten and self.lane.is_idle:
+            with suppress(CompanionError):
+                await self.commit()
+
     async def _finish(self, work: Coroutine[Any, Any, list[Entry]], *, swallow_cancel: bool) -> list[Entry]:
         task = asyncio.create_task(work, name=f"append:{self.session_id}")
         try:
@@ -164,10 +170,10 @@ class Session:
 
     async def _append(self, drafts: Sequence[Draft]) -> list[Entry]:
         async with self._log_lock:
-            seq = self.history.version
+            seq, left = self.history.version, len(self._unwritten)
             entries = [draft(seq + number) for number, draft in enumerate([*self._unwritten, *drafts], start=1)]
             await self.services.store.append(self.session_id, entries)
-            self._unwritten.clear()
+            del self._unwritten[:left]  # more may have been queued meanwhile
             for entry in entries:
                 self._take_in(entry)
             return entries[len(entries) - len(drafts) :]
@@ -228,6 +234,7 @@ class Session:
         await self.lane.drain(by)
         for job in previews:
             await job.settled()
+        await self.write_left()
 
     # --- events
 

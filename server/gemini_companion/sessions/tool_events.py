@@ -16,6 +16,7 @@ class ToolCallStarted(SessionEvent, tag="toolCallStarted", frozen=True, kw_only=
     tool_call_id: str
     name: str
     args: dict[str, Any]
+    """Long texts and lists in it are cut; the transcript has them whole."""
     title: str = ""
     """What it does, for people: `Read src/a.py`. English."""
     state: Literal["waiting", "running"] = "running"
@@ -53,9 +54,10 @@ class ToolQuestionAnswered(SessionEvent, tag="toolQuestionAnswered", frozen=True
 
 
 class PromptSteered(SessionEvent, tag="promptSteered", frozen=True, kw_only=True):
-    """A prompt that was sent to the running turn; it goes along with the next round."""
+    """A prompt that was sent to the running turn is stored; it goes along with the next round."""
 
     prompt: tuple[Part, ...]
+    steer_id: str = ""
 
 
 class MaxToolRoundsReached(SessionEvent, tag="maxToolRoundsReached", frozen=True, kw_only=True):

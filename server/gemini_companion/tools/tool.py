@@ -39,6 +39,8 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     """Ours, unique in the session; the model's own id may be missing or repeated."""
     name: str
     args: Mapping[str, Any]
+    number: int = 0
+    """Its place among the calls of the answer, from 0."""
 
 
 class Touched(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,8 +10,10 @@ from gemini_companion.engine.compression import find_split_point
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.part import visible_text
+from gemini_companion.engine.history.verdict import StrategyName
 from tests.support.examples import examples
 from tests.support.logs import Book, agent_run, call, result
+from tests.support.strategy_rules import NAMES
 
 
 def texts(contents: list[Content]) -> list[str]:
@@ -274,6 +276,24 @@ def test_a_history_that_begins_with_an_answer_is_split_without_a_prompt_to_keep(
     assert plan.tail[0].content.role == "model"
     book.compress()
     assert [item.kind for item in book.history.items][:2] == ["snapshot", "reply"]
+
+
+@pytest.mark.parametrize("strategy", NAMES)
+@pytest.mark.parametrize("after", [2, 12, 40])
+def test_what_a_person_said_last_in_a_run_stays_word_for_word_wherever_the_run_is_split(
+    strategy: StrategyName, after: int
+) -> None:
+    book = Book(window=20_000)
+    book.strategy = strategy
+    agent_run(book, 8, output="line\n" * 200)
+    book.steer("And leave the licence alone.")
+    book.round(50, "line\n" * 200)
+    book.steer("Only the tests.")
+    for number in range(after):
+        book.round(100 + number, "line\n" * 200)
+    for _ in range(2):
+        book.compress()
+        assert "Only the tests." in texts(book.view)
 
 
 # --- the previous snapshot

@@ -1,6 +1,6 @@
 /** What each event of the daemon does to the rows. */
 import type { AnswerRow, Receipt } from "../../panel/contract.js";
-import type { CompressionCompleted, CompressionFailed, EventParams } from "../../protocol.gen.js";
+import type { CompressionCompleted, CompressionFailed, EventParams, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { errorView } from "./faults.js";
@@ -17,6 +17,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       chat.change(`a:${turn}`, "answer", { state: "queued", since: time });
       return;
     case "turnStarted":
+      if (event.steerId != null) withoutSteer(chat, event.steerId);
       open(chat, turn, visibleText(event.prompt), time);
       chat.change(`a:${turn}`, "answer", { state: "sending", model: event.model, since: time });
       return;
@@ -54,7 +55,8 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     case "promptSteered": {
       const row = chat.answer(turn);
-      const steer = { text: visibleText(event.prompt), at: row?.text.length ?? 0 };
+      const id = event.steerId ? { id: event.steerId } : {};
+      const steer = { text: visibleText(event.prompt), at: row?.text.length ?? 0, ...id };
       if (row) chat.change(row.id, "answer", { steers: [...(row.steers ?? []), steer] });
       return;
     }
@@ -227,10 +229,17 @@ function begin(
   chat.change(row.id, "answer", { state, attempt, since: time, ...(thoughtMs === undefined ? {} : { thoughtMs }) });
 }
 
+/** A prompt that its turn ended without stands in a row of its own from here on, and not inside the answer. */
+function withoutSteer(chat: ConversationRows, id: string): void {
+  const row = chat.rows.findLast((one) => one.kind === "answer" && (one.steers ?? []).some((steer) => steer.id === id));
+  if (row?.kind !== "answer") return;
+  chat.change(row.id, "answer", { steers: (row.steers ?? []).filter((steer) => steer.id !== id) });
+}
+
 function finish(
   chat: ConversationRows,
   turnId: string,
-  event: { finishReason: string; usage: AnswerRow["usage"] & object; durationMs: number },
+  event: { finishReason: string; usage: Usage; turnUsage?: Usage | null | undefined; durationMs: number },
 ): void {
   const row = chat.answer(turnId);
   if (!row || row.state === "failed") return; // an overflow has said why nothing was sent
@@ -238,7 +247,7 @@ function finish(
     state: "done",
     ...cut(row),
     finishReason: event.finishReason,
-    usage: event.usage,
+    usage: event.turnUsage ?? event.usage,
     durationMs: event.durationMs,
   });
 }

@@ -1,6 +1,6 @@
 /** From a session's transcript, as the daemon lists it, to rows. */
 import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, Row } from "../../panel/contract.js";
-import type { CompressionInfo, Constraint, HistoryItem } from "../../protocol.gen.js";
+import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
 import { errorView } from "./faults.js";
 import { merged, NOTHING_SENT, receiptOf } from "./receipts.js";
@@ -149,8 +149,11 @@ export function rowsOf(
       if (row?.kind === "prompt") rows[turn.prompt ?? 0] = { ...row, receipt: merged(row.receipt, turn.receipt) };
     } else if (item.kind === "steer" || (item.kind === "prompt" && turn.answer !== undefined)) {
       const row = turn.answer === undefined ? undefined : rows[turn.answer];
-      const steer = { text: visibleText(item.parts), at: row?.kind === "answer" ? row.text.length : 0 };
+      const steer = { text: visibleText(ownParts(item)), at: row?.kind === "answer" ? row.text.length : 0 };
       if (row?.kind === "answer") rows[turn.answer ?? 0] = { ...row, steers: [...(row.steers ?? []), steer] };
+      const prompt = turn.prompt === undefined ? undefined : rows[turn.prompt];
+      const receipt = prompt?.kind === "prompt" ? withFiles(prompt.receipt, item, toPlace) : undefined;
+      if (prompt?.kind === "prompt" && receipt) rows[turn.prompt ?? 0] = { ...prompt, receipt };
     } else if (item.kind === "prompt") {
       turn.prompt = rows.length;
       rows.push(promptOf(item, turnId, dated, turn.receipt, toPlace));
@@ -179,6 +182,22 @@ interface Dated {
   readonly hiddenBy?: string;
 }
 
+/** A receipt with the files that a prompt names. */
+function withFiles(
+  receipt: Receipt | undefined,
+  { attachments = [], withheld = [] }: HistoryItem,
+  toPlace: (path: string) => string,
+): Receipt | undefined {
+  if (attachments.length + withheld.length === 0) return receipt;
+  const mentioned = attachments.map((attachment) => toPlace(attachment.path));
+  return merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned });
+}
+
+/** What the person wrote: the parts without the attached files, which stand behind them. */
+function ownParts({ parts, attachments = [] }: HistoryItem): HistoryItem["parts"] {
+  return attachments.length > 0 ? parts.slice(0, parts.length - attachments.length) : parts;
+}
+
 function promptOf(
   item: HistoryItem,
   turnId: string,
@@ -186,19 +205,12 @@ function promptOf(
   receipt: Receipt | undefined,
   toPlace: (path: string) => string,
 ): UnversionedRow<PromptRow> {
-  const attached = item.attachments ?? [];
-  const own = attached.length > 0 ? item.parts.slice(0, item.parts.length - attached.length) : item.parts;
-  const mentioned = attached.map((attachment) => toPlace(attachment.path));
-  const withheld = item.withheld ?? [];
-  const whole =
-    mentioned.length + withheld.length > 0
-      ? merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned })
-      : receipt;
+  const whole = withFiles(receipt, item, toPlace);
   return {
     kind: "prompt",
     id: `p:${turnId}`,
     turnId,
-    text: visibleText(own),
+    text: visibleText(ownParts(item)),
     ...dated,
     ...(whole ? { receipt: whole } : {}),
     ...(isOutcome(item.outcome) ? { outcome: item.outcome } : {}),
@@ -268,9 +280,21 @@ function joined(row: UnversionedRow<AnswerRow>, item: HistoryItem, words: Words)
   return {
     ...rest,
     ...more,
+    ...(row.usage && more.usage ? { usage: sumOf(row.usage, more.usage) } : {}),
     text: before + more.text,
     thoughts: row.thoughts + more.thoughts,
     tools: [...row.tools, ...more.tools],
+  };
+}
+
+/** The tokens of a turn are those of all its requests, as the event of its end has them. */
+function sumOf(one: Usage, other: Usage): Usage {
+  return {
+    promptTokens: one.promptTokens + other.promptTokens,
+    cachedTokens: one.cachedTokens + other.cachedTokens,
+    thoughtTokens: one.thoughtTokens + other.thoughtTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    totalTokens: one.totalTokens + other.totalTokens,
   };
 }
 

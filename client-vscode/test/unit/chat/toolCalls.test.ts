@@ -1,6 +1,6 @@
 /** Calls of tools: the same rows from events and from the transcript. */
 import { describe, expect, it } from "vitest";
-import type { CompanionEvent, HistoryItem, ToolQuestion } from "../../../src/protocol.gen.js";
+import type { CompanionEvent, HistoryItem, ToolQuestion, Usage } from "../../../src/protocol.gen.js";
 import { rowsOf } from "../../../src/chat/pure/history.js";
 import { SHOWN_OUTPUT, toolRow } from "../../../src/chat/pure/toolRows.js";
 import { english } from "../../../src/chat/pure/words.js";
@@ -197,6 +197,56 @@ describe("what is said to a turn under way", () => {
       expect(rows.map(({ id }) => id)).toEqual(["p:t1", "a:t1"]);
       expect(rows[1]).toMatchObject({ steers: [{ text: "and lint", at: 7 }], text: "I look.\n\nDone." });
     }
+  });
+});
+
+describe("what was said to a turn that ended without it", () => {
+  it("stands in a row of its own, and not inside the answer any more", () => {
+    const events = played()
+      .event({ type: "promptSteered", prompt: [{ text: "and lint" }], steerId: "s1" }, "t1")
+      .event({ type: "promptSteered", prompt: [{ text: "and lint" }], steerId: "s2" }, "t1")
+      .event({ type: "turnCancelled", by: "client" }, "t1")
+      .event({ type: "turnStarted", prompt: [{ text: "and lint" }], model: "m", steerId: "s2" }, "t2")
+      .event({ type: "turnCancelled", by: "client" }, "t2");
+    expect(events.chat.answer("t1")?.steers).toEqual([{ text: "and lint", at: 23, id: "s1" }]);
+    expect(events.chat.prompt("t2")).toMatchObject({ text: "and lint", outcome: "cancelled" });
+    expect(events.chat.answer("t2")?.state).toBe("stopped");
+  });
+});
+
+it("files that are named in what is said to a turn are no part of its text, and stand in the receipt", () => {
+  const items = [
+    content("prompt", "t1", "Test it."),
+    item("reply", [{ text: "I look." }, call("read_file", READ)]),
+    item("steer", [{ text: "as in @a.py" }, { text: "the file" }], { attachments: [{ path: "/w/a.py" }] }),
+    item("reply", [{ text: "Done." }]),
+  ];
+  const rows = rowsOf({ items, compressions: [], constraints: [], discarded: new Set() }, english);
+  expect(rows[1]).toMatchObject({ steers: [{ text: "as in @a.py", at: 7 }] });
+  expect(rows[0]).toMatchObject({ receipt: { mentioned: ["/w/a.py"] } });
+});
+
+describe("the tokens of a turn", () => {
+  const usage = (promptTokens: number, outputTokens: number): Usage => ({
+    promptTokens,
+    cachedTokens: 1,
+    thoughtTokens: 2,
+    outputTokens,
+    totalTokens: promptTokens + outputTokens,
+  });
+
+  it("are those of all its requests, in the transcript as in the event of its end", () => {
+    const sum = { promptTokens: 30, cachedTokens: 2, thoughtTokens: 4, outputTokens: 7, totalTokens: 37 };
+    const end = { type: "turnCompleted", finishReason: "STOP", usage: usage(20, 4), durationMs: 9 } as const;
+    const events = played().event({ ...end, turnUsage: sum }, "t1");
+    expect(events.chat.answer("t1")?.usage).toEqual(sum);
+    const items = [
+      content("prompt", "t1", "Test it."),
+      item("reply", [{ text: "I look." }, call("read_file", READ)], { usage: usage(10, 3) }),
+      item("reply", [{ text: "Done." }], { usage: usage(20, 4) }),
+    ];
+    const rows = rowsOf({ items, compressions: [], constraints: [], discarded: new Set() }, english);
+    expect(rows[1]).toMatchObject({ usage: sum });
   });
 });
 

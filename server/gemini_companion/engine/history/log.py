@@ -6,10 +6,12 @@ what the model gets. Entries are stored as JSON with the tag `type`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
+from gemini_companion.engine.history.attached import Attachment, Withheld
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.entry import Cut, LogEntry
@@ -23,6 +25,7 @@ from gemini_companion.engine.history.tool_entries import (
     MaskEntry,
     ModeEntry,
     SteerEntry,
+    SteerOfferedEntry,
     TodosEntry,
     ToolCallEntry,
 )
@@ -56,6 +59,12 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     total_tokens: int = 0
 
 
+def sum_of(usages: Sequence[Usage]) -> Usage:
+    """The tokens of several answers."""
+    fields = Usage.__struct_fields__
+    return Usage(**{name: sum(getattr(usage, name) for usage in usages) for name in fields})
+
+
 class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The result of one compression, as on the wire. Token counts cover the whole request."""
 
@@ -86,26 +95,6 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     verdict: Verdict | None = None
 
 
-class Attachment(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A file or a folder that a prompt names, as it was attached."""
-
-    path: str
-    """Absolute; a folder's ends in a slash."""
-    lines: tuple[int, int] | None = None
-    """First and last attached line, from 1; absent for a folder and for an empty file."""
-    truncated: bool = False
-    """There is more than was attached."""
-
-
-class Withheld(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A file that may not be shown to a model. For the client, never for a model."""
-
-    name: str
-    """Its base name only."""
-    reason: str
-    """Why, in a few words."""
-
-
 class PromptEntry(LogEntry, tag="prompt", frozen=True, kw_only=True):
     """A prompt, followed by the files that it names: the last parts of `content`, one for each of `attachments`."""
 
@@ -116,6 +105,10 @@ class PromptEntry(LogEntry, tag="prompt", frozen=True, kw_only=True):
     attachments: tuple[Attachment, ...] = ()
     withheld: tuple[Withheld, ...] = ()
     """Files that it names and that were not attached."""
+    model: str = ""
+    """The model that was asked for; `""` in what earlier versions wrote."""
+    steer_id: str = ""
+    """Of a prompt that was sent to a turn which ended without it: its `steerOffered`."""
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -298,6 +291,7 @@ Entry: TypeAlias = (
     | ResumeEntry
     | ToolCallEntry
     | SteerEntry
+    | SteerOfferedEntry
     | ModeEntry
     | AllowanceEntry
     | TodosEntry

@@ -27,9 +27,13 @@ def finished_to(entries: Sequence[Entry], turn_id: str) -> int:
     return 0
 
 
-def open_reply(entries: Sequence[Entry], turn_id: str) -> ReplyEntry | None:
-    """The turn's newest answer if it calls tools and no results follow it, else `None`."""
-    for entry in reversed(entries):
+def open_reply(entries: Sequence[Entry], turn_id: str, *, before: int | None = None) -> ReplyEntry | None:
+    """The turn's newest answer if it calls tools and no results follow it, else `None`.
+
+    Only the first `before` entries count.
+    """
+    for index in range(len(entries) if before is None else before, 0, -1):
+        entry = entries[index - 1]
         if isinstance(entry, ContentEntry) and entry.turn_id == turn_id:
             if isinstance(entry, ReplyEntry):
                 return entry if has_call(entry.content) else None

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.attached import Attachment, Withheld
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.entry import Cut, LogEntry
 
@@ -58,23 +59,43 @@ class ToolCallEntry(LogEntry, tag="toolCall", frozen=True, kw_only=True):
     turn_id: str
     call_id: str
     name: str
-    args: dict[str, Any]
-    """As it is asked about or run with."""
+    args: dict[str, Any] | None = None
+    """What it runs with, if a person changed that; the model's own are in the answer. Earlier versions wrote them."""
+    number: int | None = None
+    """Its place among the calls of the answer, from 0; earlier versions did not write it."""
     state: Literal["asked", "running", "ended"]
 
 
+class SteerOfferedEntry(LogEntry, tag="steerOffered", frozen=True, kw_only=True):
+    """A prompt that was accepted for a turn under way and that no request has yet; it is not in the view.
+
+    A `steer` or a `prompt` of this id follows: it went along, or the turn ended without it.
+    """
+
+    turn_id: str
+    steer_id: str
+    content: Content
+    client: str = ""
+    """Id of the client that sent it."""
+
+
 class SteerEntry(LogEntry, tag="steer", frozen=True, kw_only=True):
-    """A prompt that a person sent to a turn under way; it goes along with the next round."""
+    """A prompt that a person sent to a turn under way, followed by the files that it names, as in a `prompt`."""
 
     turn_id: str
     content: Content
     client: str = ""
     """Id of the client that sent it."""
+    attachments: tuple[Attachment, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
+    """Files that it names and that were not attached."""
+    steer_id: str = ""
+    """Its `steerOffered`; `""` for what a person said in answer to a question, and in what earlier versions wrote."""
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """The person's own parts: all of them."""
-        return self.content.parts
+        """The person's own parts."""
+        return self.content.parts[: max(0, len(self.content.parts) - len(self.attachments))]
 
 
 class ModeEntry(LogEntry, tag="mode", frozen=True, kw_only=True):

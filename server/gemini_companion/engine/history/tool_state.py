@@ -1,4 +1,4 @@
-"""`ToolState`: what the log says of a session's tools: its mode, tasks, rules of consent, and calls without a result.
+"""`ToolState`: what the log says of a session's tools: its mode, tasks, rules of consent, and what is still open.
 
 A pure fold. No compression or undo changes it, so it is the same after a reload, a fork, a restart.
 """
@@ -13,6 +13,8 @@ from gemini_companion.engine.history.tool_entries import (
     AllowanceEntry,
     Mode,
     ModeEntry,
+    SteerEntry,
+    SteerOfferedEntry,
     Todo,
     TodosEntry,
     ToolCallEntry,
@@ -31,6 +33,8 @@ class ToolState:
         """The rules that a person gave for the session and did not take back, by id, oldest first."""
         self.open_calls: dict[str, ToolCallEntry] = {}
         """Calls that ask or act and have no result, as they stand, by their ids, oldest first."""
+        self.offered: dict[str, SteerOfferedEntry] = {}
+        """Prompts that were accepted for a turn under way and stand in no request yet, by their ids, oldest first."""
         self._ended: set[str] = set()
         """Turns that have ended with calls open."""
         self.changes = ChangeRecord()
@@ -67,7 +71,12 @@ class ToolState:
             case TurnEndEntry():
                 if self.calls_of(entry.turn_id):
                     self._ended.add(entry.turn_id)
+            case SteerOfferedEntry():
+                self.offered[entry.steer_id] = entry
+            case SteerEntry():
+                self.offered.pop(entry.steer_id, None)
             case PromptEntry():  # nobody goes on with a turn that ended; one under way is not its concern
+                self.offered.pop(entry.steer_id, None)
                 if self._ended:
                     kept = {key: call for key, call in self.open_calls.items() if call.turn_id not in self._ended}
                     self.open_calls = kept

@@ -61,7 +61,7 @@ def speaker_of(entry: ContentEntry) -> Speaker:
 
 def entry_text(entry: ContentEntry) -> str:
     """Prompt or answer, a tool's arguments and results. No thoughts, no attached files."""
-    parts = entry.own_parts if isinstance(entry, PromptEntry) else entry.content.parts
+    parts = entry.own_parts if isinstance(entry, PromptEntry | SteerEntry) else entry.content.parts
     return "\n".join(text for part in parts for text in _texts_of(part))
 
 

@@ -19,7 +19,7 @@ from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.facts.fact import FactSource
 from gemini_companion.engine.facts.retention import text_of_content
 from gemini_companion.engine.history.content import user_text
-from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
+from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult, IdeContextEntry
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.retention import MissingFact, Retention
@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 
 WINDOW_SHARE: Final = 20
 """An appendix may have a twentieth of the model's window."""
+
+_SAID: Final = PROMPTS | {"reply"}
+"""What may say that a task is done: people, those who steer among them, and the model."""
 
 UNCHECKED: Final = " What its snapshot leaves out could not be checked: nothing was put back behind it."
 """What the message of a result goes on with where the gate failed."""
@@ -105,9 +108,7 @@ class SnapshotGate:
                 fresh=span.fresh,
                 also=also,
                 let_go=let_go,
-                later=[
-                    item.content for item in beside if item.seq > span.hides[1] and item.kind in ("prompt", "reply")
-                ],
+                later=[item.content for item in beside if item.seq > span.hides[1] and item.kind in _SAID],
                 cache=session.fact_cache,
                 poll=poll,
             )

@@ -17,7 +17,6 @@ from gemini_companion.engine.history.log import (
     CompressionEntry,
     CompressionResult,
     ConstraintEntry,
-    ContentEntry,
     Entry,
     PinEntry,
     PromptEntry,
@@ -28,11 +27,17 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.part import has_response
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
-from gemini_companion.engine.history.rounds import finished_to
-from gemini_companion.engine.history.tool_entries import AllowanceEntry, ChangeEntry, ModeEntry, ToolCallEntry
+from gemini_companion.engine.history.tool_entries import (
+    AllowanceEntry,
+    ChangeEntry,
+    ModeEntry,
+    SteerOfferedEntry,
+    ToolCallEntry,
+)
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.sessions.interchange import ImportedSession, decode_session_file
+from gemini_companion.sessions.interchange.closing import ends_of_open_turns
 from gemini_companion.sessions.interchange.compressed import Left, left_in
 from gemini_companion.sessions.models.names import imported_model, with_imported_models
 from gemini_companion.sessions.services import Services
@@ -127,8 +132,9 @@ def _compression_of(left: Left, compression_id: str, tokens: int, stamp: dict[st
 
 
 def copied(entries: Sequence[Entry], services: Services, why: Literal["fork", "import"]) -> tuple[Entry, ...]:
-    """A log to continue in another session: every turn has ended, and the view has a new epoch."""
-    closed = (*entries, *_ends_of_open_turns(entries, services, why))
+    """A log to continue in another session: every turn has ended, every call has a result, and the view a new epoch."""
+    entries = [entry for entry in entries if not isinstance(entry, SteerOfferedEntry)]  # each is sent where it was said
+    closed = (*entries, *ends_of_open_turns(entries, services, why))
     last = closed[-1].seq if closed else 0
     return (*closed, ResumeEntry(id=services.new_id("entry"), time=services.clock.now(), seq=last + 1, reason=why))
 
@@ -234,28 +240,3 @@ def _bytes_of(path: str) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise InvalidInput(f"{shown} cannot be read: {error.strerror or error}.", path="$.path") from None
-
-
-def _ends_of_open_turns(entries: Sequence[Entry], services: Services, reason: str) -> tuple[TurnEndEntry, ...]:
-    """Ends for the turns that were under way when the log was copied: the copy does not continue them."""
-    contents: dict[str, int] = {}
-    ends: dict[str, int] = {}
-    for entry in entries:
-        if isinstance(entry, ContentEntry):
-            contents[entry.turn_id] = entry.seq
-        elif isinstance(entry, TurnEndEntry):
-            ends[entry.turn_id] = entry.seq
-    still_open = [turn_id for turn_id, seq in contents.items() if seq > ends.get(turn_id, 0)]
-    last, now = entries[-1].seq if entries else 0, services.clock.now()
-    return tuple(
-        TurnEndEntry(
-            id=services.new_id("entry"),
-            seq=last + number,
-            time=now,
-            turn_id=turn_id,
-            outcome="interrupted",
-            kept_to=finished_to(entries, turn_id),
-            reason=reason,
-        )
-        for number, turn_id in enumerate(still_open, start=1)
-    )

@@ -13,7 +13,7 @@ import msgspec
 
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import call_of
-from gemini_companion.engine.history.tool_entries import CallRecord, ToolCallEntry, ToolOutcome
+from gemini_companion.engine.history.tool_entries import CallRecord, ToolOutcome
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
@@ -21,7 +21,9 @@ from gemini_companion.sessions.tools.grounding import grounding_of
 from gemini_companion.sessions.tools.judging import readable_unasked
 from gemini_companion.sessions.tools.memory import MemoryOfSession
 from gemini_companion.sessions.tools.notes import NotesOfSession
+from gemini_companion.sessions.tools.previews import previewed
 from gemini_companion.sessions.tools.progress import Progress
+from gemini_companion.sessions.tools.records import CallState, call_draft
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.tools.tool import Proposal, Tool, ToolCall, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.changing import Change, corrected
@@ -120,10 +122,11 @@ class Setting:
 
 def called_in(parts: Iterable[Part], new_id: Callable[[str], str]) -> list[Called]:
     """The calls in an answer, each with an id of ours."""
-    return [_called(wire, new_id("call")) for part in parts if (wire := call_of(part)) is not None]
+    made = (wire for part in parts if (wire := call_of(part)) is not None)
+    return [_called(wire, new_id("call"), number) for number, wire in enumerate(made)]
 
 
-def _called(wire: Mapping[str, Any], call_id: str) -> Called:
+def _called(wire: Mapping[str, Any], call_id: str, number: int) -> Called:
     name, given, args = wire.get("name"), wire.get("id"), wire.get("args")
     is_right = args is None or isinstance(args, dict)
     return Called(
@@ -131,6 +134,7 @@ def _called(wire: Mapping[str, Any], call_id: str) -> Called:
             call_id=call_id,
             name=name if isinstance(name, str) else "",
             args=cast("dict[str, Any]", args) if isinstance(args, dict) else {},
+            number=number,
         ),
         wire_id=given if isinstance(given, str) and given else None,
         fault="" if is_right else "The arguments must be one JSON object. Call it again with one.",
@@ -206,7 +210,7 @@ class CallRun:
         finally:
             progress.close()
             self._seconds = setting.session.services.clock.monotonic() - started
-            if self._acting:
+            if self._acting and not self._has_ended:  # one that comes late has its result already
                 setting.session.write_later(self._draft("ended"))
         response, media = await setting.tooling.outputs.shape(setting.session, tool, call, output)
         if self._note:
@@ -259,12 +263,9 @@ class CallRun:
     def _id(self) -> str:
         return self.called.call.call_id
 
-    def _draft(self, state: Any) -> Draft:
-        stamp, setting, call = self._setting.session.stamp(), self._setting, self.called.call
-        args = self._args
-        return lambda seq: ToolCallEntry(
-            **stamp, seq=seq, turn_id=setting.turn_id, call_id=call.call_id, name=call.name, args=args, state=state
-        )
+    def _draft(self, state: CallState) -> Draft:
+        edited = self._edited if state == "running" else None
+        return call_draft(self._setting.session, self._setting.turn_id, self.called.call, state, edited=edited)
 
     def _end(
         self, outcome: ToolOutcome, response: Response, media: tuple[Part, ...] = (), *, summary: str = ""
@@ -294,11 +295,8 @@ class CallRun:
         return Ended(called=self.called, part=part, record=record, acted=self.has_begun and self._acting)
 
     def _emit_started(self, state: Any) -> None:
-        self._emit(
-            ToolCallStarted(
-                tool_call_id=self._id, name=self.called.call.name, args=self._args, title=self._title, state=state
-            )
-        )
+        name, args = self.called.call.name, previewed(self._args)
+        self._emit(ToolCallStarted(tool_call_id=self._id, name=name, args=args, title=self._title, state=state))
 
     def _emit(self, event: Any) -> None:
         if self._has_ended:

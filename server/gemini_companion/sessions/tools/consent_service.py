@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.engine.history.tool_entries import ToolCallEntry, ToolRule
+from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.session import Session
@@ -20,6 +20,7 @@ from gemini_companion.sessions.tool_results import ToolQuestion
 from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.judging import Case, put_to_policy
 from gemini_companion.sessions.tools.questions import OpenQuestion, Settled, answer_to, question_of
+from gemini_companion.sessions.tools.records import call_draft
 from gemini_companion.sessions.tools.rules import OwnRules, allow_for_session, can_be_stored
 from gemini_companion.tools.policy.lines import LineJudge
 from gemini_companion.tools.policy.rules import text_of
@@ -228,19 +229,8 @@ class ConsentService:
         return f"yes, always: {text_of(rule)}"
 
     async def _keep_asked(self, inquiry: _Inquiry) -> None:
-        session, call, context = inquiry.session, inquiry.call, inquiry.context
-        stamp = session.stamp()
-        await session.append(
-            lambda seq: ToolCallEntry(
-                **stamp,
-                seq=seq,
-                turn_id=context.turn_id,
-                call_id=call.call_id,
-                name=call.name,
-                args=dict(call.args),
-                state="asked",
-            )
-        )
+        session, turn_id = inquiry.session, inquiry.context.turn_id
+        await session.append(call_draft(session, turn_id, inquiry.call, "asked"))
 
 
 def _settled(case: Case) -> Decided | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -16,6 +17,9 @@ from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tools.calls import NOT_BEGUN, Called, called_in
 
 UNKNOWN: Final = "The daemon was restarted while this ran; what it did is unknown. Look before you do it again."
+ELSEWHERE: Final = (
+    "This chat is a copy, made before the result came. The call went on in the other one: look before you do it again."
+)
 LOST: Final = "It ran to its end, but the daemon was restarted before its result was kept. Look at what it left."
 
 
@@ -30,6 +34,8 @@ class Resumable:
     """Its last answer, if its calls are still to be made."""
     outcome: TurnOutcome
     """How it ended."""
+    model: str
+    """The model that it was begun with; `""` for the session's."""
     is_asked: bool
     """A person was being asked about one of them, and nothing that acts had begun."""
 
@@ -51,24 +57,30 @@ def resumable(session: Session) -> Resumable | None:
     )
     if prompt is None:
         return None
-    reply = open_reply([entry for entry in history.entries if entry.seq <= end.kept_to], turn_id)
+    kept = bisect_right(history.entries, end.kept_to, key=lambda entry: entry.seq)
+    reply = open_reply(history.entries, turn_id, before=kept)
     calls = session.tools_state.calls_of(turn_id)
     return Resumable(
         prompt=prompt,
         kept_to=end.kept_to,
         reply=reply,
         outcome=end.outcome,
+        model=prompt.model,
         is_asked=reply is not None and bool(calls) and all(call.state == "asked" for call in calls),
     )
 
 
-def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], session: Session) -> list[Called]:
+def can_resume(session: Session) -> bool:
+    """Whether the newest turn can go on, once nothing runs."""
+    return resumable(session) is not None
+
+
+def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], new_id: Callable[[str], str]) -> list[Called]:
     """The calls of an answer that was written before, with the ids that they had as far as the log knows them."""
     known = list(left)
     calls: list[Called] = []
-    for called in called_in(parts, session.services.new_id):
-        same = [one for one in known if one.name == called.call.name]
-        entry = next((one for one in same if one.args == called.call.args), same[0] if same else None)
+    for called in called_in(parts, new_id):
+        entry = next((one for one in known if one.number == called.call.number), None) or _alike(called, known)
         if entry is not None:
             known.remove(entry)
             call = msgspec.structs.replace(called.call, call_id=entry.call_id)
@@ -77,26 +89,62 @@ def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], session: 
     return calls
 
 
-def lost_results(session: Session, reply: ReplyEntry) -> tuple[Draft, Sequence[CallRecord]]:
-    """The results of calls during which the daemon ended, and what became of each."""
-    left = session.tools_state.calls_of(reply.turn_id)
+def _alike(called: Called, known: Sequence[ToolCallEntry]) -> ToolCallEntry | None:
+    """The entry of a call as earlier versions wrote it, without its number."""
+    same = [one for one in known if one.number is None and one.name == called.call.name]
+    return next((one for one in same if one.args == called.call.args), same[0] if same else None)
+
+
+class Told(NamedTuple):
+    """What is said of a call that has no result."""
+
+    model: str
+    people: str
+
+
+_AFTER_A_RESTART: Final[Mapping[str | None, Told]] = {
+    None: Told(NOT_BEGUN, "not done: the daemon was restarted"),
+    "asked": Told(NOT_BEGUN, "not done: the daemon was restarted"),
+    "running": Told(UNKNOWN, "unknown: the daemon was restarted"),
+    "ended": Told(LOST, "its result is lost"),
+}
+IN_A_COPY: Final[Mapping[str | None, Told]] = {
+    None: Told(NOT_BEGUN, "not done in this copy"),
+    "asked": Told(NOT_BEGUN, "not done in this copy"),
+    "running": Told(ELSEWHERE, "goes on in the chat that this is a copy of"),
+    "ended": Told(ELSEWHERE, "its result is in the chat that this is a copy of"),
+}
+IN_A_FILE: Final[Mapping[str | None, Told]] = dict.fromkeys(
+    (None, "asked", "running", "ended"),
+    Told("This chat came with a file that has no result of this call.", "its result is not in the file"),
+)
+"""By the state of a call in the log; `None` for one that is not in it."""
+
+
+def results_of(
+    reply: ReplyEntry,
+    left: Sequence[ToolCallEntry],
+    told: Mapping[str | None, Told],
+    new_id: Callable[[str], str],
+) -> tuple[Content, tuple[CallRecord, ...]]:
+    """Results of the calls of an answer that have none, and what became of each. `left` is what the log has of them."""
     states = {entry.call_id: entry.state for entry in left}
     parts: list[Part] = []
     records: list[CallRecord] = []
-    for called in called_again(reply.content.parts, left, session):
-        state = states.get(called.call.call_id)
-        message = UNKNOWN if state == "running" else LOST if state == "ended" else NOT_BEGUN
-        summary = {"running": "unknown: the daemon was restarted", "ended": "its result is lost"}.get(
-            state or "", "not done: the daemon was restarted"
-        )
-        parts.append(called.result({"error": message}))
-        records.append(
-            CallRecord(call_id=called.call.call_id, name=called.call.name, outcome="interrupted", summary=summary)
-        )
-    stamp, content = session.stamp(), Content(role="user", parts=tuple(parts))
+    for called in called_again(reply.content.parts, left, new_id):
+        call, said = called.call, told[states.get(called.call.call_id)]
+        parts.append(called.result({"error": said.model}))
+        records.append(CallRecord(call_id=call.call_id, name=call.name, outcome="interrupted", summary=said.people))
+    return Content(role="user", parts=tuple(parts)), tuple(records)
+
+
+def lost_results(session: Session, reply: ReplyEntry) -> tuple[Draft, Sequence[CallRecord]]:
+    """The results of calls during which the daemon ended, and what became of each."""
+    left, stamp = session.tools_state.calls_of(reply.turn_id), session.stamp()
+    content, records = results_of(reply, left, _AFTER_A_RESTART, session.services.new_id)
 
     def draft(seq: int) -> ToolResultEntry:
-        return ToolResultEntry(**stamp, seq=seq, turn_id=reply.turn_id, content=content, calls=tuple(records))
+        return ToolResultEntry(**stamp, seq=seq, turn_id=reply.turn_id, content=content, calls=records)
 
     return draft, records
 

@@ -167,7 +167,7 @@ def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntr
         reason=(end.reason or None) if end else None,
     )
     match entry:
-        case PromptEntry():
+        case PromptEntry() | SteerEntry():
             return msgspec.structs.replace(item, attachments=entry.attachments, withheld=entry.withheld)
         case ReplyEntry():
             return msgspec.structs.replace(

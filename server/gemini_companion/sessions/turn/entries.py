@@ -10,6 +10,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
     TurnOutcome,
     Usage,
+    sum_of,
 )
 from gemini_companion.sessions.context.mentions import Attached
 from gemini_companion.sessions.events import ModelChanged
@@ -24,8 +25,8 @@ class TurnEntries:
         self._session = session
         self._turn_id = turn_id
 
-    def prompt(self, content: Content, client_id: str, attached: Attached) -> Draft:
-        """The prompt, with what it names."""
+    def prompt(self, content: Content, client_id: str, attached: Attached, model: str) -> Draft:
+        """The prompt, with what it names; `model` is the one that was asked for."""
         stamp = self._session.stamp()
         return lambda seq: PromptEntry(
             **stamp,
@@ -35,6 +36,7 @@ class TurnEntries:
             client=client_id,
             attachments=tuple(attached.attachments),
             withheld=tuple(attached.withheld),
+            model=model,
         )
 
     def reply(self, answer: Answer, model: str) -> Draft:
@@ -88,6 +90,16 @@ class TurnEntries:
         before = services.models.choose(services.settings(), session_model=session.meta.model).asked
         change = ModelChanged(from_=before, to=asked, reason=reason) if before != asked else None
         return change, [lambda seq: ModelChangeEntry(**stamp, seq=seq, model=asked, reason=reason)]
+
+    def usage(self) -> Usage:
+        """The sums over the turn's requests, as far as their answers are written."""
+        usages: list[Usage] = []
+        for entry in reversed(self._session.history.entries):
+            if isinstance(entry, PromptEntry | ReplyEntry) and entry.turn_id == self._turn_id:
+                if isinstance(entry, PromptEntry):
+                    break
+                usages.append(entry.usage or Usage())
+        return sum_of(usages)
 
 
 def prompt_content(prompt: tuple[Part, ...], attached: Attached) -> Content:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gemini_companion.engine.history.log import PromptEntry, ReplyEntry
+from gemini_companion.engine.history.log import ReplyEntry, Usage
+from gemini_companion.sessions.events import ModelChanged
 from gemini_companion.sessions.lane import Steered
 from gemini_companion.sessions.results import StopReason
 from gemini_companion.sessions.session import Draft
@@ -16,7 +17,7 @@ from gemini_companion.sessions.tools.calls import Ended, Setting, called_in
 from gemini_companion.sessions.tools.repeats import Repeats, question_about
 from gemini_companion.sessions.tools.resuming import called_again
 from gemini_companion.sessions.tools.rounds import Round, results_entry
-from gemini_companion.sessions.tools.steering import Steering, steer_drafts
+from gemini_companion.sessions.tools.steering import Steering, taken_along
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.entries import TurnEntries
 from gemini_companion.sessions.turn.requests import Requests
@@ -42,12 +43,18 @@ class TurnLoop:
     entries: TurnEntries
     tooling: Tooling
     steering: Steering
+    asked_model: str | None = None
+    """The model that the request named: the session's from its first answer on."""
     kept_to: int = 0
     """The last entry of a finished round: what stays if the turn ends early."""
+    usage: Usage = field(default_factory=Usage)
+    """Of the last request."""
     repeats: Repeats = field(default_factory=Repeats)
     _round: Round | None = None
     """The round whose calls are made now."""
     _setting: Setting | None = None
+    _model_change: ModelChanged | None = None
+    """To be told once it is written."""
 
     async def run(self) -> Answer | Stopped:
         """Go round until an answer calls nothing; that one is returned, and not yet written."""
@@ -55,11 +62,14 @@ class TurnLoop:
         rounds, limit = 0, session.services.settings().tool_max_rounds
         while True:
             answer = await self.requests.answer()
+            self.usage = answer.usage or Usage()
             calls = await self._round_of(answer)
             if calls.is_empty and self.steering.close_if_empty():
                 return answer
             # Written ahead of the next entries: of what acts or asks about a call, else of the results.
-            session.write_later(self.entries.reply(answer, self.requests.choice.name))
+            self._model_change, drafts = self.entries.model_change(self.asked_model)
+            session.write_later(*drafts, self.entries.reply(answer, self.requests.choice.name))
+            self.asked_model = None  # it is in the log with that answer
             if not calls.is_empty:
                 rounds += 1
             stopped = await self.finish_round(calls)
@@ -80,7 +90,9 @@ class TurnLoop:
         else:
             session = setting.session
             left = session.tools_state.calls_of(self.requests.turn_id)
-            stopped = await self.finish_round(Round(called_again(reply.content.parts, left, session), setting))
+            stopped = await self.finish_round(
+                Round(called_again(reply.content.parts, left, session.services.new_id), setting)
+            )
         await self.requests.resend_context()
         return stopped
 
@@ -109,13 +121,18 @@ class TurnLoop:
         return bool(calls) and all(call.state == "asked" for call in calls) and not self.steering.waiting()
 
     def closing(self, by: str) -> list[Draft]:
-        """The results of a round that was interrupted, and prompts that nobody has taken in; called once."""
-        self.steering.close()
+        """The results of a round that was interrupted; called once."""
         calls, self._round = self._round, None
         if calls is None or calls.is_empty:
             return []
         calls.close(by)
         return [calls.entry()]
+
+    def tell_model(self) -> None:
+        """Emit the change of the session's model, once, if its first answer is written."""
+        change, self._model_change = self._model_change, None
+        if change is not None and self.requests.session.meta.model == change.to:
+            self.requests.emit(change)
 
     async def take_steers(self) -> None:
         """Write the prompts that still wait."""
@@ -137,10 +154,7 @@ class TurnLoop:
                 tooling=self.tooling,
                 roots=await asyncio.to_thread(_real, folders),
                 named_by_person=frozenset(
-                    attached.path
-                    for prompt in session.history.prompts
-                    if isinstance(prompt, PromptEntry)
-                    for attached in prompt.attachments
+                    attached.path for prompt in session.history.prompts for attached in prompt.attachments
                 ),
             )
         return self._setting
@@ -157,14 +171,21 @@ class TurnLoop:
 
     async def _write(self, results: list[Draft], steered: Sequence[Steered]) -> None:
         session = self.requests.session
-        drafts, rules = await steer_drafts(session, self.requests.turn_id, steered)
+        drafts, rules, attached = await taken_along(session, self.requests.turn_id, steered)
         if results or drafts:
             async with session.rules_lock:
                 written = await session.commit(*results, *drafts, *rules.with_prompt())
             self._round = None
             self.kept_to = written[-1].seq
             self.steering.taken(steered)
+            self.tell_model()
         rules.tell()
+        for files in attached:
+            if files.has_news:
+                self.requests.emit(files.receipt())
+        if self._setting is not None and attached:
+            named = {one.path for files in attached for one in files.attachments}
+            self._setting.named_by_person |= named
         if self.requests.is_cancelled():
             raise asyncio.CancelledError
 
@@ -177,7 +198,7 @@ class TurnLoop:
             return Stopped("loopDetected", question)
         self.repeats.forget()
         if answer.text != _GO_ON and answer.text.strip():
-            await self._write([], [Steered(({"text": answer.text},), self.requests.client.client_id)])
+            await self._write([], [Steered(({"text": answer.text},), self.requests.client)])
         return None
 
     def _fresh_tokens(self) -> int:

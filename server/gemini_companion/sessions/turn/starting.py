@@ -84,11 +84,10 @@ class Start:
         running = self.session.lane.current
         if running is None or running.steer is None:
             return None
-        steered = running.steer(prompt, self.client.client_id)
-        if steered is None:
+        if await running.steer(prompt, self.client) is None:
             return None
         result: ChatResult = await running.wait(self.client.client_id)
-        return result if steered.is_taken else None
+        return result
 
     def _resume(self, before: Resumable) -> Job[ChatResult]:
         return _submit(
@@ -98,7 +97,7 @@ class Start:
                 turn_id=before.turn_id,
                 client=self.client,
                 prompt=before.prompt.own_parts,
-                asked_model=None,
+                asked_model=before.model or None,
                 tooling=self.tooling,
                 resumes=before,
             )

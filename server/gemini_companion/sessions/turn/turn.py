@@ -27,8 +27,8 @@ from gemini_companion.sessions.events import (
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.results import ChatResult, StopReason
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.tools.resuming import Resumable, give_up_open_calls
-from gemini_companion.sessions.tools.steering import Steering
+from gemini_companion.sessions.tools.resuming import Resumable, can_resume, give_up_open_calls
+from gemini_companion.sessions.tools.steering import Steering, Untaken, untaken
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.entries import TurnEntries, prompt_content
 from gemini_companion.sessions.turn.loop import Stopped, TurnLoop
@@ -58,6 +58,8 @@ class Turn:
     has_excluded: bool = False
     """The turn that it replaces is excluded from the view."""
     steering: Steering = field(init=False)
+    _untaken: list[Untaken] = field(init=False, default_factory=list[Untaken])
+    """Prompts that it ended without."""
     rules: PromptRules | None = field(init=False, default=None)
     entries: TurnEntries = field(init=False)
     requests: Requests = field(init=False)
@@ -66,7 +68,7 @@ class Turn:
     job: Job[ChatResult] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.steering = Steering(self.emit)
+        self.steering = Steering(self.session, self.turn_id, self.emit)
         self.entries = TurnEntries(self.session, self.turn_id)
 
     def emit(self, event: Event) -> None:
@@ -92,19 +94,23 @@ class Turn:
             return await (self._answer() if self.resumes is None else self._resume(self.resumes))
         except asyncio.CancelledError:
             await self._end("cancelled", by=job.cancelled_by)
-            self._emit_end(TurnCancelled(by=job.cancelled_by))
+            self._emit_end(TurnCancelled(by=job.cancelled_by, can_resume=can_resume(session)))
             raise
         except CompanionError as fault:
             await self._end("failed", reason=fault.message)
-            self._emit_end(TurnFailed(error=session.services.describe_fault(fault)))
+            self._emit_end(self._failed(fault))
             raise
         except Exception as defect:  # the session must stay usable after a defect of the daemon
             await self._end("failed", reason=type(defect).__name__)
-            self._emit_end(TurnFailed(error=session.services.describe_fault(InternalFault())))
+            self._emit_end(self._failed(InternalFault()))
             raise
         finally:
             self.steering.close()
             session.asked_model = None
+
+    def _failed(self, fault: CompanionError) -> TurnFailed:
+        error = self.session.services.describe_fault(fault)
+        return TurnFailed(error=error, can_resume=can_resume(self.session))
 
     async def abandon(self, by: str) -> None:
         """End a turn whose prompt was cancelled while it waited."""
@@ -116,7 +122,7 @@ class Turn:
         limit = session.services.settings().max_session_turns
         if limit is not None and session.turns - (self.replaces is not None) >= limit:
             self.emit(MaxTurnsReached(limit=limit))
-            return self._stop_unsent("maxTurns")
+            return await self._stop_unsent("maxTurns")
         if self.replaces is not None:
             check_replaceable(session, self.replaces)
             session.history.exclude(self.replaces)
@@ -128,7 +134,7 @@ class Turn:
         due, overflow = await self.requests.make_room(prompt_content(self.prompt, self.attached))
         if overflow is not None:
             self.emit(overflow)
-            return self._stop_unsent("contextWindowWillOverflow")
+            return await self._stop_unsent("contextWindowWillOverflow")
         await self._open(due)
         self.loop = self._new_loop()
         return await self._go_round(self.loop)
@@ -157,7 +163,10 @@ class Turn:
 
     def _prompt_draft(self) -> Draft:
         content = prompt_content(self.prompt, self.attached)
-        return self.entries.prompt(content, self.client.client_id, self.attached)
+        model = self.session.services.models.choose(
+            self.session.services.settings(), asked=self.asked_model, session_model=self.session.meta.model
+        )
+        return self.entries.prompt(content, self.client.client_id, self.attached, model.asked)
 
     def _new_loop(self) -> TurnLoop:
         return TurnLoop(
@@ -165,8 +174,14 @@ class Turn:
             entries=self.entries,
             tooling=self.tooling,
             steering=self.steering,
+            asked_model=self._new_model,
             kept_to=self._kept_before,
         )
+
+    @property
+    def _new_model(self) -> str | None:
+        """The model that the session has from its answer on; a turn that is gone on with keeps its own for itself."""
+        return self.asked_model if self.resumes is None else None
 
     @property
     def _kept_before(self) -> int:
@@ -181,7 +196,7 @@ class Turn:
     async def _complete(self, answer: Answer) -> ChatResult:
         session = self.session
         usage = answer.usage or Usage()
-        change, drafts = self.entries.model_change(self.asked_model)
+        change, drafts = self.entries.model_change(self._new_model)
         async with session.rules_lock:
             await session.commit(
                 *drafts,
@@ -194,9 +209,7 @@ class Turn:
             self.rules.tell()
         if change is not None:
             self.emit(change)
-        self._emit_end(
-            TurnCompleted(finish_reason=answer.finish_reason, usage=usage, duration_ms=session.elapsed_ms(self.started))
-        )
+        self._emit_end(self._completed(answer.finish_reason, usage))
         return self._result(visible_text_of(answer.parts), answer.finish_reason, usage)
 
     async def _stop(self, stopped: Stopped) -> ChatResult:
@@ -204,30 +217,51 @@ class Turn:
         if self.loop is not None:
             await self.loop.take_steers()
         await self._end("stopped", reason=stopped.reason)
-        self._emit_end(self._ended_early(stopped.reason))
-        result = self._result(stopped.text, stopped.reason, Usage())
+        usage = self.loop.usage if self.loop is not None else Usage()
+        self._emit_end(self._completed(stopped.reason, usage))
+        result = self._result(stopped.text, stopped.reason, usage)
         return msgspec.structs.replace(result, stopped=stopped.reason)
 
-    def _stop_unsent(self, reason: StopReason) -> ChatResult:
+    async def _stop_unsent(self, reason: StopReason) -> ChatResult:
         """End a turn that sent and logged nothing; the result has the prompt."""
         self._restore()
-        self.emit(self._ended_early(reason))
+        self._untaken = untaken(self.session, self.steering.close())
+        await self._write_end(*self._untaken_drafts("stopped", reason))
+        self.emit(self._completed(reason, Usage()))
+        self._tell_untaken(TurnCancelled(by=reason))
         result = self._result("", reason, Usage())
         return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt)
 
-    def _ended_early(self, reason: StopReason) -> TurnCompleted:
-        return TurnCompleted(finish_reason=reason, usage=Usage(), duration_ms=self.session.elapsed_ms(self.started))
+    def _completed(self, reason: str, usage: Usage) -> TurnCompleted:
+        return TurnCompleted(
+            finish_reason=reason,
+            usage=usage,
+            duration_ms=self.session.elapsed_ms(self.started),
+            turn_usage=self.entries.usage(),
+        )
 
     def _restore(self) -> None:
         """Bring back the turn that was to be replaced: there is no new answer."""
         if self.has_excluded:
             self.session.history.restore()
 
-    def _emit_end(self, event: Event) -> None:
-        """Emit the token count, then the turn's last event."""
+    def _emit_end(self, event: TurnCompleted | TurnCancelled | TurnFailed) -> None:
+        """Emit the token count, then the turn's last event, and what became of the prompts that it ended without."""
         self.session.asked_model = None
+        if self.loop is not None:
+            self.loop.tell_model()
         self.session.notify_usage(self.turn_id)
         self.emit(event)
+        self._tell_untaken(TurnCancelled(by=event.finish_reason) if isinstance(event, TurnCompleted) else event)
+
+    def _tell_untaken(self, event: TurnCancelled | TurnFailed) -> None:
+        event = msgspec.structs.replace(event, can_resume=False)
+        for one in self._untaken:
+            self.session.emit(one.started(self.requests.choice.name), one.turn_id)
+            self.session.emit(event, one.turn_id)
+
+    def _untaken_drafts(self, outcome: TurnOutcome, reason: str = "", by: str = "") -> list[Draft]:
+        return [draft for one in self._untaken for draft in one.drafts(self.session, outcome, reason=reason, by=by)]
 
     def _result(self, text: str, finish_reason: str, usage: Usage) -> ChatResult:
         return ChatResult(
@@ -237,13 +271,15 @@ class Turn:
             finish_reason=finish_reason,
             model=self.requests.choice.name,
             usage=usage,
+            turn_usage=self.entries.usage(),
             compression=self.requests.compression,
         )
 
     async def _end(self, outcome: TurnOutcome, *, reason: str = "", by: str = "") -> None:
         """Close the turn in the log: the prompt stays readable, the view is as before but for finished rounds.
 
-        Calls that were interrupted get a result that says so. If the store fails, the entries are written ahead of the
+        Calls that were interrupted get a result that says so; prompts that steered and stand in no request are prompts
+        of their own, which ended with it. If the store fails, the entries are written ahead of the
         next ones. A turn that waits for a person while the daemon ends is left open: it is asked about anew.
         """
         session = self.session
@@ -253,6 +289,8 @@ class Turn:
         duration = session.elapsed_ms(self.started) if self.started else None
         is_written = self.resumes is not None or self.turn_id in session.open_turns
         drafts: list[Draft] = [] if is_written else [self._prompt_draft()]
+        self._untaken = untaken(session, self.steering.close())
+        drafts += self._untaken_drafts(outcome, reason, by)
         closing = self.loop.closing(by) if self.loop is not None else []
         drafts += closing
         kept_to = self.loop.kept_to if self.loop is not None else self._kept_before
@@ -263,7 +301,12 @@ class Turn:
             drafts.append(end(outcome, kept_to=kept_to, reason=reason, by=by, duration_ms=duration))
         if self.has_excluded and (closing or kept_to):  # what the new rounds did is done: they replace the old turn
             drafts += self.entries.replaced(self.replaces)
+        await self._write_end(*drafts)
+
+    async def _write_end(self, *drafts: Draft) -> None:
+        if not drafts:
+            return
         try:
-            await session.commit(*drafts)
+            await self.session.commit(*drafts)
         except CompanionError:
-            session.write_later(*drafts)
+            self.session.write_later(*drafts)

@@ -13,7 +13,7 @@ from itertools import accumulate
 from gemini_companion.engine.compression.strategies.keeping import keep_tokens
 from gemini_companion.engine.compression.strategies.layout import Layout
 from gemini_companion.engine.compression.strategies.plan import Cutting, CuttingStrategy
-from gemini_companion.engine.compression.strategies.split import newest_prompt, run_split
+from gemini_companion.engine.compression.strategies.split import newest_prompt, run_split, words_kept
 from gemini_companion.engine.history.verdict import StrategyName
 
 
@@ -37,5 +37,5 @@ class ReserveStrategy(CuttingStrategy):
         inside = run_split(layout, prompt_at, min(0.99, max(0.01, weight / max(1, layout.weight_before[-1]))))
         last = layout.with_editor_state(layout.boundaries[-1]) if layout.boundaries else 0
         if inside > last:
-            return Cutting(inside, () if prompt_at is None else (prompt_at,))
+            return Cutting(inside, words_kept(layout, prompt_at, inside))
         return Cutting(len(tokens)) if layout.is_closed else Cutting(last)

@@ -13,7 +13,7 @@ from typing import Final
 from gemini_companion.engine.compression.split import SPLIT_FRACTION, split_by_weight, split_inside_run
 from gemini_companion.engine.compression.strategies.layout import Layout
 from gemini_companion.engine.compression.strategies.plan import Cutting, CuttingStrategy
-from gemini_companion.engine.history.item import REPLACEMENT_KINDS
+from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS
 from gemini_companion.engine.history.verdict import StrategyName
 
 TOO_LITTLE: Final = 1 / 3
@@ -48,7 +48,7 @@ def split_cutting(layout: Layout, fraction: float) -> Cutting:
     inside = run_split(layout, prompt_at, fraction)
     if inside <= split_at:
         return Cutting(split_at)
-    return Cutting(inside, () if prompt_at is None else (prompt_at,))
+    return Cutting(inside, words_kept(layout, prompt_at, inside))
 
 
 def fitting(layout: Layout, fraction: float) -> float:
@@ -60,6 +60,16 @@ def fitting(layout: Layout, fraction: float) -> float:
 def newest_prompt(layout: Layout) -> int | None:
     """The prompt of the run under way, which may stand in a block; `None` if there is none."""
     return next((index for index in reversed(layout.prompts) if layout.items[index].kind == "prompt"), None)
+
+
+def words_kept(layout: Layout, prompt_at: int | None, split_at: int) -> tuple[int, ...]:
+    """What a person said in the run that stays in front of a cut inside it: its prompt, and their newest word.
+
+    That is what steered the run last; where it stands behind the cut it stays in any case.
+    """
+    newest = next((index for index in reversed(layout.prompts) if layout.items[index].kind in PROMPTS), None)
+    kept = (index for index in (prompt_at, newest) if index is not None and index < split_at)
+    return tuple(dict.fromkeys(kept))
 
 
 def run_split(layout: Layout, prompt_at: int | None, fraction: float) -> int:

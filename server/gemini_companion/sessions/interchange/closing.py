@@ -1,0 +1,61 @@
+"""Ending in a copy of a log what was under way when it was made: the copy does not go on with it by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from gemini_companion.engine.history.log import ContentEntry, Entry, ToolResultEntry, TurnEndEntry
+from gemini_companion.engine.history.rounds import finished_to, open_reply
+from gemini_companion.engine.history.tool_state import ToolState
+from gemini_companion.sessions.services import Services
+from gemini_companion.sessions.tools.resuming import IN_A_COPY, IN_A_FILE, results_of
+
+
+def ends_of_open_turns(
+    entries: Sequence[Entry], services: Services, reason: Literal["fork", "import"]
+) -> tuple[Entry, ...]:
+    """Entries that end the turns under way, and give every call that is in the view a result.
+
+    A call is made where it was asked for: a copy that made it again would do its work twice.
+    """
+    newest: dict[str, int] = {}
+    ends: dict[str, TurnEndEntry] = {}
+    for entry in entries:
+        if isinstance(entry, ContentEntry):
+            newest[entry.turn_id] = entry.seq
+        elif isinstance(entry, TurnEndEntry):
+            ends[entry.turn_id] = entry
+    state, told = ToolState(entries), IN_A_COPY if reason == "fork" else IN_A_FILE
+    seq = entries[-1].seq if entries else 0
+    added: list[Entry] = []
+    for turn_id in _unfinished(entries, newest, ends):
+        reply, kept_to = open_reply(entries, turn_id), finished_to(entries, turn_id)
+        if reply is not None:
+            content, records = results_of(reply, state.calls_of(turn_id), told, services.new_id)
+            kept_to = seq = seq + 1
+            added.append(ToolResultEntry(**_stamp(services), seq=seq, turn_id=turn_id, content=content, calls=records))
+        seq += 1
+        added.append(
+            TurnEndEntry(
+                **_stamp(services), seq=seq, turn_id=turn_id, outcome="interrupted", kept_to=kept_to, reason=reason
+            )
+        )
+    return tuple(added)
+
+
+def _unfinished(entries: Sequence[Entry], newest: dict[str, int], ends: dict[str, TurnEndEntry]) -> Iterator[str]:
+    """Turns that have not ended, and the newest one if it ended with an answer whose calls were still to be made."""
+    last = max(newest, key=newest.__getitem__, default="")
+    for turn_id, seq in newest.items():
+        end = ends.get(turn_id)
+        if end is None or seq > end.seq:
+            yield turn_id
+        elif turn_id == last and end.outcome not in ("completed", "replaced"):
+            reply = open_reply(entries, turn_id)
+            if reply is not None and reply.seq <= end.kept_to:
+                yield turn_id
+
+
+def _stamp(services: Services) -> dict[str, Any]:
+    return {"id": services.new_id("entry"), "time": services.clock.now()}
