@@ -41,7 +41,7 @@ RULES = st.builds(
 )
 FILES = st.builds(
     _file,
-    st.sampled_from(["/work/app/src/a.py", "/work/app/.env", "/work/app/docs/x/y", "/etc/passwd"]),
+    st.sampled_from(["/project/app/src/a.py", "/project/app/.env", "/project/app/docs/x/y", "/etc/passwd"]),
     st.sampled_from(["read", "write", "delete"]),
     st.booleans(),
     st.sampled_from(["", "by name"]),

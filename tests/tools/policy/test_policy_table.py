@@ -51,7 +51,7 @@ def test_accepting_edits_lets_edits_inside_through_and_nothing_else():
     assert decision(asked("edit", file()), accepting) == "allow"
     assert decision(asked("edit", file("/elsewhere/a", is_inside=False)), accepting) == "ask"
     assert decision(asked("edit", file(is_guarded=True)), accepting) == "ask"
-    assert decision(asked("edit", file(), file("/work/app/.env", secret="by name")), accepting) == "ask"
+    assert decision(asked("edit", file(), file("/project/app/.env", secret="by name")), accepting) == "ask"
     assert decision(asked("edit"), accepting) == "ask"
     assert decision(asked("command", name="run_shell_command"), accepting) == "ask"
 
@@ -69,11 +69,11 @@ def test_no_stored_rule_lets_a_guarded_file_through(touched: Touched, mode: Mode
 
 
 def test_a_guarded_file_may_be_read():
-    assert decision(asked("read", file("/work/app/Makefile", "read", is_guarded=True)), situation()) == "allow"
+    assert decision(asked("read", file("/project/app/Makefile", "read", is_guarded=True)), situation()) == "allow"
 
 
 def test_one_guarded_file_among_several_is_enough():
-    touched = (file(), file("/work/app/.git/config", is_guarded=True), file("/work/app/b.py"))
+    touched = (file(), file("/project/app/.git/config", is_guarded=True), file("/project/app/b.py"))
     assert decision(asked("edit", *touched), situation(rule("allow"))) == "ask"
 
 
@@ -86,7 +86,7 @@ def test_deny_beats_ask_and_ask_beats_allow_in_whatever_order_they_stand(order: 
 
 
 def test_a_denied_secret_is_not_even_asked_about():
-    found = decide(asked("read", file("/work/app/.env", "read", secret="s")), situation(rule("deny", path=".env*")))
+    found = decide(asked("read", file("/project/app/.env", "read", secret="s")), situation(rule("deny", path=".env*")))
     assert found.decision == "deny"
     assert ".env*" in found.refusal
 
@@ -104,18 +104,18 @@ def test_a_tool_is_meant_by_its_other_names_too():
 
 def test_a_call_is_allowed_by_rules_only_if_each_of_its_files_is():
     where = situation(rule("allow", path="src/"), rule("allow", path="docs/"))
-    assert decision(asked("edit", file("/work/app/src/a"), file("/work/app/docs/b")), where) == "allow"
-    assert decision(asked("edit", file("/work/app/src/a"), file("/work/app/c")), where) == "ask"
+    assert decision(asked("edit", file("/project/app/src/a"), file("/project/app/docs/b")), where) == "allow"
+    assert decision(asked("edit", file("/project/app/src/a"), file("/project/app/c")), where) == "ask"
 
 
 def test_a_call_is_denied_if_one_of_its_files_is():
     where = situation(rule("allow"), rule("deny", path="docs/"))
-    assert decision(asked("edit", file("/work/app/src/a"), file("/work/app/docs/b")), where) == "deny"
+    assert decision(asked("edit", file("/project/app/src/a"), file("/project/app/docs/b")), where) == "deny"
 
 
 def test_what_forbids_does_not_care_for_case_and_what_allows_does():
-    assert decision(asked("edit", file("/work/app/SRC/a.PY")), situation(rule("deny", path="src/*.py"))) == "deny"
-    assert decision(asked("edit", file("/work/app/SRC/a.PY")), situation(rule("allow", path="src/*.py"))) == "ask"
+    assert decision(asked("edit", file("/project/app/SRC/a.PY")), situation(rule("deny", path="src/*.py"))) == "deny"
+    assert decision(asked("edit", file("/project/app/SRC/a.PY")), situation(rule("allow", path="src/*.py"))) == "ask"
 
 
 def test_a_forbidden_name_is_forbidden_outside_too_and_allowed_nowhere():
@@ -161,12 +161,12 @@ def test_a_rule_about_a_command_says_nothing_of_other_tools_or_other_commands():
 
 
 def test_the_rule_that_is_offered_for_an_edit_is_about_this_file_and_lets_it_through():
-    one = asked("edit", file("/work/app/src/[x] a.py"))
+    one = asked("edit", file("/project/app/src/[x] a.py"))
     offered = suggestion(one, ROOTS)
     assert offered == ToolRule(tool="write_file", decision="allow", path="/src/\\[x\\]\\ a.py")
     assert offered is not None
     assert would_allow(offered, one, situation())
-    other = asked("edit", file("/work/app/src/x.py"))
+    other = asked("edit", file("/project/app/src/x.py"))
     assert not would_allow(offered, other, situation())
 
 
