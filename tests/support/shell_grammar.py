@@ -25,8 +25,44 @@ _REDIRECTS: Final = (
     "2>&1", ">/dev/null", "2>/dev/null", "&>/dev/null", "<a.py", "1>&2", ">&2", "2>&1 >/dev/null", "<&0", "2>&-", "> out", ">>out", "2>out", ">|out", "&>>out",
     ">&out", "<>out", "3<a.py", "{fd}>out", "<<<id", ">'out'", ">$x", ">(id)",
 )  # fmt: skip
-_JOINTS: Final = (" && ", " || ", "; ", " | ", "\n", " |& ", "&&", "||", ";", "|", "\n\n", " &&\n", " |\n", " # note\n", " ;\n", " #;\n", "\t&&\t")
-_BAD_JOINTS: Final = (" & ", "&", ";;", " &\n", ";&", "|;", " && && ", "\r\n", "&;", "\\\n", " \\\n", "\n)", "(\n", "|!", " ! ", "\v", "\f")
+_JOINTS: Final = (
+    " && ",
+    " || ",
+    "; ",
+    " | ",
+    "\n",
+    " |& ",
+    "&&",
+    "||",
+    ";",
+    "|",
+    "\n\n",
+    " &&\n",
+    " |\n",
+    " # note\n",
+    " ;\n",
+    " #;\n",
+    "\t&&\t",
+)
+_BAD_JOINTS: Final = (
+    " & ",
+    "&",
+    ";;",
+    " &\n",
+    ";&",
+    "|;",
+    " && && ",
+    "\r\n",
+    "&;",
+    "\\\n",
+    " \\\n",
+    "\n)",
+    "(\n",
+    "|!",
+    " ! ",
+    "\v",
+    "\f",
+)
 _FRONTS: Final = (
     "CI=1 ", "NO_COLOR=1 ", "CI=1 NO_COLOR=1 ", "timeout 5 ", "nice -n 5 ", "nohup ", "time ", "time -p ", "command ", "env CI=1 ", "timeout 5 nice ", "env ",
     "2>&1 ", ">/dev/null ", "<a.py ",
@@ -37,7 +73,37 @@ _BAD_FRONTS: Final = (
     "[[ x ", "(( ", "let ", "trap id EXIT; ", "alias ls=id; ", "ls() { id; }; ", "set -- id; $1 ", "x=id; $x ", "declare x=$(id) ", "export x=`id` ", "test -v ", "[ ", "source ", ". ",
     "printf -v ", "read ", "mapfile ", "select x in ", "until ", "enable ", "hash ", "shopt -s expand_aliases\nalias ls=id\n", "set -o histexpand\n", "exec <a.py; ", "cd src; ", "cd nowhere || ",
 )  # fmt: skip
-_BAD_ENDS: Final = (" &", ";", " ;", "\n", " |", " &&", " }", " )", "; fi", "; done", "; }", " ]]", "; esac", " #", " # id", "\\", " \\", "'", '"', " $(", " `", " <<E", " <<E\nid\n", " (", "()", "() id", " 2>", " & id", " &id")
+_BAD_ENDS: Final = (
+    " &",
+    ";",
+    " ;",
+    "\n",
+    " |",
+    " &&",
+    " }",
+    " )",
+    "; fi",
+    "; done",
+    "; }",
+    " ]]",
+    "; esac",
+    " #",
+    " # id",
+    "\\",
+    " \\",
+    "'",
+    '"',
+    " $(",
+    " `",
+    " <<E",
+    " <<E\nid\n",
+    " (",
+    "()",
+    "() id",
+    " 2>",
+    " & id",
+    " &id",
+)
 
 
 def _often(plain: tuple[str, ...], strange: tuple[str, ...], *, of: int = 8) -> st.SearchStrategy[str]:

@@ -7,11 +7,12 @@ import stat
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from gemini_companion.adapters.processes import folders, repositories
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.tools.paths import innermost, parts_below
 from gemini_companion.tools.shell.judge import judge
-from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts
+from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
 from gemini_companion.tools.tool import Touched
 from gemini_companion.tools.workspace.guarded import guard_of
 
@@ -91,6 +92,34 @@ class _DiskFacts:
             self._programs[name] = self._find(name)
         return self._programs[name]
 
+    def names(self, pattern: str, cwd: str) -> tuple[str, ...] | None:
+        return folders.names_for(pattern, cwd)
+
+    def below(self, folder: str, sought: Sought) -> str:
+        real = os.path.realpath(folder)
+        return folders.trouble_below(real, sought, self._trouble_with)
+
+    def repository(self, folder: str) -> str:
+        return repositories.runs(os.path.realpath(folder))
+
+    def _trouble_with(self, path: str) -> str:
+        """Why a file must not be read unasked that is found below a folder."""
+        shown = os.path.relpath(path, innermost(path, self._roots) or "/")
+        secret = "by its name" if is_secret_name(path) else ""
+        if self._is_ours(path):
+            return f"{shown} holds Gemini Companion's own settings, log or store"
+        touched = Touched(path=path, how="read", secret=secret)
+        decision = self._of_file(touched)
+        if decision == "deny":
+            return f"a rule forbids to read {shown}"
+        if secret:
+            return f"{shown} may hold a secret; leave it out, or name other folders"
+        return f"a rule asks about reading {shown}" if decision == "ask" else ""
+
+    def _is_ours(self, path: str) -> bool:
+        folded = _folded(path)
+        return any(folded == ours or folded.startswith(ours + "/") for ours in self._ours)
+
     def _looked_up(self, path: str) -> PathFacts:
         try:
             real = os.path.realpath(path)
@@ -101,7 +130,6 @@ class _DiskFacts:
         inside = root is not None
         is_guarded = bool(guard_of(parts_below(real, root))) if root else False
         secret = "by its name" if is_secret_name(real) or is_secret_name(path) else ""
-        folded = _folded(real)
         touched: dict[Literal["read", "write"], Decision] = {
             how: self._of_file(Touched(path=real, how=how, is_inside=inside, secret=secret, is_guarded=is_guarded))
             for how in ("read", "write")
@@ -112,7 +140,7 @@ class _DiskFacts:
             is_inside=inside,
             secret=secret,
             is_guarded=is_guarded,
-            is_ours=any(folded == ours or folded.startswith(ours + "/") for ours in self._ours),
+            is_ours=self._is_ours(real),
             is_fresh=real in self._fresh,
             read=touched["read"],
             write=touched["write"],

@@ -30,6 +30,8 @@ class Word:
     """The shell puts a home folder in for the `~` at its front."""
     trouble: str = ""
     """What the shell makes of it and we do not know."""
+    glob: str = ""
+    r"""Where all that is unknown are the names that fit: the pattern, of `*` and `?` alone, a `\\` before plain signs."""
 
 
 @dataclass(frozen=True, slots=True)

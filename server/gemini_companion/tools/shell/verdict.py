@@ -36,6 +36,20 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the rules for writing files, and the mode, say of it."""
 
 
+class Sought(msgspec.Struct, frozen=True, kw_only=True):
+    """Which files of a folder, and of those below it, a program reads that goes through folders."""
+
+    included: tuple[str, ...] = ()
+    """Patterns of names; empty: all."""
+    excluded: tuple[str, ...] = ()
+    without_folders: tuple[str, ...] = ()
+    """Patterns of the names of folders that it does not enter."""
+    hidden: bool = True
+    """Those too whose names begin with a dot."""
+    follows: bool = False
+    """It follows the links that it meets."""
+
+
 class Facts(Protocol):
     """What is known of the disk."""
 
@@ -50,6 +64,18 @@ class Facts(Protocol):
 
     def program(self, name: str) -> str | None:
         """The real path of what the shell would start for a bare name; `None` if there is none."""
+        ...
+
+    def names(self, pattern: str, cwd: str) -> tuple[str, ...] | None:
+        """What bash puts in place of a word's pattern (`Word.glob`), nothing if no name fits; `None`: it is not known."""
+        ...
+
+    def below(self, folder: str, sought: Sought) -> str:
+        """Why what is sought below a folder, by its absolute path, must not be read unasked; empty if it may."""
+        ...
+
+    def repository(self, folder: str) -> str:
+        """What in the settings of the repository around a folder has `git` run programs; empty if nothing does."""
         ...
 
 
