@@ -25,6 +25,12 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
 ]
 
+SLOW: Final = (
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.large_base_example,
+    HealthCheck.function_scoped_fixture,
+)
 LINES: Final = 50
 """Of one example: a thousand examples of one would take as long for hypothesis as for bash."""
 PRELUDE: Final = r"""
@@ -93,7 +99,7 @@ def named(line: str) -> set[tuple[str, ...]]:
     return {part.argv[at:] for part in judged(line).parts for at in range(len(part.argv))}
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=60, suppress_health_check=SLOW, deadline=None)
 @given(st.lists(shell_lines(), min_size=LINES, max_size=LINES))
 def test_what_bash_runs_of_an_allowed_line_is_what_was_judged_word_for_word(ground: Path, lines: list[str]) -> None:
     for line in lines:
@@ -101,7 +107,7 @@ def test_what_bash_runs_of_an_allowed_line_is_what_was_judged_word_for_word(grou
             assert ran(line, ground) <= named(line), line
 
 
-@settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=30, suppress_health_check=SLOW, deadline=None)
 @given(st.lists(shell_lines(), min_size=LINES, max_size=LINES))
 def test_what_a_rule_forbids_is_run_by_no_line_that_is_allowed_and_files_are_left_alone(
     ground: Path, lines: list[str]

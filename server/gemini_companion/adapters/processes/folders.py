@@ -15,7 +15,7 @@ MOST_NAMES: Final = 200
 MOST_LISTED: Final = 5_000
 """Names that are looked at for one pattern."""
 MOST_BELOW: Final = 20_000
-"""Files and folders that are looked at below a folder: some tens of milliseconds."""
+"""Files and folders that are looked at below a folder: a third of a second on a busy machine."""
 _SIGN: Final = re.compile(r"\\(.)|([*?])", re.DOTALL)
 
 

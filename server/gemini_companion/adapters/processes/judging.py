@@ -77,6 +77,7 @@ class _DiskFacts:
         self._fresh = fresh
         self._paths: dict[str, PathFacts] = {}
         self._programs: dict[str, str | None] = {}
+        self._below: dict[tuple[str, Sought], str] = {}
 
     @property
     def home(self) -> str:
@@ -96,25 +97,29 @@ class _DiskFacts:
         return folders.names_for(pattern, cwd)
 
     def below(self, folder: str, sought: Sought) -> str:
-        real = os.path.realpath(folder)
-        return folders.trouble_below(real, sought, self._trouble_with)
+        key = (os.path.realpath(folder), sought)
+        if key not in self._below:
+            self._below[key] = folders.trouble_below(*key, self._trouble_with)
+        return self._below[key]
 
     def repository(self, folder: str) -> str:
         return repositories.runs(os.path.realpath(folder))
 
     def _trouble_with(self, path: str) -> str:
         """Why a file must not be read unasked that is found below a folder."""
-        shown = os.path.relpath(path, innermost(path, self._roots) or "/")
         secret = "by its name" if is_secret_name(path) else ""
-        if self._is_ours(path):
+        decision = self._of_file(Touched(path=path, how="read", secret=secret))
+        is_ours = self._is_ours(path)
+        if not (secret or is_ours) and decision == "allow":
+            return ""
+        shown = os.path.relpath(path, innermost(path, self._roots) or "/")
+        if is_ours:
             return f"{shown} holds Gemini Companion's own settings, log or store"
-        touched = Touched(path=path, how="read", secret=secret)
-        decision = self._of_file(touched)
         if decision == "deny":
             return f"a rule forbids to read {shown}"
         if secret:
             return f"{shown} may hold a secret; leave it out, or name other folders"
-        return f"a rule asks about reading {shown}" if decision == "ask" else ""
+        return f"a rule asks about reading {shown}"
 
     def _is_ours(self, path: str) -> bool:
         folded = _folded(path)

@@ -1,8 +1,8 @@
 """What a git repository's own settings have `git` run when it merely looks.
 
 Somebody who makes a repository decides its `.git/config`: a diff driver, a filter, a program for signatures. What the
-person's own settings name is theirs to run, so only what comes with the repository is read. Of it, only what is known to
-run nothing counts as harmless.
+person's own settings name is theirs to run, so only what comes with the repository is read. Of it, only what is known
+to run nothing counts as harmless.
 """
 
 from __future__ import annotations
@@ -12,30 +12,32 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gemini_companion.tools.shell.programs import words_of
+
 _MOST: Final = 256_000
 """Characters of a file of settings."""
 _MOST_MODULES: Final = 100
 """Submodules, whose settings count as well: `git status` looks into them."""
 _SECTION: Final = re.compile(r"""\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]""")
 _KEY: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$")
-_HARMLESS: Final = frozenset(
+_HARMLESS: Final = words_of(
     """advice alias am apply branch browser color column commit credential fetch format gc github gitlab gui http https
     i18n index init interactive lfs maintenance merge mergetool notes pack pager pretty protocol pull push rebase
-    receive rerere safe sendemail sequence ssh stash status tag transfer url user versionsort worktree""".split()
+    receive rerere safe sendemail sequence ssh stash status tag transfer url user versionsort worktree"""
 )
 """Sections of which nothing runs when `git` looks, or only on a terminal."""
-_CORE: Final = frozenset(
+_CORE: Final = words_of(
     """abbrev autocrlf bare bigfilethreshold checkstat commentchar compression deltabasecachelimit eol excludesfile
     filemode fscache fsmonitor fsync hidedotfiles ignorecase ignorestat logallrefupdates longpaths multipackindex
     packedgitlimit packedgitwindowsize pager precomposeunicode preloadindex protecthfs protectntfs quotepath
     repositoryformatversion safecrlf sharedrepository sparsecheckout sparsecheckoutcone splitindex symlinks trustctime
-    untrackedcache warnambiguousrefs whitespace""".split()
+    untrackedcache warnambiguousrefs whitespace"""
 )
 """`fsmonitor` and `pager` would run something: commands run with variables that take their place."""
-_DIFF: Final = frozenset(
+_DIFF: Final = words_of(
     """algorithm autorefreshindex colormoved colormovedws context dirstat ignoresubmodules indentheuristic
     interhunkcontext mnemonicprefix noprefix relative renamelimit renames statgraphwidth submodule suppressblankempty
-    wserrorhighlight xfuncname binary funcname tool guitool""".split()
+    wserrorhighlight xfuncname binary funcname tool guitool"""
 )
 _LARGE_FILES: Final = frozenset(
     ("git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs smudge --skip -- %f", "git-lfs filter-process", "true")

@@ -31,7 +31,7 @@ class Word:
     trouble: str = ""
     """What the shell makes of it and we do not know."""
     glob: str = ""
-    r"""Where all that is unknown are the names that fit: the pattern, of `*` and `?` alone, a `\\` before plain signs."""
+    """Where nothing is unknown but which names fit: the pattern, a backslash before all that is not its `*` and `?`."""
 
 
 @dataclass(frozen=True, slots=True)

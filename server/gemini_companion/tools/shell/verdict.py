@@ -67,7 +67,7 @@ class Facts(Protocol):
         ...
 
     def names(self, pattern: str, cwd: str) -> tuple[str, ...] | None:
-        """What bash puts in place of a word's pattern (`Word.glob`), nothing if no name fits; `None`: it is not known."""
+        """What bash puts in place of a pattern (`Word.glob`), nothing if no name fits; `None`: it is not known."""
         ...
 
     def below(self, folder: str, sought: Sought) -> str:
