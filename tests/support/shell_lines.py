@@ -77,7 +77,7 @@ class ToldFacts:
 
     def below(self, folder: str, sought: Sought) -> str:
         """As told."""
-        return self.troubles_below.get(posixpath.normpath(folder), "")
+        return self.troubles_below.get(posixpath.normpath(folder), "") if sought.how == "read" else ""
 
     def repository(self, folder: str) -> str:
         """As told."""

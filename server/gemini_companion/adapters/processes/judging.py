@@ -99,24 +99,26 @@ class _DiskFacts:
     def below(self, folder: str, sought: Sought) -> str:
         key = (os.path.realpath(folder), sought)
         if key not in self._below:
-            self._below[key] = folders.trouble_below(*key, self._trouble_with)
+            self._below[key] = folders.trouble_below(*key, lambda path: self._trouble_with(path, sought.how))
         return self._below[key]
 
     def repository(self, folder: str) -> str:
         return repositories.runs(os.path.realpath(folder))
 
-    def _trouble_with(self, path: str) -> str:
-        """Why a file must not be read unasked that is found below a folder."""
+    def _trouble_with(self, path: str, how: Literal["read", "write"]) -> str:
+        """Why a file that is found below a folder must not be read unasked; why a rule forbids to write it."""
         secret = "by its name" if is_secret_name(path) else ""
-        decision = self._of_file(Touched(path=path, how="read", secret=secret))
+        decision = self._of_file(Touched(path=path, how=how, secret=secret))
         is_ours = self._is_ours(path)
+        if how == "write" and decision == "ask":
+            secret, decision = "", "allow"
         if not (secret or is_ours) and decision == "allow":
             return ""
         shown = os.path.relpath(path, innermost(path, self._roots) or "/")
         if is_ours:
             return f"{shown} holds Gemini Companion's own settings, log or store"
         if decision == "deny":
-            return f"a rule forbids to read {shown}"
+            return f"a rule forbids to {how} {shown}"
         if secret:
             return f"{shown} may hold a secret; leave it out, or name other folders"
         return f"a rule asks about reading {shown}"

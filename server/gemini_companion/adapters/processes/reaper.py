@@ -1,10 +1,11 @@
 """The process that stands above one command and ends all that comes of it.
 
 `python -I -S reaper.py STATUS_FD KEPT CWD PROGRAM ARGUMENT…` runs the program in a session of its own with no input.
-What the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When standard
-input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later forced. When
-the program ends by itself, the rest has 200 ms too. Then the folders that were only there for it go (`placeholders`;
-`KEPT` has them as JSON, each with the descriptor that locks it), and one line of JSON goes to the status descriptor.
+What the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When
+standard input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later
+forced. When the program ends by itself, the rest has 200 ms too. Then the folders that were only there for it go
+(`placeholders`; `KEPT` has them as JSON, each with the descriptor that locks it), and one line of JSON goes to the
+status descriptor.
 
 A program may end this process before that. So the first line, written before the program starts, has the id of its
 process, which is that of its session too; and on Linux the program ends with this process.

@@ -83,7 +83,7 @@ async def _asked(
             cwd=proposal.cwd or situation.roots[0],
             roots=situation.roots,
             rules=[one.rule for one in situation.rules if concerns(one.rule, names)],
-            of_file=_of_file(situation),
+            of_file=files_by_rules(situation),
             fresh=fresh,
         )
     return Asked(names=names, risk=risk, proposal=proposal, line=line)
@@ -115,7 +115,7 @@ def readable_unasked(session: Session, roots: Sequence[str]) -> Callable[[str], 
     return is_readable
 
 
-def _of_file(situation: Situation) -> Callable[[Touched], Decision]:
+def files_by_rules(situation: Situation) -> Callable[[Touched], Decision]:
     """What the rules say of a file that a command reads or writes: the same as of the tools for files.
 
     A search through a folder asks about thousands: where no rule has a path, files that are alike get one answer.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,20 +13,24 @@ from gemini_companion.tools.shell.options import looked_at
 from gemini_companion.tools.shell.paths import judged_path, places_in, with_home
 from gemini_companion.tools.shell.programs import (
     BUILT_IN,
+    COPIERS,
     EVALUATING,
     INLINE,
     INTERPRETERS,
+    INTO_LAST,
     NEVER_BARE,
     READERS,
     RUNNERS,
     RUNS_FILES,
     SHELLS,
     TELL_VERSION,
+    UNPACKERS,
     WRITERS,
     Reader,
     words_of,
 )
 from gemini_companion.tools.shell.rules import CommandRules, name_of
+from gemini_companion.tools.shell.running import running_option
 from gemini_companion.tools.shell.script import Command, NotPlain, Redirect, Word
 from gemini_companion.tools.shell.verdict import Facts, Finding, Sought, worst
 from gemini_companion.tools.shell.wrappers import is_harmless_assignment, unwrapped
@@ -34,6 +38,7 @@ from gemini_companion.tools.shell.wrappers import is_harmless_assignment, unwrap
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _KEYWORDS: Final = words_of("if then else elif fi for while until do done case esac select function in coproc time")
 _FIND: Final = Reader()
+_MOST_PLACES: Final = 2_000
 
 
 class CommandJudge:
@@ -150,11 +155,15 @@ class CommandJudge:
             if looks.below is not None:
                 found += self._below(paths, looks.below, cwds)
             return found
+        written = self._written_by(name, argv[1:], cwds) if name in WRITERS else []
         if accepted is None:
-            raise NotPlain(f"no rule allows `{argv[0]}`")
-        self._check_rule(argv, name, accepted, cwds)
+            return [*(one for one in written if one.decision != "ask"), Finding("ask", f"no rule allows `{argv[0]}`")]
+        try:
+            self._check_rule(argv, name, accepted, cwds)
+        except NotPlain as unusual:
+            return [*written, Finding("ask", unusual.reason)]
         if name in WRITERS:
-            return [found for found in self._written(argv[1:], cwds) if found.reason]
+            return written
         return [self._named(word, cwds) for word in argv[1:]]
 
     def _below(self, paths: Sequence[str], sought: Sought, cwds: frozenset[str]) -> list[Finding]:
@@ -177,7 +186,7 @@ class CommandJudge:
             if found := self._files.repository(cwd):
                 raise NotPlain(f"the repository has `git` run what its settings say ({found})")
 
-    def _is_folder(self, path: str, cwds: frozenset[str]) -> bool:
+    def _is_folder(self, path: str, cwds: Iterable[str]) -> bool:
         return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)
 
     def _check_rule(self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str]) -> None:
@@ -186,6 +195,8 @@ class CommandJudge:
             raise NotPlain(f"`{argv[0]}` runs what its words say, and no rule allows that")
         if argv[0] in NEVER_BARE | INTERPRETERS and accepted < 2:
             raise NotPlain(f"a rule for `{argv[0]}` alone is too wide")
+        if option := running_option(name, argv, accepted):
+            raise NotPlain(f"`{argv[0]} {option}` runs what its words say")
         if name in INTERPRETERS:
             if any(word in INLINE for word in argv[max(accepted, 1) :]):
                 raise NotPlain(f"`{argv[0]}` runs code that stands in the line")
@@ -198,22 +209,48 @@ class CommandJudge:
         findings: list[Finding] = []
         for path in places_in(word):
             found = judged_path(path, cwds, "read", self._files)
-            if found.decision == "allow" and any(
-                self._files.path(posixpath.join(cwd, path)).is_guarded for cwd in cwds
-            ):
-                found = Finding("ask", f"it may write {path}, which decides what runs")
+            if found.decision == "allow":
+                facts = [self._files.path(posixpath.join(cwd, path)) for cwd in cwds]
+                if any(one.is_guarded for one in facts):
+                    found = Finding("ask", f"it may write {path}, which decides what runs")
+                elif any(one.write == "deny" for one in facts):
+                    found = Finding("ask", f"it may write {path}, which a rule forbids")
             findings.append(found)
         return worst(findings)
+
+    def _written_by(self, name: str, words: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
+        """The same of a program that writes what its words name: what it copies is looked at as what it reads, and a
+        folder with all that is in it.
+        """
+        findings = self._written(words, cwds)
+        places = dict.fromkeys(place for word in words for place in places_in(word))
+        if name in COPIERS:
+            findings += [judged_path(place, cwds, "read", self._files) for place in places]
+        entered = list(places)[:-1] if name in INTO_LAST else list(places)
+        folders = [posixpath.join(cwd, place) for cwd in cwds for place in entered if self._is_folder(place, {cwd})]
+        folders += cwds if name in UNPACKERS else ()
+        for folder in dict.fromkeys(folders):
+            if why := self._files.below(folder, Sought(how="write")):
+                findings.append(Finding("deny" if name in {"rm", "mv"} else "ask", why))
+            if name in COPIERS and folder not in cwds and (why := self._files.below(folder, Sought())):
+                findings.append(Finding("ask", why))
+        return findings
 
     def _written(self, words: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
         """What is said of files that a command writes, whose rule allows it to write what may be written at all."""
         findings: list[Finding] = []
-        for word in words:
-            for path in places_in(word):
-                found = judged_path(path, cwds, "write", self._files)
-                if found.decision == "ask" and found.reason == f"it writes {path}":
-                    continue
-                findings.append(found)
+        places = list(dict.fromkeys(place for word in words for place in places_in(word)))
+        # What is put into a folder keeps its name, or is given one that only the program knows.
+        names = {posixpath.basename(place.rstrip("/")) for place in places} - {""}
+        folders = [place for place in places if self._is_folder(place, cwds)]
+        if len(folders) * len(names) > _MOST_PLACES:
+            return [Finding("ask", "it names too many files and folders to look at all")]
+        within = [posixpath.join(folder, name) for folder in folders for name in names]
+        for path in (*places, *within):
+            found = judged_path(path, cwds, "write", self._files)
+            if found.decision == "ask" and (found.reason == f"it writes {path}" or path in within):
+                continue
+            findings.append(found)
         return findings
 
     def _fresh(self, name: str, cwds: frozenset[str]) -> str:

@@ -214,10 +214,17 @@ NEVER_BARE: Final = frozenset(("git", "rm", "find", "xargs", "env", "sudo", "ssh
 INLINE: Final = words_of("-c -e -E -p -r -m -i --eval --print --exec --command -pe -ne -ie --interactive -")
 """Options of interpreters that take code, or a module's name, in place of a file."""
 
-WRITERS: Final = words_of(
-    "chgrp chmod chown cp dd install ln mkdir mkfifo mv rm rmdir shred split tee touch truncate unlink"
-)
+COPIERS: Final = words_of("cp cpio dd gzip gunzip install ln mv patch rsync scp split tar unzip xz zip zstd")
+"""What writes what it read: of the files that its words name it may do either."""
+
+WRITERS: Final = COPIERS | words_of("chgrp chmod chown mkdir mkfifo rm rmdir shred tee touch truncate unlink")
 """What writes, or deletes, whatever files its words name."""
+
+INTO_LAST: Final = words_of("cp install ln mv rsync scp")
+"""Of them, those whose last word is where the others go: what is in it already they leave alone."""
+
+UNPACKERS: Final = words_of("cpio patch tar unzip")
+"""What writes files that no word names, below the folder that it runs in."""
 
 RUNS_FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "bundle": ("Gemfile", "Rakefile"),

@@ -37,7 +37,7 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sought(msgspec.Struct, frozen=True, kw_only=True):
-    """Which files of a folder, and of those below it, a program reads that goes through folders."""
+    """Which files of a folder, and of those below it, a program reads, or writes, that goes through folders."""
 
     included: tuple[str, ...] = ()
     """Patterns of names; empty: all."""
@@ -48,6 +48,7 @@ class Sought(msgspec.Struct, frozen=True, kw_only=True):
     """Those too whose names begin with a dot."""
     follows: bool = False
     """It follows the links that it meets."""
+    how: Literal["read", "write"] = "read"
 
 
 class Facts(Protocol):
@@ -71,7 +72,10 @@ class Facts(Protocol):
         ...
 
     def below(self, folder: str, sought: Sought) -> str:
-        """Why what is sought below a folder, by its absolute path, must not be read unasked; empty if it may."""
+        """Why not all that is sought below a folder, by its absolute path, may be read unasked; empty if it may.
+
+        Of what is written: why a rule forbids it.
+        """
         ...
 
     def repository(self, folder: str) -> str:
