@@ -9,7 +9,7 @@ from typing import Final
 
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.tools.shell.judge import judge
-from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts
+from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
 
 ROOT: Final = "/home/me/project"
 HOME: Final = "/home/me"
@@ -48,6 +48,8 @@ class ToldFacts:
     writable: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset(("nothing",))
     in_project: frozenset[str] = frozenset(("tool",))
+    troubles_below: Mapping[str, str] = field(default_factory=lambda: {ROOT: ".env may hold a secret"})
+    repository_runs: str = ""
 
     def path(self, path: str) -> PathFacts:
         """As told."""
@@ -68,6 +70,18 @@ class ToldFacts:
             read="deny" if real in self.unreadable else "allow",
             write="allow" if real in self.writable else "ask",
         )
+
+    def names(self, pattern: str, cwd: str) -> tuple[str, ...] | None:
+        """Not known."""
+        return None
+
+    def below(self, folder: str, sought: Sought) -> str:
+        """As told."""
+        return self.troubles_below.get(posixpath.normpath(folder), "") if sought.how == "read" else ""
+
+    def repository(self, folder: str) -> str:
+        """As told."""
+        return self.repository_runs
 
     def program(self, name: str) -> str | None:
         """As told."""

@@ -210,3 +210,64 @@ async def test_our_settings_stay_covered_until_the_last_command_has_ended(cage: 
     end = await asyncio.wait_for(second.wait(), PATIENCE)
     assert end.exit_code != 0
     assert not (cage.work / ".gemini").exists()
+
+
+def workspace_names(cage: Cage) -> set[str]:
+    return {path.name for path in cage.work.iterdir()}
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_nothing_of_ours_stays_in_a_workspace_whose_daemon_is_killed(cage: Cage) -> None:
+    program = (
+        "import asyncio, os, sys\n"
+        "from gemini_companion.adapters.processes.runner import Runner\n"
+        "from gemini_companion.tools.ports import SandboxWish\n"
+        "async def main():\n"
+        "    runner = Runner(dict(os.environ), folder=None)\n"
+        "    work = sys.argv[1]\n"
+        "    for name in ('one', 'two'):\n"
+        "        await runner.start(f'touch {name}; sleep 1000', cwd=work, roots=(work,), limit_seconds=None,\n"
+        "            sandbox=SandboxWish(use='required'), on_output=print)\n"
+        "    await asyncio.Event().wait()\n"
+        "asyncio.run(main())\n"
+    )
+    daemon = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, str(cage.work), env={**os.environ, "HOME": str(cage.home)}
+    )
+    await until(lambda: {"one", "two", ".gemini"} <= workspace_names(cage))
+    daemon.kill()
+    await daemon.wait()
+    await until(lambda: ".gemini" not in workspace_names(cage))
+
+
+async def test_what_stays_where_the_watcher_was_killed_too_goes_with_the_next_command(cage: Cage) -> None:
+    (cage.work / ".gemini").mkdir(0o1500)  # as it is while a command runs
+    end = await cage.run("mkdir -p .gemini/x; echo {} > .gemini/settings.json")
+    assert end.exit_code != 0
+    assert ".gemini" not in workspace_names(cage)
+
+
+async def test_a_folder_of_the_persons_own_is_left_as_it_is(cage: Cage) -> None:
+    (cage.work / ".gemini").mkdir()
+    await cage.run("echo x > .gemini/x")
+    assert (cage.work / ".gemini").is_dir()
+    assert list((cage.work / ".gemini").iterdir()) == []
+
+
+async def test_a_second_daemon_in_the_same_workspace_keeps_what_it_needs(cage: Cage) -> None:
+    other = Runner({**os.environ, "HOME": str(cage.home)}, folder=None)
+    roots = (str(cage.work),)
+    line = "until [ -e go ]; do :; done; mkdir -p .gemini; echo {} > .gemini/settings.json"
+    waits = await other.start(
+        line, cwd=roots[0], roots=roots, limit_seconds=PATIENCE, sandbox=DEMANDED, on_output=lambda _: None
+    )
+    await cage.run("true")
+    assert ".gemini" in workspace_names(cage)
+    (cage.work / "go").touch()
+    assert (await asyncio.wait_for(waits.wait(), PATIENCE)).exit_code != 0
+    assert ".gemini" not in workspace_names(cage)

@@ -84,7 +84,7 @@ grep -r needle .
 grep -R needle .
 grep needle /etc/passwd
 grep -f /etc/passwd a.py
-grep --include=x needle a.py
+grep --no-such needle a.py
 head /etc/passwd
 wc --files0-from=a.py
 sort -T /tmp a.py

@@ -8,7 +8,6 @@ import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from threading import Lock
 from typing import Final
 
 _EMPTY: Final = ("/tmp", "/run", "/var/tmp")
@@ -16,8 +15,6 @@ _RESOLVERS: Final = ("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/reso
 """Where `/etc/resolv.conf` often leads to."""
 _READ_ONLY: Final = (".git/hooks", ".git/config", ".gemini", ".vscode", ".idea", ".husky")
 """What decides in a workspace what runs later, outside of any sandbox."""
-_NEVER_MADE: Final = (".gemini",)
-"""What must not be made either: a command that makes it would set our own settings."""
 
 
 def find(path: str) -> str | None:
@@ -32,37 +29,6 @@ def find(path: str) -> str | None:
                 return packaged
     scripts = os.path.join(sysconfig.get_path("scripts"), "bwrap")
     return scripts if os.access(scripts, os.X_OK) else None
-
-
-class Placeholders:
-    """The folders that are covered while commands run, and were not there. Each goes with the last that needs it."""
-
-    def __init__(self) -> None:
-        self._users: dict[str, int] = {}
-        self._lock = Lock()
-
-    def make(self, roots: Sequence[str]) -> tuple[str, ...]:
-        """Make what is missing; what was made, now or for a command that still runs."""
-        made: list[str] = []
-        with self._lock:
-            for path in (os.path.join(root, name) for root in roots for name in _NEVER_MADE):
-                with suppress(OSError):
-                    os.mkdir(path)
-                    self._users.setdefault(path, 0)
-                if path in self._users:
-                    self._users[path] += 1
-                    made.append(path)
-        return tuple(made)
-
-    def release(self, made: Sequence[str]) -> None:
-        """A command that needed them has ended."""
-        with self._lock:
-            for path in made:
-                self._users[path] -= 1
-                if not self._users[path]:
-                    del self._users[path]
-                    with suppress(OSError):
-                        os.rmdir(path)
 
 
 def arguments(program: str, roots: Sequence[str], covered: Sequence[str], *, network: bool) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ _SET: Final = {
     "GIT_EDITOR": "false",  # an editor would wait for a person: better a fault that says so
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",  # what is missing would be fetched by what the repository names
     "SSH_ASKPASS_REQUIRE": "never",
     "DEBIAN_FRONTEND": "noninteractive",
     "PYTHONUNBUFFERED": "1",

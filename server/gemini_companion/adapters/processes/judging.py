@@ -7,11 +7,12 @@ import stat
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from gemini_companion.adapters.processes import folders, repositories
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.tools.paths import innermost, parts_below
 from gemini_companion.tools.shell.judge import judge
-from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts
+from gemini_companion.tools.shell.verdict import LineVerdict, PathFacts, Sought
 from gemini_companion.tools.tool import Touched
 from gemini_companion.tools.workspace.guarded import guard_of
 
@@ -76,6 +77,7 @@ class _DiskFacts:
         self._fresh = fresh
         self._paths: dict[str, PathFacts] = {}
         self._programs: dict[str, str | None] = {}
+        self._below: dict[tuple[str, Sought], str] = {}
 
     @property
     def home(self) -> str:
@@ -91,6 +93,40 @@ class _DiskFacts:
             self._programs[name] = self._find(name)
         return self._programs[name]
 
+    def names(self, pattern: str, cwd: str) -> tuple[str, ...] | None:
+        return folders.names_for(pattern, cwd)
+
+    def below(self, folder: str, sought: Sought) -> str:
+        key = (os.path.realpath(folder), sought)
+        if key not in self._below:
+            self._below[key] = folders.trouble_below(*key, lambda path: self._trouble_with(path, sought.how))
+        return self._below[key]
+
+    def repository(self, folder: str) -> str:
+        return repositories.runs(os.path.realpath(folder))
+
+    def _trouble_with(self, path: str, how: Literal["read", "write"]) -> str:
+        """Why a file that is found below a folder must not be read unasked; why a rule forbids to write it."""
+        secret = "by its name" if is_secret_name(path) else ""
+        decision = self._of_file(Touched(path=path, how=how, secret=secret))
+        is_ours = self._is_ours(path)
+        if how == "write" and decision == "ask":
+            secret, decision = "", "allow"
+        if not (secret or is_ours) and decision == "allow":
+            return ""
+        shown = os.path.relpath(path, innermost(path, self._roots) or "/")
+        if is_ours:
+            return f"{shown} holds Gemini Companion's own settings, log or store"
+        if decision == "deny":
+            return f"a rule forbids to {how} {shown}"
+        if secret:
+            return f"{shown} may hold a secret; leave it out, or name other folders"
+        return f"a rule asks about reading {shown}"
+
+    def _is_ours(self, path: str) -> bool:
+        folded = _folded(path)
+        return any(folded == ours or folded.startswith(ours + "/") for ours in self._ours)
+
     def _looked_up(self, path: str) -> PathFacts:
         try:
             real = os.path.realpath(path)
@@ -101,7 +137,6 @@ class _DiskFacts:
         inside = root is not None
         is_guarded = bool(guard_of(parts_below(real, root))) if root else False
         secret = "by its name" if is_secret_name(real) or is_secret_name(path) else ""
-        folded = _folded(real)
         touched: dict[Literal["read", "write"], Decision] = {
             how: self._of_file(Touched(path=real, how=how, is_inside=inside, secret=secret, is_guarded=is_guarded))
             for how in ("read", "write")
@@ -112,7 +147,7 @@ class _DiskFacts:
             is_inside=inside,
             secret=secret,
             is_guarded=is_guarded,
-            is_ours=any(folded == ours or folded.startswith(ours + "/") for ours in self._ours),
+            is_ours=self._is_ours(real),
             is_fresh=real in self._fresh,
             read=touched["read"],
             write=touched["write"],

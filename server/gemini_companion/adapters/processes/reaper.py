@@ -1,9 +1,11 @@
 """The process that stands above one command and ends all that comes of it.
 
-`python -I -S reaper.py STATUS_FD CWD PROGRAM ARGUMENT…` runs the program in a session of its own with no input. What
-the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When standard
-input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later forced. When
-the program ends by itself, the rest has 200 ms too. Then one line of JSON goes to the status descriptor.
+`python -I -S reaper.py STATUS_FD KEPT CWD PROGRAM ARGUMENT…` runs the program in a session of its own with no input.
+What the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When
+standard input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later
+forced. When the program ends by itself, the rest has 200 ms too. Then the folders that were only there for it go
+(`placeholders`; `KEPT` has them as JSON, each with the descriptor that locks it), and one line of JSON goes to the
+status descriptor.
 
 A program may end this process before that. So the first line, written before the program starts, has the id of its
 process, which is that of its session too; and on Linux the program ends with this process.
@@ -34,8 +36,9 @@ _DEATH_SIGNAL = 1
 
 def main() -> int:
     """Run the command; report how it ended."""
-    status, cwd, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    os.set_inheritable(status, False)
+    status, kept, cwd, command = int(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    for descriptor in (status, *(descriptor for descriptor, _ in kept)):
+        os.set_inheritable(descriptor, False)
     _control(_SUBREAPER, 1)
     _control(_DUMPABLE, 0)  # or the program could write a report of its own into our descriptors
     wake, woken = os.pipe()
@@ -74,6 +77,9 @@ def main() -> int:
         if 0 in ready and not os.read(0, 4096):
             break
     survivors = family.end()
+    if not survivors:
+        for descriptor, path in kept:
+            _take_away(descriptor, path)
     code = family.ended
     report = {
         "failed": reason,
@@ -84,6 +90,18 @@ def main() -> int:
     with suppress(OSError):
         os.write(status, json.dumps(report).encode() + b"\n")
     return 0
+
+
+def _take_away(descriptor: int, path: str) -> None:
+    """Remove a folder that no other command needs, unless there is something in it."""
+    import fcntl  # the daemon imports this module on Windows too, if only for its path
+
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+            os.rmdir(path)
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 def _notice(_number: int, _frame: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import secrets
 import sys
@@ -70,6 +71,7 @@ class Runner:
         shell, held, folder = await asyncio.to_thread(self._prepare, line, cwd, tuple(roots), sandbox)
         token = secrets.token_hex(16)
         status, says_status = os.pipe()
+        kept = [(one.descriptor, one.path) for one in held.placeholders if one.descriptor >= 0]
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -77,6 +79,7 @@ class Runner:
                 "-S",
                 _REAPER,
                 str(says_status),
+                json.dumps(kept),
                 cwd,
                 *held.wrap(shell, cwd),
                 stdin=asyncio.subprocess.PIPE,
@@ -84,7 +87,7 @@ class Runner:
                 stderr=asyncio.subprocess.STDOUT,
                 env={**self._environment, TOKEN: token},
                 cwd="/",
-                pass_fds=(says_status,),
+                pass_fds=(says_status, *(descriptor for descriptor, _ in kept)),
                 start_new_session=True,
                 limit=READ,
             )
@@ -96,6 +99,7 @@ class Runner:
             raise
         finally:
             os.close(says_status)
+            held.let_go()
         running = ReapedCommand(
             process,
             status,

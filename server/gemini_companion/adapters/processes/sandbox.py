@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gemini_companion.adapters.processes import bubblewrap, seatbelt
+from gemini_companion.adapters.processes.placeholders import Placeholder, hold, remove_unused
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -32,7 +33,8 @@ class Held:
 
     description: str
     arguments: tuple[str, ...] = ()
-    on_release: Callable[[], None] | None = None
+    placeholders: tuple[Placeholder, ...] = ()
+    """Whoever watches over the command is given their descriptors, and takes the folders away after it."""
 
     def wrap(self, command: Sequence[str], cwd: str) -> tuple[str, ...]:
         """The command with its sandbox in front."""
@@ -41,10 +43,16 @@ class Held:
         chdir = ("--chdir", cwd, "--") if self.arguments[0].endswith("bwrap") else ()
         return (*self.arguments, *chdir, *command)
 
+    def let_go(self) -> None:
+        """The command's watcher has been started: it holds now what must be there."""
+        for one in self.placeholders:
+            one.close()
+
     def release(self) -> None:
-        """The command has ended."""
-        if self.on_release is not None:
-            self.on_release()
+        """The command has ended, or was never started."""
+        self.let_go()
+        for one in self.placeholders:
+            remove_unused(one.path)
 
 
 class Sandboxes:
@@ -55,7 +63,6 @@ class Sandboxes:
         self._environment = dict(environment)
         self._platform = platform
         self._causes: dict[tuple[str, bool], str] = {}
-        self._placeholders = bubblewrap.Placeholders()
 
     def choose(self, wish: SandboxWish, roots: tuple[str, ...], *, is_used: bool = True) -> Held:
         """The sandbox for a wish. Raises `ToolRefusal` where one is demanded and there is none."""
@@ -77,12 +84,12 @@ class Sandboxes:
         if self._platform == "darwin":
             profile = seatbelt.profile(roots, self._covered, network=wish.network)
             return Held(f"Sandbox (seatbelt): writes only in the workspace, {network}.", (program, "-p", profile))
-        made = self._placeholders.make(roots) if is_used else ()
+        placeholders = hold(roots) if is_used else ()  # before the arguments, which name what is there
         arguments = bubblewrap.arguments(program, roots, self._covered, network=wish.network)
         return Held(
             f"Sandbox (bubblewrap): writes only in the workspace, {network}.",
             arguments,
-            lambda: self._placeholders.release(made),
+            placeholders,
         )
 
     def _cause(self, program: str, network: bool) -> str:

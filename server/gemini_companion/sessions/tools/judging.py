@@ -83,7 +83,7 @@ async def _asked(
             cwd=proposal.cwd or situation.roots[0],
             roots=situation.roots,
             rules=[one.rule for one in situation.rules if concerns(one.rule, names)],
-            of_file=_of_file(situation),
+            of_file=files_by_rules(situation),
             fresh=fresh,
         )
     return Asked(names=names, risk=risk, proposal=proposal, line=line)
@@ -115,13 +115,30 @@ def readable_unasked(session: Session, roots: Sequence[str]) -> Callable[[str], 
     return is_readable
 
 
-def _of_file(situation: Situation) -> Callable[[Touched], Decision]:
-    """What the rules say of a file that a command reads or writes: the same as of the tools for files."""
+def files_by_rules(situation: Situation) -> Callable[[Touched], Decision]:
+    """What the rules say of a file that a command reads or writes: the same as of the tools for files.
+
+    A search through a folder asks about thousands: where no rule has a path, files that are alike get one answer.
+    """
+    names = {"read": ("read_file",), "write": ("write_file", "replace")}
+    by_path = {
+        how: any(one.rule.path is not None and concerns(one.rule, names[how]) for one in situation.rules)
+        for how in names
+    }
+    known: dict[tuple[str, bool, bool, bool], Decision] = {}
 
     def decision(touched: Touched) -> Decision:
-        proposal = Proposal(title="", touched=(touched,))
-        if touched.how == "read":
-            return decide(Asked(names=("read_file",), risk="read", proposal=proposal), situation).decision
-        return decide(Asked(names=("write_file", "replace"), risk="edit", proposal=proposal), situation).decision
+        is_read = touched.how == "read"
+        how = "read" if is_read else "write"
+        kind = (how, touched.is_inside, bool(touched.secret), touched.is_guarded)
+        if (found := known.get(kind)) is not None:
+            return found
+        asked = Asked(
+            names=names[how], risk="read" if is_read else "edit", proposal=Proposal(title="", touched=(touched,))
+        )
+        found = decide(asked, situation).decision
+        if not by_path[how]:
+            known[kind] = found
+        return found
 
     return decision

@@ -4,34 +4,41 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from gemini_companion.tools.shell import git
-from gemini_companion.tools.shell.options import files_of
+from gemini_companion.tools.shell.options import looked_at
 from gemini_companion.tools.shell.paths import judged_path, places_in, with_home
 from gemini_companion.tools.shell.programs import (
     BUILT_IN,
+    COPIERS,
     EVALUATING,
     INLINE,
     INTERPRETERS,
+    INTO_LAST,
     NEVER_BARE,
     READERS,
     RUNNERS,
     RUNS_FILES,
     SHELLS,
+    TELL_VERSION,
+    UNPACKERS,
     WRITERS,
     Reader,
     words_of,
 )
 from gemini_companion.tools.shell.rules import CommandRules, name_of
+from gemini_companion.tools.shell.running import running_option
 from gemini_companion.tools.shell.script import Command, NotPlain, Redirect, Word
-from gemini_companion.tools.shell.verdict import Facts, Finding, worst
+from gemini_companion.tools.shell.verdict import Facts, Finding, Sought, worst
 from gemini_companion.tools.shell.wrappers import is_harmless_assignment, unwrapped
 
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _KEYWORDS: Final = words_of("if then else elif fi for while until do done case esac select function in coproc time")
 _FIND: Final = Reader()
+_MOST_PLACES: Final = 2_000
 
 
 class CommandJudge:
@@ -48,13 +55,15 @@ class CommandJudge:
         findings = self.redirects(node.redirects, cwds)
         entered: frozenset[str] | None = None
         try:
-            _plain(node.assignments, node.words)
-            start = unwrapped(argv)
-            inner = argv[start:]
-            self._check_program(node.words[start])
+            words = self._expanded(node.words, cwds)
+            _plain(node.assignments, words)
+            expanded = tuple(with_home(word, self._files) for word in words)
+            start = unwrapped(expanded)
+            inner = expanded[start:]
+            self._check_program(words[start])
             if denied := self._rules.denies(inner):
                 findings.append(Finding("deny", f"a rule forbids {denied}"))
-            if asked := self._rules.asks(argv) or self._rules.asks(inner):
+            if asked := self._rules.asks(expanded) or self._rules.asks(inner):
                 findings.append(Finding("ask", f"a rule asks about {asked}"))
             if inner[0] == "cd" and start == 0:
                 entered = self._entered(inner, cwds)
@@ -63,6 +72,20 @@ class CommandJudge:
         except NotPlain as unusual:
             findings.append(Finding("ask", unusual.reason))
         return argv, worst(findings), entered
+
+    def _expanded(self, words: Sequence[Word], cwds: frozenset[str]) -> list[Word]:
+        """The words with what bash will put in place of patterns; those of which that is not certain as they are.
+
+        What the line wrote before may add a name: `WrittenBefore` then says nothing.
+        """
+        found: list[Word] = []
+        for at, word in enumerate(words):
+            names = self._files.names(word.glob, next(iter(cwds))) if at and word.glob and len(cwds) == 1 else None
+            if names is None:
+                found.append(word)
+            else:  # where no name fits, the pattern stays as it is
+                found += [replace(word, value=name, trouble="") for name in names or (word.value,)]
+        return found
 
     def redirects(self, redirects: Sequence[Redirect], cwds: frozenset[str]) -> list[Finding]:
         """What is said of the files that are read and written by redirections."""
@@ -108,6 +131,8 @@ class CommandJudge:
     def _command(self, argv: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
         if argv[0] == "cd":
             raise NotPlain("`cd` is run by another command")
+        if len(argv) == 2 and argv[1] == "--version" and argv[0] in TELL_VERSION:
+            return []
         accepted = self._rules.allows(argv)
         reader, words = _reader(argv)
         name = name_of(argv[0])
@@ -115,25 +140,53 @@ class CommandJudge:
             raise NotPlain(f"{fresh}, which decides what `{argv[0]}` runs, was written in this turn")
         if reader is not None and (reader.is_default or accepted is not None):
             skipped = max(0, (accepted or 0) - (len(argv) - len(words)))
-            paths = files_of(reader, argv[0], words, skipped)
+            looks = looked_at(reader, argv[0], words, skipped)
+            paths = looks.files
+            if argv[0] == "git" and accepted is None:
+                self._check_repository(cwds)
             if argv[0] == "diff" and any(self._is_folder(path, cwds) for path in paths):
                 raise NotPlain("`diff` looks into files of a folder that it does not name")
             # With an option that only a rule lets pass, it may write what it would look at: `sed -i`, `sort -o`.
             is_wider = any(word.startswith("-") for word in words[:skipped])
-            return (self._written(words, cwds) if is_wider else []) + [
-                judged_path(path, cwds, "read", self._files)
-                for operand in paths
-                if operand != "-"
-                for path in dict.fromkeys((operand, *places_in(operand)))
-            ]
+            found = self._written(words, cwds) if is_wider else []
+            for operand in paths:
+                places = dict.fromkeys((operand, *places_in(operand))) if operand != "-" else ()
+                found += [judged_path(path, cwds, "read", self._files) for path in places]
+            if looks.below is not None:
+                found += self._below(paths, looks.below, cwds)
+            return found
+        written = self._written_by(name, argv[1:], cwds) if name in WRITERS else []
         if accepted is None:
-            raise NotPlain(f"no rule allows `{argv[0]}`")
-        self._check_rule(argv, name, accepted, cwds)
+            return [*(one for one in written if one.decision != "ask"), Finding("ask", f"no rule allows `{argv[0]}`")]
+        try:
+            self._check_rule(argv, name, accepted, cwds)
+        except NotPlain as unusual:
+            return [*written, Finding("ask", unusual.reason)]
         if name in WRITERS:
-            return [found for found in self._written(argv[1:], cwds) if found.reason]
+            return written
         return [self._named(word, cwds) for word in argv[1:]]
 
-    def _is_folder(self, path: str, cwds: frozenset[str]) -> bool:
+    def _below(self, paths: Sequence[str], sought: Sought, cwds: frozenset[str]) -> list[Finding]:
+        """What is said of all that is read below folders. A file that is not there may be none: then it is what is
+        below the folder in which the command runs.
+        """
+        findings: list[Finding] = []
+        for cwd in sorted(cwds):
+            places = [posixpath.join(cwd, path) for path in paths if path != "-"]
+            kinds = {place: self._files.path(place).kind for place in places}
+            folders = [place for place in places if kinds[place] == "folder"]
+            if not paths or "missing" in kinds.values():
+                folders.append(cwd)
+            findings += [Finding("ask", why) for folder in folders if (why := self._files.below(folder, sought))]
+        return findings
+
+    def _check_repository(self, cwds: frozenset[str]) -> None:
+        """Raise `NotPlain` where a repository has `git` run something though it merely looks."""
+        for cwd in cwds:
+            if found := self._files.repository(cwd):
+                raise NotPlain(f"the repository has `git` run what its settings say ({found})")
+
+    def _is_folder(self, path: str, cwds: Iterable[str]) -> bool:
         return any(self._files.path(posixpath.join(cwd, path)).kind == "folder" for cwd in cwds)
 
     def _check_rule(self, argv: Sequence[str], name: str, accepted: int, cwds: frozenset[str]) -> None:
@@ -142,6 +195,8 @@ class CommandJudge:
             raise NotPlain(f"`{argv[0]}` runs what its words say, and no rule allows that")
         if argv[0] in NEVER_BARE | INTERPRETERS and accepted < 2:
             raise NotPlain(f"a rule for `{argv[0]}` alone is too wide")
+        if option := running_option(name, argv, accepted):
+            raise NotPlain(f"`{argv[0]} {option}` runs what its words say")
         if name in INTERPRETERS:
             if any(word in INLINE for word in argv[max(accepted, 1) :]):
                 raise NotPlain(f"`{argv[0]}` runs code that stands in the line")
@@ -154,22 +209,48 @@ class CommandJudge:
         findings: list[Finding] = []
         for path in places_in(word):
             found = judged_path(path, cwds, "read", self._files)
-            if found.decision == "allow" and any(
-                self._files.path(posixpath.join(cwd, path)).is_guarded for cwd in cwds
-            ):
-                found = Finding("ask", f"it may write {path}, which decides what runs")
+            if found.decision == "allow":
+                facts = [self._files.path(posixpath.join(cwd, path)) for cwd in cwds]
+                if any(one.is_guarded for one in facts):
+                    found = Finding("ask", f"it may write {path}, which decides what runs")
+                elif any(one.write == "deny" for one in facts):
+                    found = Finding("ask", f"it may write {path}, which a rule forbids")
             findings.append(found)
         return worst(findings)
+
+    def _written_by(self, name: str, words: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
+        """The same of a program that writes what its words name: what it copies is looked at as what it reads, and a
+        folder with all that is in it.
+        """
+        findings = self._written(words, cwds)
+        places = dict.fromkeys(place for word in words for place in places_in(word))
+        if name in COPIERS:
+            findings += [judged_path(place, cwds, "read", self._files) for place in places]
+        entered = list(places)[:-1] if name in INTO_LAST else list(places)
+        folders = [posixpath.join(cwd, place) for cwd in cwds for place in entered if self._is_folder(place, {cwd})]
+        folders += cwds if name in UNPACKERS else ()
+        for folder in dict.fromkeys(folders):
+            if why := self._files.below(folder, Sought(how="write")):
+                findings.append(Finding("deny" if name in {"rm", "mv"} else "ask", why))
+            if name in COPIERS and folder not in cwds and (why := self._files.below(folder, Sought())):
+                findings.append(Finding("ask", why))
+        return findings
 
     def _written(self, words: Sequence[str], cwds: frozenset[str]) -> list[Finding]:
         """What is said of files that a command writes, whose rule allows it to write what may be written at all."""
         findings: list[Finding] = []
-        for word in words:
-            for path in places_in(word):
-                found = judged_path(path, cwds, "write", self._files)
-                if found.decision == "ask" and found.reason == f"it writes {path}":
-                    continue
-                findings.append(found)
+        places = list(dict.fromkeys(place for word in words for place in places_in(word)))
+        # What is put into a folder keeps its name, or is given one that only the program knows.
+        names = {posixpath.basename(place.rstrip("/")) for place in places} - {""}
+        folders = [place for place in places if self._is_folder(place, cwds)]
+        if len(folders) * len(names) > _MOST_PLACES:
+            return [Finding("ask", "it names too many files and folders to look at all")]
+        within = [posixpath.join(folder, name) for folder in folders for name in names]
+        for path in (*places, *within):
+            found = judged_path(path, cwds, "write", self._files)
+            if found.decision == "ask" and (found.reason == f"it writes {path}" or path in within):
+                continue
+            findings.append(found)
         return findings
 
     def _fresh(self, name: str, cwds: frozenset[str]) -> str:

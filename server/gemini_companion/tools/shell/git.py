@@ -27,7 +27,23 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
     ),
     "describe": Reader(long=words_of("all always tags long dirty abbrev exact-match match"), operands="words"),
     "diff": Reader("abBpRsuwzM", "GS", _LOG, attached="U"),
+    "grep": Reader(
+        "EFGPWchIilLnqvwz",
+        "ABCem",
+        words_of(
+            "after-context basic-regexp before-context break cached column context count extended-regexp "
+            "files-with-matches files-without-match fixed-strings full-name function-context heading ignore-case "
+            "invert-match line-number max-count name-only no-color only-matching perl-regexp quiet show-function "
+            "word-regexp and or not"
+        ),
+        operands="pattern",
+        numbers=True,
+        enters=words_of("*"),
+        separate=words_of("after-context before-context context max-count"),
+    ),
     "log": Reader("aBbcgimpsuwzM", "GLSn", _LOG, numbers=True, attached="U"),
+    "merge-base": Reader("a", long=words_of("all is-ancestor fork-point octopus")),
+    "ls-tree": Reader("dlrtz", long=words_of("abbrev full-name full-tree long name-only object-only")),
     "ls-files": Reader("cdkmostuz", "x", words_of("cached deleted modified others stage exclude-standard full-name")),
     "remote": Reader("v", long=words_of("verbose"), operands="none"),
     "rev-list": Reader(long=words_of("all count max-count merges no-merges since until author"), numbers=True),

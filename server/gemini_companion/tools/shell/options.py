@@ -4,92 +4,150 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from gemini_companion.tools.shell.programs import FIND_TESTS, FIND_WORDS, Reader, words_of
 from gemini_companion.tools.shell.script import NotPlain
+from gemini_companion.tools.shell.verdict import Sought
 
 _SED_LINE: Final = r"(?:[0-9]{1,9}|\$)"
 _SED_PRINT: Final = re.compile(rf"{_SED_LINE}(?:,{_SED_LINE})?[pdq=]")
 _SED_REPLACE: Final = re.compile(r"s([/|,#:@])(?:(?!\1)[^\\\n])*+\1(?:(?!\1)[^\\\n])*+\1[gIip0-9]{0,4}")
+_PLAIN_GLOB: Final = re.compile(r"[A-Za-z0-9_.*?-]+")
+_NO_PATTERN: Final = frozenset(("files", "type-list"))
+"""Options of `rg` with which its first operand is a file too."""
 _TEST_ONE: Final = words_of("-a -b -c -d -e -f -g -h -k -L -n -O -p -r -s -S -u -w -x -z")
 _TEST_TWO: Final = words_of("= == != < > -eq -ne -lt -le -gt -ge -nt -ot -ef -a")
 
 
-def files_of(reader: Reader, program: str, words: Sequence[str], accepted: int = 0) -> list[str]:
+@dataclass(slots=True)
+class LooksAt:
+    """The files that a program looks at."""
+
+    files: list[str] = field(default_factory=list[str])
+    below: Sought | None = None
+    """What it reads of each of them that is a folder, or of where it runs if it names none."""
+
+
+@dataclass(slots=True)
+class _Parsed:
+    files: list[str] = field(default_factory=list[str])
+    operands: list[str] = field(default_factory=list[str])
+    has_pattern: bool = False
+    given: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Options in their order, without dashes, and their values."""
+
+    @property
+    def names(self) -> set[str]:
+        return {name for name, _ in self.given}
+
+
+def looked_at(reader: Reader, program: str, words: Sequence[str], accepted: int = 0) -> LooksAt:
     """The files that these words after the program's name have it look at.
 
     The first `accepted` words are allowed as they are, because a rule names them. Raises `NotPlain` for an option that
     is not known to only look.
     """
     if program == "find":
-        return _find(words)
+        return LooksAt(_find(words))
     if program == "test":
-        return _test(words)
+        return LooksAt(_test(words))
     if program == "printf":
         _printf(words)
     if reader.operands == "words" and not reader.flags and not reader.long:
-        return []
-    files, operands, has_pattern = _options(reader, program, words, accepted)
+        return LooksAt()
+    parsed = _options(reader, program, words, accepted)
+    operands = parsed.operands
     if program == "sed":
-        _sed(words, operands, has_pattern)
+        _sed(words, operands, parsed.has_pattern)
     if reader.operands == "none" and operands:
         raise NotPlain(f"`{program}` may do more than look with `{operands[0]}`")
     if reader.operands == "words":
-        return files
-    if reader.operands == "pattern" and not has_pattern:
+        return LooksAt(parsed.files)
+    if reader.operands == "pattern" and not parsed.has_pattern and not parsed.names & _NO_PATTERN:
         operands = operands[1:]
     if reader.most is not None and len(operands) > reader.most:
         raise NotPlain(f"`{program}` would write `{operands[reader.most]}`")
-    return files + operands
+    enters = "*" in reader.enters or bool(parsed.names & reader.enters)
+    return LooksAt(parsed.files + operands, _sought(program, parsed) if enters else None)
 
 
-def _options(reader: Reader, program: str, words: Sequence[str], accepted: int) -> tuple[list[str], list[str], bool]:
-    files: list[str] = []
-    operands: list[str] = []
-    has_pattern = False
+def _options(reader: Reader, program: str, words: Sequence[str], accepted: int) -> _Parsed:
+    parsed = _Parsed()
     at = 0
     while at < len(words):
         word = words[at]
         at += 1
         if word == "--":
-            operands += words[at:]
+            parsed.operands += words[at:]
             break
         if word == "-" or not word.startswith("-"):
-            operands.append(word)
+            parsed.operands.append(word)
         elif word.startswith("--"):
-            name, _, _ = word[2:].partition("=")
+            name, equals, value = word[2:].partition("=")
             if name not in reader.long and at > accepted:
                 raise NotPlain(f"`{program} --{name}` is not known to only look")
-            has_pattern = has_pattern or name == "regexp"
-            if name in {"regexp", "max-depth", "max-count", "glob"} and "=" not in word:
+            parsed.has_pattern = parsed.has_pattern or name == "regexp"
+            if name in reader.separate and not equals and at < len(words):
+                value = words[at]
                 at += 1
-        elif (reader.numbers and word[1:].isdigit()) or at <= accepted:
+            parsed.given.append((name, value))
+        elif reader.numbers and word[1:].isdigit():
             continue
+        elif at <= accepted:
+            parsed.given += [(flag, "") for flag in word[1:]]
         else:
-            value = _cluster(reader, program, word)
-            if value is None:
+            flag, attached = _cluster(reader, program, word)
+            parsed.given += [(flag, "") for flag in word[1:]]
+            if not flag:
                 continue
-            flag, attached = value
-            has_pattern = has_pattern or flag in "ef"
+            parsed.has_pattern = parsed.has_pattern or flag in "ef"
             if not attached and at < len(words):
                 attached = words[at]
                 at += 1
+            parsed.given.append((flag, attached))
             if flag in reader.files:
-                files.append(attached)
-    return files, operands, has_pattern
+                parsed.files.append(attached)
+    return parsed
 
 
-def _cluster(reader: Reader, program: str, word: str) -> tuple[str, str] | None:
-    """The option with a value at the end of `-abc`, and what of the value is attached."""
+def _sought(program: str, parsed: _Parsed) -> Sought:
+    """Which files it reads below a folder; more than it does where that is not certain."""
+    if program == "rg":
+        globs = [value for name, value in parsed.given if name in {"g", "glob", "iglob"} and value]
+        out = tuple(glob[1:] for glob in globs if glob.startswith("!"))
+        return Sought(
+            included=_plain_globs(() if out else globs),
+            excluded=_plain_globs(out if len(out) == len(globs) else ()),
+            without_folders=_plain_globs(out if len(out) == len(globs) else ()),
+            hidden=bool(globs),
+        )
+    included = [value for name, value in parsed.given if name == "include"]
+    excluded = [value for name, value in parsed.given if name == "exclude"]
+    return Sought(
+        included=_plain_globs(() if excluded else included),
+        excluded=_plain_globs(() if included else excluded),
+        without_folders=_plain_globs([value for name, value in parsed.given if name == "exclude-dir"]),
+        follows=bool(parsed.names & {"R", "dereference-recursive"}),
+    )
+
+
+def _plain_globs(globs: Sequence[str]) -> tuple[str, ...]:
+    """The patterns, if each is one whose meaning is the same for every program; none otherwise."""
+    return tuple(globs) if all(_PLAIN_GLOB.fullmatch(glob) for glob in globs) else ()
+
+
+def _cluster(reader: Reader, program: str, word: str) -> tuple[str, str]:
+    """The option with a value at the end of `-abc`, and what of the value is attached; empty if there is none."""
     for index, flag in enumerate(word[1:], 1):
         if flag in reader.valued:
             return flag, word[index + 1 :]
         if flag in reader.attached:
-            return None
+            return "", ""
         if flag not in reader.flags:
             raise NotPlain(f"`{program} -{flag}` is not known to only look")
-    return None
+    return "", ""
 
 
 def _find(words: Sequence[str]) -> list[str]:

@@ -32,6 +32,10 @@ class Reader:
     is_default: bool = True
     attached: str = ""
     """Short options whose value can only be attached: what follows as a word of its own is an operand."""
+    enters: frozenset[str] = frozenset()
+    """Options with which it reads all that is below a folder; with `*` among them it always does."""
+    separate: frozenset[str] = frozenset(("regexp", "max-depth", "max-count"))
+    """Of `long`, those whose value is the next word where no `=` follows."""
 
 
 def words_of(names: str) -> frozenset[str]:
@@ -69,9 +73,10 @@ READERS: Final[Mapping[str, Reader]] = {
     "false": Reader(operands="words"),
     "file": Reader("bhikLNr", long=words_of("brief mime mime-type mime-encoding")),
     "grep": Reader(
-        "EFGPaAbcHhiIlLnoqsTvVwxzZ",
+        "EFGPabcHhiIlLnoqrRsTvVwxyzZ",
         "efABCm",
         words_of(
+            "recursive dereference-recursive include exclude exclude-dir line-buffered initial-tab null byte-offset "
             "extended-regexp fixed-strings perl-regexp ignore-case invert-match word-regexp line-regexp count "
             "files-with-matches files-without-match line-number only-matching quiet no-messages max-count "
             "with-filename no-filename after-context before-context context color colour text regexp"
@@ -79,6 +84,8 @@ READERS: Final[Mapping[str, Reader]] = {
         files="f",
         operands="pattern",
         numbers=True,
+        enters=words_of("r R recursive dereference-recursive"),
+        separate=words_of("regexp max-count after-context before-context context include exclude exclude-dir"),
     ),
     "head": Reader("qvz", "cn", words_of("lines bytes quiet silent verbose"), numbers=True),
     "ls": Reader(
@@ -118,23 +125,43 @@ READERS: Final[Mapping[str, Reader]] = {
     "uniq": Reader("cdDiuz", "fsw", words_of("count repeated unique ignore-case skip-fields skip-chars"), most=1),
     "wc": Reader("clLmw", long=words_of("bytes chars lines words max-line-length")),
     "which": Reader("a", operands="words"),
-    # Asked about unless a rule has them: what they find may be what no other tool would show.
     "rg": Reader(
-        "aciFlLnNopqsSUvwxP",
-        "eABCgmtTdr",
+        "acFHIilnNopPqsSUvwx",
+        "eABCgmMtTdr",
         words_of(
             "case-sensitive column context count files files-with-matches fixed-strings glob heading ignore-case "
             "line-number max-count multiline no-heading no-line-number only-matching pcre2 quiet regexp smart-case "
-            "sort stats trim type type-list word-regexp max-depth color json"
+            "stats trim type type-list type-not word-regexp max-depth color colors json iglob invert-match replace "
+            "with-filename no-filename after-context before-context byte-offset vimgrep pretty sort sortr passthru "
+            "line-regexp text max-columns no-messages no-config crlf null"
         ),
         operands="pattern",
-        is_default=False,
+        enters=words_of("*"),
+        separate=words_of(
+            "regexp max-depth max-count max-columns glob iglob type type-not after-context before-context context sort "
+            "sortr replace color colors"
+        ),
     ),
+    "column": Reader("tx", "cs", words_of("table separator")),
+    "fold": Reader("bs", "w", words_of("bytes spaces width")),
+    "hexdump": Reader("bcCdoxv", "ns"),
+    "nproc": Reader(long=words_of("all"), operands="none"),
+    "od": Reader("abcdfiloxv", "AjNt", words_of("address-radix format read-bytes skip-bytes")),
+    "paste": Reader("sz", "d", words_of("delimiters serial zero-terminated")),
+    "rev": Reader(),
+    "tree": Reader(
+        "aAdDfFghiCnNpqQrsStuUvx", "LIP", words_of("dirsfirst filesfirst noreport charset du si prune gitignore")
+    ),
+    "whoami": Reader(operands="none"),
 }
+"""`tree` never gets `-R`, which writes files, nor `-l`, which follows links, nor `-o`."""
+
+TELL_VERSION: Final = words_of("bash gcc git grep make node perl python python3 rg ruby sed")
+"""Programs that do nothing else with `--version` alone, and read no settings before they answer."""
 
 FIND_TESTS: Final = words_of(
     "-name -iname -type -maxdepth -mindepth -path -ipath -wholename -regex -iregex -size -mtime -mmin -ctime "
-    "-atime -newer -perm -user -group -samefile -links -inum -regextype"
+    "-atime -newer -newermt -newerct -newerat -perm -user -group -samefile -links -inum -regextype -printf -amin -cmin"
 )
 """What takes a value in a `find` that only looks."""
 
@@ -187,10 +214,17 @@ NEVER_BARE: Final = frozenset(("git", "rm", "find", "xargs", "env", "sudo", "ssh
 INLINE: Final = words_of("-c -e -E -p -r -m -i --eval --print --exec --command -pe -ne -ie --interactive -")
 """Options of interpreters that take code, or a module's name, in place of a file."""
 
-WRITERS: Final = words_of(
-    "chgrp chmod chown cp dd install ln mkdir mkfifo mv rm rmdir shred split tee touch truncate unlink"
-)
+COPIERS: Final = words_of("cp cpio dd gzip gunzip install ln mv patch rsync scp split tar unzip xz zip zstd")
+"""What writes what it read: of the files that its words name it may do either."""
+
+WRITERS: Final = COPIERS | words_of("chgrp chmod chown mkdir mkfifo rm rmdir shred tee touch truncate unlink")
 """What writes, or deletes, whatever files its words name."""
+
+INTO_LAST: Final = words_of("cp install ln mv rsync scp")
+"""Of them, those whose last word is where the others go: what is in it already they leave alone."""
+
+UNPACKERS: Final = words_of("cpio patch tar unzip")
+"""What writes files that no word names, below the folder that it runs in."""
 
 RUNS_FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "bundle": ("Gemfile", "Rakefile"),

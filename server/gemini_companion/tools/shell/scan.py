@@ -29,6 +29,7 @@ _RESERVED: Final = words_of(
 )
 _REDIRECTS: Final = ("&>>", "&>", ">>", ">|", ">&", ">", "<<-", "<<", "<&", "<")
 _NEVER_PLAIN: Final = ("<<<", "<>", "<(", ">(")
+_PATTERN: Final = "a pattern, which stands for whatever file names it fits"
 
 
 def scan(line: str) -> Script:
@@ -182,9 +183,12 @@ class _Reader:
     def _word(self) -> Word:
         start = self._at
         value: list[str] = []
-        is_bare = True
+        pattern: list[str] = []
+        is_bare = is_pattern = True
         trouble = ""
         while self._at < len(self._line) and (sign := self._line[self._at]) not in _METACHARACTERS:
+            read = len(value)
+            found = ""
             if sign == "'":
                 is_bare = False
                 close = self._line.find("'", self._at + 1)
@@ -194,7 +198,7 @@ class _Reader:
                 self._at = close + 1
             elif sign == '"':
                 is_bare = False
-                trouble = self._quoted(value) or trouble
+                found = self._quoted(value)
             elif sign == "\\":
                 is_bare = False
                 if self._at + 1 >= len(self._line):
@@ -202,14 +206,18 @@ class _Reader:
                 value.append(self._line[self._at + 1])
                 self._at += 2
             else:
-                trouble = self._unquoted(sign, start) or trouble
+                found = self._unquoted(sign, start)
                 value.append(sign)
                 self._at += 1
+            trouble = found or trouble
+            is_pattern = is_pattern and found in ("", _PATTERN) and sign != "["
+            pattern.append(sign if found else "".join(f"\\{one}" for one in "".join(value[read:])))
         has_tilde = self._line[start] == "~"
         text = "".join(value)
         if has_tilde and not (self._line[start:].startswith("~/") or self._line[start : self._at] == "~"):
             trouble = "somebody's home folder"
-        return Word(text, start, self._at, is_bare, has_tilde, trouble)
+        glob = "".join(pattern) if is_pattern and trouble and not has_tilde else ""
+        return Word(text, start, self._at, is_bare, has_tilde, trouble, glob)
 
     def _unquoted(self, sign: str, start: int) -> str:
         if sign == "$":
@@ -218,7 +226,7 @@ class _Reader:
                 raise NotPlain("it puts in what a command, an expression or an unusual quote gives")
             return "a variable" if following and (following.isalnum() or following in "_?!#@*$-") else ""
         if sign in "*?[":
-            return "a pattern, which stands for whatever file names it fits"
+            return _PATTERN
         if sign in "{}":
             return "braces, which the shell may expand"
         if sign == "~" and self._at > start and self._line[self._at - 1] in "=:":

@@ -30,6 +30,8 @@ class Word:
     """The shell puts a home folder in for the `~` at its front."""
     trouble: str = ""
     """What the shell makes of it and we do not know."""
+    glob: str = ""
+    """Where nothing is unknown but which names fit: the pattern, a backslash before all that is not its `*` and `?`."""
 
 
 @dataclass(frozen=True, slots=True)

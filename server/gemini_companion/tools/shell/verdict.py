@@ -36,6 +36,21 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What the rules for writing files, and the mode, say of it."""
 
 
+class Sought(msgspec.Struct, frozen=True, kw_only=True):
+    """Which files of a folder, and of those below it, a program reads, or writes, that goes through folders."""
+
+    included: tuple[str, ...] = ()
+    """Patterns of names; empty: all."""
+    excluded: tuple[str, ...] = ()
+    without_folders: tuple[str, ...] = ()
+    """Patterns of the names of folders that it does not enter."""
+    hidden: bool = True
+    """Those too whose names begin with a dot."""
+    follows: bool = False
+    """It follows the links that it meets."""
+    how: Literal["read", "write"] = "read"
+
+
 class Facts(Protocol):
     """What is known of the disk."""
 
@@ -50,6 +65,21 @@ class Facts(Protocol):
 
     def program(self, name: str) -> str | None:
         """The real path of what the shell would start for a bare name; `None` if there is none."""
+        ...
+
+    def names(self, pattern: str, cwd: str) -> tuple[str, ...] | None:
+        """What bash puts in place of a pattern (`Word.glob`), nothing if no name fits; `None`: it is not known."""
+        ...
+
+    def below(self, folder: str, sought: Sought) -> str:
+        """Why not all that is sought below a folder, by its absolute path, may be read unasked; empty if it may.
+
+        Of what is written: why a rule forbids it.
+        """
+        ...
+
+    def repository(self, folder: str) -> str:
+        """What in the settings of the repository around a folder has `git` run programs; empty if nothing does."""
         ...
 
 

@@ -8,11 +8,12 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.tools.shell.paths import places_in
-from gemini_companion.tools.shell.programs import RUNNERS, WRAPPERS, WRITERS
+from gemini_companion.tools.shell import git
+from gemini_companion.tools.shell.paths import NULL, places_in
+from gemini_companion.tools.shell.programs import BUILT_IN, READERS, RUNNERS, WRAPPERS, WRITERS
 from gemini_companion.tools.shell.rules import name_of
 from gemini_companion.tools.shell.script import Redirect, Word
-from gemini_companion.tools.shell.verdict import Facts, PathFacts
+from gemini_companion.tools.shell.verdict import Facts, PathFacts, Sought
 
 _WRITING_READERS: Final = frozenset(("sed", "sort", "uniq"))
 """Programs that look, and with some option write the files they name."""
@@ -24,6 +25,7 @@ class WrittenBefore:
     def __init__(self, files: Facts) -> None:
         self._files = files
         self._written: set[str] = set()
+        self._is_as_it_was = True
 
     @property
     def home(self) -> str:
@@ -41,11 +43,25 @@ class WrittenBefore:
             return msgspec.structs.replace(facts, is_fresh=True)
         return facts
 
+    def names(self, pattern: str, cwd: str) -> tuple[str, ...] | None:
+        """What bash puts in place of a pattern; not known once the line has run what may make files."""
+        return self._files.names(pattern, cwd) if self._is_as_it_was else None
+
+    def below(self, folder: str, sought: Sought) -> str:
+        """Why what is sought below a folder must not be read unasked."""
+        return self._files.below(folder, sought)
+
+    def repository(self, folder: str) -> str:
+        """What in the settings of the repository around a folder has `git` run programs."""
+        return self._files.repository(folder)
+
     def note(self, redirects: Sequence[Redirect], words: Sequence[Word], cwds: frozenset[str]) -> None:
         """Remember what a command may write: its redirections, and every word of a program that may write files."""
         targets = [one.target.value for one in redirects if not one.is_inner and one.operator != "<"]
         values = [word.value for word in words]
         names = [name_of(value) for value in values]
+        if any(target != NULL for target in targets) or (values and not _only_looks(values)):
+            self._is_as_it_was = False
         is_wrapped = bool(names) and (names[0] in WRAPPERS or names[0] in RUNNERS)
         if any(name in WRITERS | _WRITING_READERS for name in (names if is_wrapped else names[:1])):
             places = [place for value in values[1:] for place in places_in(value)]
@@ -57,3 +73,12 @@ class WrittenBefore:
 
     def _is_written(self, real: str) -> bool:
         return real in self._written
+
+
+def _only_looks(words: Sequence[str]) -> bool:
+    """No name of a file comes or goes by it, whatever else it does."""
+    if words[0] == "git":
+        return git.looking(words) is not None and not any(word.startswith(("-o", "--o")) for word in words)
+    if words[0] == "find":
+        return not any(word.startswith(("-exec", "-ok", "-delete", "-fprint", "-fls")) for word in words)
+    return words[0] in BUILT_IN or (words[0] in READERS and words[0] not in _WRITING_READERS)
