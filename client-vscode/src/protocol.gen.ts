@@ -1136,6 +1136,8 @@ export interface ChatResult {
   readonly stopped?: "blocked" | "contextWindowWillOverflow" | "loopDetected" | "maxToolRounds" | "maxTurns";
   /** The prompt, if nothing was sent. */
   readonly prompt?: readonly Readonly<Record<string, unknown>>[];
+  /** Where it was stopped: why, and what can be done, in sentences for people. */
+  readonly message?: string;
 }
 
 /** Whether there was a job to cancel. */

@@ -584,6 +584,7 @@ export const chatResult = v.object({
   compression: v.exactOptional(compressionResult),
   stopped: v.exactOptional(v.picklist(["blocked", "contextWindowWillOverflow", "loopDetected", "maxToolRounds", "maxTurns"])),
   prompt: v.exactOptional(v.array(v.record(v.string(), v.unknown()))),
+  message: v.exactOptional(v.string()),
 });
 
 export const cancelResult = v.object({

@@ -71,7 +71,7 @@ class Desk:
             trusted=True,
             mode="ask",
             ports=self.ports,
-            named_by_person=frozenset(map(str, named)),
+            named_by_person=frozenset(map(str, named)).__contains__,
         )
 
     async def propose(self, name: str, *, named: Sequence[Path] = (), **args: Any) -> tuple[Tool[Any], Any, Proposal]:

@@ -66,8 +66,7 @@
 (defun gemini-companion--show (result)
   "Show the outcome RESULT of a request, if it has one for people."
   (let ((compression (plist-get result :compression)))
-    (cond ((stringp (plist-get result :stopped)) (message "Not answered: %s" (plist-get result :stopped)))
-          ((plist-get result :message) (message "%s" (plist-get result :message)))
+    (cond ((plist-get result :message) (message "%s" (plist-get result :message)))
           ((and (consp compression) (plist-get compression :message)) (message "%s" (plist-get compression :message)))
           ((eq (plist-get result :cancelled) :json-false) (message "Nothing is running.")))))
 

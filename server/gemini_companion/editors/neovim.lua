@@ -79,8 +79,7 @@ local function request(method, params)
       if err and err.code ~= -32800 then -- which says: cancelled
         vim.notify(vim.trim(err.message .. ' ' .. err.data.hint), vim.log.levels.ERROR)
       elseif result then
-        local outcome = result.stopped and 'Not answered: ' .. result.stopped
-        outcome = outcome or result.message or result.compression and result.compression.message
+        local outcome = result.message or result.compression and result.compression.message
         outcome = outcome or result.cancelled == false and 'Nothing is running.'
         outcome = outcome or result.mode and 'Mode: ' .. result.mode
         for _, conflict in ipairs(result.conflicts or {}) do outcome = conflict.path .. ' is left as it is: ' .. conflict.reason end

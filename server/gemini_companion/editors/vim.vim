@@ -125,9 +125,7 @@ function! s:ShowOutcome(result) abort
     return
   endif
   let compression = get(a:result, 'compression', v:null)
-  if type(get(a:result, 'stopped', v:null)) == v:t_string
-    call s:Notify('Not answered: ' .. a:result.stopped)
-  elseif has_key(a:result, 'message')
+  if has_key(a:result, 'message')
     call s:Notify(a:result.message)
   elseif has_key(a:result, 'mode')
     call s:Notify('Mode: ' .. a:result.mode)

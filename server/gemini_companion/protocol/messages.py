@@ -30,6 +30,18 @@ def sentence_for(result: object) -> str:
     match result:
         case ChatResult(stopped=None, text=text):
             return text
+        case ChatResult(stopped="maxToolRounds"):
+            return (
+                "The model is not done, but has made as many rounds of tool calls as one turn may"
+                " (companion.tools.maxRounds). What it did stays. Shall it go on? Then ask it to, or raise the limit."
+            )
+        case ChatResult(stopped="loopDetected", text=text) if text:
+            return text
+        case ChatResult(stopped="contextWindowWillOverflow", prompt=None):
+            return (
+                "What the tools gave back does not fit into what is left of the model's window, so the turn ended here."
+                " What was done stays. Compress the chat and ask the model to go on, or start a new chat."
+            )
         case ChatResult(stopped="contextWindowWillOverflow"):
             return (
                 "The prompt does not fit into what is left of the model's window; nothing was sent. Compress the chat"

@@ -78,6 +78,8 @@ class ChatResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     """Nothing was sent, or the turn was ended early."""
     prompt: tuple[Part, ...] | None = None
     """The prompt, if nothing was sent."""
+    message: str = ""
+    """Where it was stopped: why, and what can be done, in sentences for people."""
 
 
 class ContextReceipt(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -19,9 +19,15 @@ def innermost(path: str, folders: Sequence[str]) -> str | None:
 
 
 def shown_path(path: str, folders: Sequence[str]) -> str:
-    """A path as people and models read it; of several folders, it begins with the name of the one that it is in."""
+    """A path as people and models read it; of several folders, it begins with the name of the one that it is in.
+
+    Where two folders have the same name it stays absolute, for it leads back to its file.
+    """
     root = innermost(path, folders)
     if root is None:
+        return path
+    names = [os.path.basename(folder.rstrip(os.sep)) for folder in set(folders)]
+    if names.count(os.path.basename(root)) > 1:
         return path
     below = "/".join(parts_below(path, root)) or "."
     return below if len(folders) == 1 else f"{os.path.basename(root)}/{below}".removesuffix("/.")

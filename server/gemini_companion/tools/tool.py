@@ -112,8 +112,8 @@ class ToolContext:
     ports: Ports
     progress: Callable[[str], None] = lambda output: None
     """Takes new output while the tool runs."""
-    named_by_person: frozenset[str] = frozenset()
-    """Absolute real paths that the person's own prompts name."""
+    named_by_person: Callable[[str], bool] = lambda path: False
+    """Whether the person's own prompts name an absolute real path."""
     client_id: str = ""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Settings of tools, by the names of `settings.effective.ToolOptions`."""

@@ -165,12 +165,12 @@ class RipgrepSearch:
                 pending.append(_File(path, lines))
                 matches += sum(line.is_match for line in lines)
                 if len(pending) >= _BATCH or matches > wanted.enough:
-                    kept += await self._admitted(pending, folders)
+                    kept += await self._admitted(pending, folders, within)
                     pending.clear()
                     matches = sum(line.is_match for file in kept for line in file.lines)
                     if matches > wanted.enough:
                         break
-        return kept + await self._admitted(pending, folders)
+        return kept + await self._admitted(pending, folders, within)
 
     async def _matches(
         self, wanted: Wanted, cwd: str, program: Sequence[str], given: bytes | None, notes: list[str]
@@ -194,11 +194,11 @@ class RipgrepSearch:
                 raise ToolRefusal(f"The pattern is wrong: {complaint[:1_000]}")
             notes.append(f"Not everything could be read: {complaint[:300]}")
 
-    async def _admitted(self, files: Sequence[_File], folders: Sequence[str]) -> list[_File]:
+    async def _admitted(self, files: Sequence[_File], folders: Sequence[str], within: Place | None) -> list[_File]:
         if not files:
             return []
         verdicts = await self._workspace.admit([file.path for file in files], folders)
-        shown = [file for file in files if verdicts[file.path] is None]
+        shown = [file for file in files if verdicts[file.path] is None or _is_asked_for(file.path, within)]
         return await asyncio.to_thread(
             lambda: [file for file in shown if has_lines(file.path, [line.text for line in file.lines], folders)]
         )
@@ -213,7 +213,7 @@ class RipgrepSearch:
         inside = {path: text for path, text in real.items() if (base := innermost(path, bases)) is not None
                   and wanted.includes(path, base)}  # fmt: skip
         verdicts = await self._workspace.admit(list(inside), folders)
-        return {path: text for path, text in inside.items() if verdicts[path] is None}
+        return {path: text for path, text in inside.items() if verdicts[path] is None or _is_asked_for(path, within)}
 
     async def _exclude(self, wanted: Wanted, cwd: str, files: list[_File], notes: list[str]) -> None:
         """Take out the matches that another pattern matches too, and what was shown around them alone."""
@@ -231,6 +231,11 @@ class RipgrepSearch:
             file.lines = [line for line in file.lines if next(left) not in dropped or not line.is_match]
             if not any(line.is_match for line in file.lines):
                 file.lines = []
+
+
+def _is_asked_for(path: str, within: Place | None) -> bool:
+    """Whether this very file is to be searched, so that leave to show it was given or refused before."""
+    return within is not None and within.kind == "file" and within.path == path
 
 
 def _searched_roots(folders: Sequence[str], within: Place | None) -> Sequence[str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from gemini_companion.engine.history.decode import decode_prompt
 from gemini_companion.protocol.host import Host
+from gemini_companion.protocol.messages import sentence_for
 from gemini_companion.protocol.progress import client_progress
 from gemini_companion.protocol.types import CancelParams, ChatParams, ResumeParams
 from gemini_companion.sessions.results import CancelResult, ChatResult
@@ -12,7 +15,7 @@ from gemini_companion.sessions.results import CancelResult, ChatResult
 async def chat(host: Host, params: ChatParams) -> ChatResult:
     prompt = decode_prompt(params.prompt, "$.prompt")
     with client_progress(host.connection, params.work_done_token, "Gemini answers"):
-        return await host.app.chat(
+        result = await host.app.chat(
             host.client,
             prompt,
             session_id=params.session_id,
@@ -20,11 +23,17 @@ async def chat(host: Host, params: ChatParams) -> ChatResult:
             replaces=params.replaces,
             steer=params.steer,
         )
+        return _explained(result)
 
 
 async def resume(host: Host, params: ResumeParams) -> ChatResult:
     with client_progress(host.connection, params.work_done_token, "Gemini goes on"):
-        return await host.app.resume(host.client, params.session_id)
+        return _explained(await host.app.resume(host.client, params.session_id))
+
+
+def _explained(result: ChatResult) -> ChatResult:
+    """The result, with a sentence about why the turn was stopped, if it was."""
+    return result if result.stopped is None else msgspec.structs.replace(result, message=sentence_for(result))
 
 
 async def cancel(host: Host, params: CancelParams) -> CancelResult:

@@ -88,7 +88,7 @@ class Setting:
     turn_id: str
     tooling: Tooling
     roots: tuple[str, ...] = ()
-    named_by_person: frozenset[str] = frozenset()
+    named_by_person: Callable[[str], bool] = lambda path: False
 
     def context(self, call_id: str, progress: Callable[[str], None]) -> ToolContext:
         """The context of one call, as of now."""

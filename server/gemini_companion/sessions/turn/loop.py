@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import ReplyEntry, Usage
+from gemini_companion.engine.prompts.naming import names_path
 from gemini_companion.sessions.events import ModelChanged
 from gemini_companion.sessions.lane import Steered
 from gemini_companion.sessions.results import StopReason
@@ -153,8 +155,8 @@ class TurnLoop:
                 turn_id=self.requests.turn_id,
                 tooling=self.tooling,
                 roots=await asyncio.to_thread(_real, folders),
-                named_by_person=frozenset(
-                    attached.path for prompt in session.history.prompts for attached in prompt.attachments
+                named_by_person=lambda path: names_path(
+                    (visible_text_of(prompt.own_parts) for prompt in reversed(session.history.prompts)), path
                 ),
             )
         return self._setting

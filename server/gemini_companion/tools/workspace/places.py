@@ -53,7 +53,7 @@ async def found(path: str, context: ToolContext) -> Place:
         )
     if place.kind == "other":
         raise ToolRefusal(f"{place.shown} is neither a file nor a folder, and is left alone.", outcome="declined")
-    if place.withheld and place.path not in context.named_by_person:
+    if place.withheld and not context.named_by_person(place.path):
         raise ToolRefusal(
             f"{place.shown} is withheld: {place.withheld}. The user has to name it in a prompt first. {_NOTHING_DONE}",
             outcome="declined",
@@ -82,5 +82,6 @@ async def _similar(place: Place, context: ToolContext) -> str:
         names = await context.ports.files.names(above, limit=_NAMES)
     except ToolRefusal:
         return ""
-    close = get_close_matches(name[:255], [each.name for each in names.entries], n=3, cutoff=0.6)
+    by_letters = {each.name.casefold(): each.name for each in names.entries}
+    close = [by_letters[found] for found in get_close_matches(name[:255].casefold(), by_letters, n=3, cutoff=0.6)]
     return f" There is: {', '.join(close)}." if close else ""

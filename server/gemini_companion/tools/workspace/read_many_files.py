@@ -17,7 +17,7 @@ from gemini_companion.tools.workspace.excerpts import shown
 from gemini_companion.tools.workspace.glob import begun_in
 from gemini_companion.tools.workspace.loading import MAX_BYTES, Seen, loaded
 from gemini_companion.tools.workspace.media import NAMES, extension, media_part, media_type
-from gemini_companion.tools.workspace.places import existing, read_of, unsaved
+from gemini_companion.tools.workspace.places import existing, found, read_of, unsaved
 
 _FILES: Final = 100
 _CHARACTERS: Final = 400_000
@@ -82,11 +82,15 @@ class ReadManyFiles:
 
     async def propose(self, args: ReadManyFilesArguments, context: ToolContext) -> Proposal:
         """Find the files."""
+        await found(".", context)
         named, skipped = await self._named(args, context)
         if not named and not skipped:
             raise ToolRefusal(f"No file matches {', '.join(args.include)}. Ignored files and secrets were left out.")
         return Proposal(
-            title=f"Read {len(named)} files", touched=tuple(map(read_of, named)), state=(tuple(named), tuple(skipped))
+            title=f"Read {named[0].shown if len(named) == 1 else f'{len(named)} files'}",
+            touched=tuple(map(read_of, named)),
+            warnings=tuple(f"{place.shown}: {place.withheld}." for place in named if place.is_secret),
+            state=(tuple(named), tuple(skipped)),
         )
 
     async def run(self, args: ReadManyFilesArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
