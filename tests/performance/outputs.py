@@ -1,4 +1,8 @@
-"""Tokens that a long agent run sends in all, with outputs of up to 10 MB, beside the same run by Gemini CLI."""
+"""Tokens that a long agent run sends in all, with outputs of up to 10 MB, beside the same run by Gemini CLI.
+
+What each rule of ours saves is measured by leaving it out. One was tried and is not there: naming a command's output that
+is word for word an earlier one, as is done for files, keeps that earlier one in view and so cost 0.6 % more.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,11 @@ import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Final
+from unittest.mock import patch
 
+from gemini_companion.engine.tool_output import cutting, masking
 from tests.performance.agent_peer import ModelledPeer, PublishedPeer, run_peer
 from tests.performance.agent_run import LARGEST, Outcome, Turn, made_turns, run_ours, script_of, turns_of_corpus
 from tests.performance.figures import Figure, Finding, Skipped
@@ -18,6 +25,14 @@ NAME: Final = "outputs"
 TARGET: Final = 0.5
 ROUNDS: Final = 200
 GEMINI_CLI: Final = "Gemini CLI"
+
+
+_RULES: Final[tuple[tuple[str, ModuleType, str, object], ...]] = (
+    ("less room for lines that are alike", cutting, "ALIKE_SHARE", 2.0),
+    ("less protection of finished turns", masking, "FINISHED_SHARE", 1.0),
+    ("masking what the same call gave before", masking, "superseded", lambda *_: frozenset[object]()),
+)
+"""Each rule, and what switches it off."""
 
 
 def run(options: Options) -> Iterator[Finding]:
@@ -59,6 +74,25 @@ def run(options: Options) -> Iterator[Finding]:
         beside=GEMINI_CLI,
         beside_value=theirs.largest,
     )
+    if not options.quick:
+        yield from _without(options, script, ours.sent)
+
+
+def _without(options: Options, script: Sequence[Turn], with_all: int) -> Iterator[Figure]:
+    """What each rule of ours saves: the same run with that rule alone switched off."""
+    for number, (name, module, attribute, value) in enumerate(_RULES):
+        options.tell(f"without {name}")
+        folder = options.scratch / f"without-{number}"
+        folder.mkdir()
+        with patch.object(module, attribute, value):
+            outcome, _ = asyncio.run(run_ours(folder, script))
+        yield Figure(
+            bench=NAME,
+            name=f"without {name}",
+            value=outcome.sent,
+            unit="",
+            note=f"{outcome.sent / with_all - 1:+.1%} of what is sent with it",
+        )
 
 
 def _theirs(options: Options, script: Sequence[Turn], surroundings: int) -> tuple[Outcome, str]:

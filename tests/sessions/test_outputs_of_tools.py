@@ -160,3 +160,14 @@ async def test_a_file_that_is_read_again_unchanged_is_named_instead(tmp_path: Pa
     assert max(len(second), len(third)) < 500
     assert session.history.epoch == 1
     assert studio.heard.of(OutputsMasked) == []
+
+
+async def test_a_small_window_protects_no_more_than_its_share(tmp_path: Path) -> None:
+    texts = [ToolOutput(output=f"output {number}: " + "several words of it " * 150) for number in range(40)]
+    studio = studio_with(tmp_path, giving(*texts, shape="text"), rounds=40, token_limit_override=40_000)
+    await studio.chat("Build it.")
+    shown = outputs(studio.model.main()[-1])
+    whole = [text for text in shown if text.startswith("output")]
+    assert 4 <= len(whole) <= 16
+    assert shown[-1] in whole
+    assert (await studio.session()).history.compressions == {}

@@ -10,11 +10,19 @@ from typing import Any, Final
 from gemini_companion.engine.compression.truncate import MINIMUM_OUTPUT_CHARACTERS
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.tool_entries import MaskEntry
 from gemini_companion.engine.tool_output.cutting import cut_output
-from gemini_companion.engine.tool_output.masking import RECALL, plan_masks, plan_repeats
+from gemini_companion.engine.tool_output.masking import (
+    LEAST_SAVED_TOKENS,
+    PROTECTED_SHARE,
+    PROTECTED_TOKENS,
+    RECALL,
+    plan_masks,
+    plan_repeats,
+)
 from gemini_companion.engine.tool_output.places import reference_to, whole_file_name
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
@@ -75,10 +83,18 @@ class CutOutputs:
         def refer_to(item: Item, number: int) -> str:
             return reference_to(_entry_of(history.entries, item.seq), item.entry_id, number)
 
+        shaped = {tool.name for tool in session.services.tools if tool.shape != "text"}
         names = {tool.name for tool in session.services.tools if tool.shape in ("file", "listing", "search")}
         measure, masks = session.ledger.measure, history.masks
+        share = PROTECTED_SHARE * session.limit(session.choice()) / PROTECTED_TOKENS
+        protected, least_saved = (int(tokens * min(1.0, share)) for tokens in (PROTECTED_TOKENS, LEAST_SAVED_TOKENS))
+
+        def plan() -> tuple[Cut, ...]:
+            limits = {"protected": protected, "least_saved": least_saved}
+            return plan_masks(items, masks, measure=measure, refer_to=refer_to, names=shaped, **limits)
+
         repeats = plan_repeats(items, masks, names, measure=measure, refer_to=refer_to)
-        cuts = await off_loop(len(items), lambda: plan_masks(items, masks, measure=measure, refer_to=refer_to))
+        cuts = await off_loop(len(items), plan)
         if not cuts and not repeats:
             return
         stamp = session.stamp()
