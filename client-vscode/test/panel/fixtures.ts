@@ -120,7 +120,7 @@ const answer: AnswerRow = {
       href: "src/tokenizer.py",
     },
   ],
-  usage: { promptTokens: 9_870, cachedTokens: 4_096, thoughtTokens: 210, outputTokens: 1_204, totalTokens: 11_284 },
+  usage: { promptTokens: 9_870, cachedTokens: 4_096, thoughtTokens: 210, outputTokens: 1_204, totalTokens: 11_284, utilityTokens: 0 },
   durationMs: 9_000,
   finishReason: "STOP",
   attempt: 1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import bisect_left
+from collections import Counter
 from typing import Any, Final
 
 from gemini_companion.engine.compression.truncate import MINIMUM_OUTPUT_CHARACTERS
@@ -42,6 +43,10 @@ class CutOutputs:
     in a private file; old ones are masked.
     """
 
+    def __init__(self) -> None:
+        self._spent: Counter[str] = Counter()
+        """Tokens by session."""
+
     async def shape(
         self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput
     ) -> tuple[dict[str, Any], tuple[Part, ...]]:
@@ -64,7 +69,8 @@ class CutOutputs:
             return {key: whole}, output.media
         where = await self._kept(session, tool, call, output, whole)
         if budget is not None:
-            summary = await condense(session, tool, call, whole, budget=budget, where=where)
+            summary, spent = await condense(session, tool, call, whole, budget=budget, where=where)
+            self._spent[session.session_id] += spent
             if summary is not None and len(summary) <= limit:
                 return {key: summary}, output.media
         text = await _cut(tool, whole, limit, where)
@@ -106,6 +112,10 @@ class CutOutputs:
         if cuts:
             session.emit(OutputsMasked(outputs=len(cuts), tokens_saved=sum(cut.tokens_saved for cut in cuts)))
             session.notify_usage()
+
+    def take_spent(self, session: Session) -> int:
+        """Tokens that models took to condense the session's outputs since this was asked last."""
+        return self._spent.pop(session.session_id, 0)
 
     async def _kept(self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput, whole: str) -> str:
         """Keep the whole; a sentence that says where it is."""

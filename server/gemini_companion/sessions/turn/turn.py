@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -180,7 +180,8 @@ class Turn:
 
     async def _complete(self, answer: Answer) -> ChatResult:
         session = self.session
-        usage = answer.usage or Usage()
+        usage = self._with_utilities(answer.usage or Usage())
+        answer = replace(answer, usage=usage)
         change, drafts = self.entries.model_change(self.asked_model)
         async with session.rules_lock:
             await session.commit(
@@ -204,19 +205,26 @@ class Turn:
         if self.loop is not None:
             await self.loop.take_steers()
         await self._end("stopped", reason=stopped.reason)
-        self._emit_end(self._ended_early(stopped.reason))
-        result = self._result(stopped.text, stopped.reason, Usage())
+        usage = self._with_utilities(Usage())
+        self._emit_end(self._ended_early(stopped.reason, usage))
+        result = self._result(stopped.text, stopped.reason, usage)
         return msgspec.structs.replace(result, stopped=stopped.reason)
 
     def _stop_unsent(self, reason: StopReason) -> ChatResult:
         """End a turn that sent and logged nothing; the result has the prompt."""
         self._restore()
-        self.emit(self._ended_early(reason))
+        self.emit(self._ended_early(reason, Usage()))
         result = self._result("", reason, Usage())
         return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt)
 
-    def _ended_early(self, reason: StopReason) -> TurnCompleted:
-        return TurnCompleted(finish_reason=reason, usage=Usage(), duration_ms=self.session.elapsed_ms(self.started))
+    def _ended_early(self, reason: StopReason, usage: Usage) -> TurnCompleted:
+        return TurnCompleted(finish_reason=reason, usage=usage, duration_ms=self.session.elapsed_ms(self.started))
+
+    def _with_utilities(self, usage: Usage) -> Usage:
+        """With what models took on the way, in a turn that was cut short before this one too; called once a turn."""
+        spent = self.tooling.outputs.take_spent(self.session)
+        total = usage.total_tokens + spent
+        return msgspec.structs.replace(usage, utility_tokens=usage.utility_tokens + spent, total_tokens=total)
 
     def _restore(self) -> None:
         """Bring back the turn that was to be replaced: there is no new answer."""
