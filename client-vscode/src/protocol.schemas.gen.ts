@@ -183,6 +183,7 @@ export const usage = v.object({
   thoughtTokens: integer,
   outputTokens: integer,
   totalTokens: integer,
+  utilityTokens: integer,
 });
 
 export const turnCompleted = v.object({

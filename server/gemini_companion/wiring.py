@@ -101,9 +101,14 @@ def build_ports(env: Mapping[str, str]) -> Ports:
     return Ports(
         files=DiskFiles(workspace, own=own),
         search=RipgrepSearch(workspace),
-        commands=Runner(env, folder=str(data_directory(env) / "commands"), private=own),
+        commands=Runner(env, folder=_spills_of(env), private=own),
         editor=NoEditor(),
     )
+
+
+def _spills_of(env: Mapping[str, str]) -> str:
+    """Where commands put outputs that are too long to be held."""
+    return str(data_directory(env) / "commands")
 
 
 def build_judge(env: Mapping[str, str]) -> DiskJudge:
@@ -249,6 +254,7 @@ class Daemon:
 
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
+        from gemini_companion.adapters.processes.spills import sweep_spills
         from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
         from gemini_companion.sessions.recall.meaning import keep_embedded
 
@@ -261,6 +267,7 @@ class Daemon:
             loop.create_task(keep_house(self._app, services.clock), name="keeping house"),
             loop.create_task(index_for_recall(self._store), name="indexing for recall"),
             loop.create_task(keep_embedded(services), name="embedding for recall"),
+            loop.create_task(asyncio.to_thread(sweep_spills, _spills_of(self._env)), name="sweeping outputs"),
         ]
 
     async def _on_close(self, connection: Connection) -> None:
@@ -275,6 +282,7 @@ class Daemon:
         for task in self._maintenance:
             task.cancel()
         await self._app.close()
+        await self._app.services.ports.commands.close()
 
     def _on_workspace(self) -> None:
         """The folders of a client or its trust have changed."""

@@ -1,8 +1,4 @@
-"""A long run of an agent with large outputs: its script, our application going through it, and Gemini CLI's rules
-beside it.
-
-Both sides are counted by the same counter, and get the same system instruction, declarations and environment.
-"""
+"""A long run of an agent with large outputs: its script, the counter of both sides, our application going through it."""
 
 from __future__ import annotations
 
@@ -14,8 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gemini_companion.adapters.storage.store import open_store
-from gemini_companion.engine.compression.split import SPLIT_FRACTION, find_split_point
-from gemini_companion.engine.history.content import Content, Part, model_text, user_text
+from gemini_companion.engine.history.content import Content, Part, user_text
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.tokens.counters import count_content
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
@@ -23,7 +18,7 @@ from gemini_companion.sessions.models.port import CountedTokens, LocalContext, M
 from gemini_companion.sessions.tools.outputs import CutOutputs
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
-from tests.support.scripted_model import SNAPSHOT, ScriptedModel
+from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import ManualClock, Studio
 
 TOOL: Final = "run_shell_command"
@@ -251,97 +246,3 @@ async def run_ours(folder: Path, turns: Sequence[Turn]) -> tuple[Outcome, int]:
     finally:
         await studio.app.close()
     return model.outcome, model.surroundings
-
-
-# --- Gemini CLI's rules
-
-_CUT: Final = 40_000
-_PROTECTED: Final = 50_000
-_LEAST_SAVED: Final = 30_000
-_PREVIEW_LINES: Final = 10
-_PLACE: Final = "/home/user/.gemini/tmp/project/tool-outputs/session-1/run_shell_command_c.txt"
-_MASKED: Final = "<tool_output_masked>"
-
-
-def run_peer(turns: Sequence[Turn], *, surroundings: int) -> Outcome:
-    """The same by Gemini CLI's rules: outputs cut at 40,000 characters, masked, the history compressed at half of the
-    window.
-    """
-    counter, outcome = Counter(), Outcome()
-    history: list[Content] = []
-    last = number = 0
-    for turn in turns:
-        pending = user_text(turn.prompt)
-        for step in (*turn.rounds, None):
-            if last >= WINDOW // 2:
-                history = _compressed(history, counter, outcome)
-            history = _masked(history)
-            contents = [*history, pending]
-            last = surroundings + counter.contents(contents)
-            outcome.take(last, contents)
-            history = contents
-            if step is None:
-                history.append(model_text("Done."))
-                break
-            number += 1
-            call = {"id": f"c{number}", "name": TOOL, "args": {"content": step.command}}
-            history.append(Content(role="model", parts=({"text": step.said or "Next."}, {"functionCall": call})))
-            pending = Content(role="user", parts=(_response(f"c{number}", _cut(step.output)),))
-    return outcome
-
-
-def _response(call_id: str, output: str) -> Part:
-    return {"functionResponse": {"id": call_id, "name": TOOL, "response": {"output": output}}}
-
-
-def _cut(output: str) -> str:
-    if len(output) <= _CUT:
-        return output
-    head = _CUT // 5
-    tail = _CUT - head
-    left = f"... [{len(output) - _CUT:,} characters omitted] ..."
-    opening = f"Output too large. Showing first {head:,} and last {tail:,} characters. For full output see: {_PLACE}"
-    return f"{opening}\n{output[:head]}\n\n{left}\n\n{output[-tail:]}"
-
-
-def _masked(history: Sequence[Content]) -> list[Content]:
-    """Outputs behind the newest 50,000 tokens of them become previews, where that prunes 30,000 tokens."""
-    protected, prunable, found = 0, 0, dict[int, Part]()
-    for index in range(len(history) - 1, -1, -1):  # what is pending is the newest one
-        for part in history[index].parts:
-            response = part.get("functionResponse")
-            if not response or _MASKED in (output := response["response"]["output"]):
-                continue
-            tokens = len(json.dumps(response["response"], ensure_ascii=False)) // 4
-            protected += tokens
-            if protected > _PROTECTED:
-                prunable += tokens
-                preview = _response(response["id"], _preview(output))
-                if len(_preview(output)) < len(output):
-                    found[index] = preview
-    if prunable < _LEAST_SAVED:
-        return list(history)
-    return [
-        Content(role=content.role, parts=(found[index],)) if index in found else content
-        for index, content in enumerate(history)
-    ]
-
-
-def _preview(output: str) -> str:
-    lines = output.split("\n")
-    if len(lines) > 2 * _PREVIEW_LINES:
-        left = f"... [{len(lines) - 2 * _PREVIEW_LINES} lines omitted] ..."
-        lines = [*lines[:_PREVIEW_LINES], left, *lines[-_PREVIEW_LINES:]]
-    text = "\n".join(lines)
-    return f"{_MASKED}\n{text}\n\nOutput too large. Full output available at: {_PLACE}\n</tool_output_masked>"
-
-
-def _compressed(history: list[Content], counter: Counter, outcome: Outcome) -> list[Content]:
-    """The older part behind a snapshot that was asked for and checked: two requests."""
-    at = find_split_point(history, SPLIT_FRACTION)
-    if not at:
-        return history
-    outcome.compressions += 1
-    for _ in range(2):
-        outcome.take(counter.contents(history[:at]), history[:at])
-    return [user_text(SNAPSHOT), model_text("Got it. Thanks for the additional context!"), *history[at:]]

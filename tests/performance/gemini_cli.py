@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from tests.performance.conversation import DESCRIPTION
 from tests.performance.options import Options
@@ -68,10 +68,10 @@ def installed(options: Options, package: str) -> Path:
     return home
 
 
-class GeminiCliCore:
-    """A process that runs Gemini CLI's published functions and times them."""
+class Driven:
+    """A process in which a script of ours drives Gemini CLI's published code. `more` are its further arguments."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, driver: Path, *more: str) -> None:
         home = installed(options, CORE)
         files = options.scratch / "gemini-cli-files"
         environment = options.environment(
@@ -80,7 +80,7 @@ class GeminiCliCore:
             TMPDIR=str(options.scratch),
         )
         (options.scratch / "gemini-cli-home" / ".gemini").mkdir(parents=True, exist_ok=True)
-        command = [node(), "--max-old-space-size=16000", str(DRIVER), str(home), str(files), json.dumps(DESCRIPTION)]
+        command = [node(), "--max-old-space-size=16000", str(driver), str(home), str(files), *more]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -91,7 +91,7 @@ class GeminiCliCore:
             text=True,
         )
 
-    def __enter__(self) -> GeminiCliCore:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -100,18 +100,8 @@ class GeminiCliCore:
         self._process.kill()
         self._process.communicate()
 
-    def make(self, count: int) -> str:
-        """Have it make the conversation; returns the fingerprint."""
-        return str(self._ask({"make": count})["fingerprint"])
-
-    def time(self, name: str, calls: int = 1) -> tuple[list[float], int]:
-        """Milliseconds of each call of `split`, `estimate`, `compress` or `cold`, and the files that the last one
-        wrote.
-        """
-        told = self._ask({"time": name, "calls": calls})
-        return told["ms"], told["files"]
-
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """What the script answers to a request. Raises `Unavailable`."""
         assert self._process.stdin
         assert self._process.stdout
         try:
@@ -126,3 +116,21 @@ class GeminiCliCore:
         if "error" in told:
             raise Unavailable(f"{CORE} failed: {told['error']}")
         return told
+
+
+class GeminiCliCore(Driven):
+    """A process that runs Gemini CLI's published functions and times them."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options, DRIVER, json.dumps(DESCRIPTION))
+
+    def make(self, count: int) -> str:
+        """Have it make the conversation; returns the fingerprint."""
+        return str(self.ask({"make": count})["fingerprint"])
+
+    def time(self, name: str, calls: int = 1) -> tuple[list[float], int]:
+        """Milliseconds of each call of `split`, `estimate`, `compress` or `cold`, and the files that the last one
+        wrote.
+        """
+        told = self.ask({"time": name, "calls": calls})
+        return told["ms"], told["files"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from gemini_companion.engine.history.content import Content
-from tests.performance.agent_run import WINDOW, Outcome, made_turns, run_ours, run_peer, script_of
+from tests.performance.agent_peer import ModelledPeer, run_peer
+from tests.performance.agent_run import WINDOW, Outcome, made_turns, run_ours, script_of
 
 CALL = Content(role="model", parts=({"functionCall": {"id": "c1", "name": "x", "args": {}}},))
 RESULT = Content(role="user", parts=({"functionResponse": {"id": "c1", "name": "x", "response": {"output": ""}}},))
@@ -20,7 +21,7 @@ async def test_a_run_with_outputs_of_a_megabyte_never_passes_the_window_nor_part
     assert outcome.faults == []
     assert outcome.requests >= 20 + len(script)
     assert 0 < outcome.largest <= WINDOW
-    theirs = run_peer(script, surroundings=surroundings)
+    theirs = run_peer(script, ModelledPeer(), surroundings=surroundings)
     assert theirs.faults == []
     assert theirs.requests >= 20 + len(script)
 

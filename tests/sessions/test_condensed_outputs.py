@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.engine.history.log import ReplyEntry, Usage
+from gemini_companion.sessions.events import TurnCompleted
 from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
 from gemini_companion.sessions.tools.outputs import CutOutputs
 from gemini_companion.tools.tool import ToolContext, ToolOutput
@@ -89,6 +91,19 @@ async def test_what_the_model_does_not_manage_is_cut_as_ever(tmp_path: Path, ans
     text = shown(studio)
     assert text.startswith("[Shortened: ")
     assert len(text) <= 40_000
+
+
+@pytest.mark.parametrize("finish", ["STOP", "MAX_TOKENS"])
+async def test_the_tokens_that_condensing_takes_are_in_the_usage_of_the_turn_once(tmp_path: Path, finish: str) -> None:
+    usage = Usage(prompt_tokens=900, output_tokens=100, total_tokens=1_000)
+    studio = studio_with(tmp_path, ModelChunk(parts=({"text": SUMMARY},), finish_reason=finish, usage=usage))
+    result = await studio.chat("Build it.")
+    assert result.usage.utility_tokens == 1_000
+    assert result.usage.prompt_tokens < result.usage.total_tokens - 1_000 + 1
+    assert studio.heard.of(TurnCompleted)[-1].usage == result.usage
+    last = [entry for entry in (await studio.session()).history.entries if isinstance(entry, ReplyEntry)][-1]
+    assert last.usage == result.usage
+    assert (await studio.chat("Thanks.")).usage.utility_tokens == 0
 
 
 async def test_a_model_that_never_answers_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

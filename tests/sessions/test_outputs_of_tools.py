@@ -12,6 +12,7 @@ from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.log import ToolResultEntry
 from gemini_companion.engine.history.tool_entries import MaskEntry
 from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.sessions.recall.outputs import recall_output
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import OutputsMasked
 from gemini_companion.sessions.tools.outputs import CutOutputs
@@ -55,7 +56,11 @@ def call_ids(session: Session) -> list[str]:
     return [record.call_id for entry in entries if isinstance(entry, ToolResultEntry) for record in entry.calls]
 
 
-async def test_a_long_output_is_cut_and_its_whole_is_in_a_private_file_that_the_text_names(tmp_path: Path) -> None:
+def kept_files(tmp_path: Path) -> list[Path]:
+    return sorted(path for path in (tmp_path / "files").rglob("*") if path.is_file())
+
+
+async def test_a_long_output_is_cut_and_its_whole_is_in_a_private_file_that_no_text_leads_to(tmp_path: Path) -> None:
     studio = studio_with(tmp_path, giving(ToolOutput(output=LOG)))
     await studio.chat("Build it.")
     session = await studio.session()
@@ -65,10 +70,10 @@ async def test_a_long_output_is_cut_and_its_whole_is_in_a_private_file_that_the_
     assert len(text) <= 40_000
     assert text.count("\n") < 1_000
     assert f'recall(tool_call_id="{call_id}"' in text
-    (path,) = [word.rstrip(".]") for word in text[:600].split() if word.startswith(os.sep)]
-    path = path if path.endswith(".txt") else f"{path}.txt"
-    assert Path(path).read_text("utf-8") == LOG
-    assert Path(path).stat().st_mode & 0o777 == 0o600
+    (path,) = kept_files(tmp_path)
+    assert path.name not in text
+    assert path.read_text("utf-8") == LOG
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 async def test_a_short_output_is_left_alone_and_no_file_is_made(tmp_path: Path) -> None:
@@ -160,3 +165,41 @@ async def test_a_file_that_is_read_again_unchanged_is_named_instead(tmp_path: Pa
     assert max(len(second), len(third)) < 500
     assert session.history.epoch == 1
     assert studio.heard.of(OutputsMasked) == []
+
+
+async def test_a_small_window_protects_no_more_than_its_share(tmp_path: Path) -> None:
+    texts = [ToolOutput(output=f"output {number}: " + "several words of it " * 150) for number in range(40)]
+    studio = studio_with(tmp_path, giving(*texts, shape="text"), rounds=40, token_limit_override=40_000)
+    await studio.chat("Build it.")
+    shown = outputs(studio.model.main()[-1])
+    whole = [text for text in shown if text.startswith("output")]
+    assert 4 <= len(whole) <= 16
+    assert shown[-1] in whole
+    assert (await studio.session()).history.compressions == {}
+
+
+async def test_a_session_keeps_no_more_outputs_than_its_quota_and_says_so_of_those_that_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gemini_companion.sessions.tools.outputs.QUOTA_BYTES", 2 * len(LOG) + 100)
+    studio = studio_with(tmp_path, giving(*(ToolOutput(output=f"{number}\n{LOG}") for number in range(4))), rounds=4)
+    await studio.chat("Build it.")
+    session = await studio.session()
+    assert len(kept_files(tmp_path)) == 2
+    first, _, third, fourth = call_ids(session)
+    wholes = [(await recall_output(studio.store, session.session_id, one, 0)).hits[0].text for one in (first, fourth)]
+    assert wholes[0].startswith("[The whole was deleted")
+    assert "compiled part 20000" in wholes[0]
+    assert wholes[1] == f"3\n{LOG}"[: len(wholes[1])]
+    assert (await recall_output(studio.store, session.session_id, third, 0)).hits[0].characters == len(LOG) + 2
+
+
+async def test_a_fork_has_the_whole_outputs_of_its_parent_when_that_is_deleted(tmp_path: Path) -> None:
+    studio = studio_with(tmp_path, giving(ToolOutput(output=LOG)))
+    await studio.chat("Build it.")
+    parent = await studio.session()
+    fork = await studio.app.fork(studio.client, parent.session_id, None)
+    await studio.app.delete(parent.session_id)
+    (call_id,) = call_ids(parent)
+    (hit,) = (await recall_output(studio.store, fork.session_id, call_id, 0)).hits
+    assert hit.characters == len(LOG)

@@ -16,6 +16,7 @@ class SlowCommand:
         self.pid = pid
         self.output = ""
         self.stopped = False
+        self.discarded = False
         self._end: asyncio.Future[CommandEnd] = asyncio.get_running_loop().create_future()
 
     def let_end(self, **fields: Any) -> None:
@@ -37,6 +38,10 @@ class SlowCommand:
     def latest(self, characters: int = 4000) -> str:
         """What the test put there."""
         return self.output[-characters:]
+
+    def discard(self) -> None:
+        """Note it."""
+        self.discarded = True
 
 
 class SlowRunner:
@@ -60,3 +65,6 @@ class SlowRunner:
     def describe_sandbox(self, wish: SandboxWish, roots: Sequence[str]) -> str:
         """In words."""
         return f"Sandbox: {wish.use}, network: {wish.network}."
+
+    async def close(self) -> None:
+        """Nothing is kept."""

@@ -230,6 +230,13 @@ class SessionStore(Protocol):
         """Delete private files by the names given to `save_text`. What cannot be deleted is logged and stays."""
         ...
 
+    async def limit_texts(self, session_id: str, most_bytes: int, *, first: Sequence[str], spared: str) -> int:
+        """Delete private files until so many bytes are left, those named `first` before the oldest, never `spared`.
+
+        Returns how many were deleted; people are told. Raises `StorageFault`.
+        """
+        ...
+
     def text_path(self, session_id: str, name: str) -> str:
         """The absolute path that `save_text` uses for `name` in this session, if no other text has the name."""
         ...

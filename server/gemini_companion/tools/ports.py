@@ -212,6 +212,10 @@ class RunningCommand(Protocol):
         """The last of its output so far."""
         ...
 
+    def discard(self) -> None:
+        """Nobody needs the file with its output any more: it goes, now or when it ends. Raises nothing."""
+        ...
+
 
 class CommandRunner(Protocol):
     """Runs shell lines, each in a process group of its own, with no input."""
@@ -232,6 +236,10 @@ class CommandRunner(Protocol):
 
     def describe_sandbox(self, wish: SandboxWish, roots: Sequence[str]) -> str:
         """What would hold a command back, for people. Raises `ToolRefusal` where one is demanded and there is none."""
+        ...
+
+    async def close(self) -> None:
+        """End what runs, and delete the outputs that nobody took."""
         ...
 
 
@@ -336,8 +344,7 @@ class Ports:
     commands: CommandRunner
     editor: EditorPort
     notes: SessionNotes | None = None
-    """Of the session that a call is made in; `None` outside of one."""
     memory: SessionMemory | None = None
-    """The same."""
+    """Both of the session that a call is made in; `None` outside of one."""
     grounding: Grounding | None = None
     """Of the session's model; `None` where that cannot ask the network."""

@@ -114,3 +114,51 @@ async def test_folders_that_were_open_to_others_are_closed(store: SqliteStore, t
     async with asyncio.timeout(PATIENCE):
         await store.create(meta())
     assert [mode(folder) for folder in folders] == [0o700, 0o700]
+
+
+async def test_a_fork_has_its_parents_files_and_what_happens_to_them_there_does_not_concern_it(
+    store: SqliteStore,
+) -> None:
+    await store.create(meta("parent"))
+    await store.save_text("parent", "a.txt", "one")
+    await store.create(meta("fork", parent="parent"))
+    await store.remove_texts("parent", ["a.txt"])
+    await store.save_text("parent", "a.txt", "another")
+    assert await store.read_text("fork", "a.txt") == "one"
+    assert mode(Path(store.text_path("fork", "a.txt"))) == 0o600
+    await store.delete("parent")
+    assert await store.read_text("fork", "a.txt") == "one"
+
+
+async def test_where_files_cannot_be_linked_a_fork_gets_copies(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    await store.create(meta("parent"))
+    await store.save_text("parent", "a.txt", "one")
+    await store.create(meta("fork", parent="parent"))
+    assert await store.read_text("fork", "a.txt") == "one"
+    assert mode(Path(store.text_path("fork", "a.txt"))) == 0o600
+
+
+async def test_files_beyond_a_limit_go_those_named_first_then_the_oldest_and_never_the_newest(
+    store: SqliteStore,
+) -> None:
+    await store.create(meta("s1"))
+    for number, name in enumerate(("a", "b", "c", "d")):
+        path = await store.save_text("s1", name, name * 100)
+        os.utime(path, (number, number))
+
+    async def left() -> list[str]:
+        return [name for name in "abcd" if await store.read_text("s1", name) is not None]
+
+    assert await store.limit_texts("s1", 400, first=["c"], spared="d") == 0
+    assert await store.limit_texts("s1", 300, first=["c", "missing"], spared="d") == 1
+    assert await left() == ["a", "b", "d"]
+    assert await store.limit_texts("s1", 200, first=[], spared="d") == 1
+    assert await left() == ["b", "d"]
+    assert await store.limit_texts("s1", 10, first=["d"], spared="d") == 1
+    assert await left() == ["d"]

@@ -168,3 +168,34 @@ def test_every_output_over_the_limit_is_cut_where_gemini_cli_cuts_only_those_of_
     for text in texts if limit > 0 else ():
         cut = cut_output(text, shape="text", limit=limit, where=WHERE)
         assert (cut is not None) is (len(text) > limit)
+
+
+def progress(count: int) -> list[str]:
+    return [f"[{number:05d}/{count}] compiling src/part{number % 97}.c" for number in range(count)]
+
+
+def test_an_output_of_lines_that_are_alike_gets_a_quarter_of_the_room_and_shows_those_that_are_not() -> None:
+    lines = progress(20_000)
+    lines[9_000] = "note: the cache was built by another compiler"
+    lines[12_000] = "src/b.c:3: error: expected ';'"
+    text = cut("\n".join(lines))
+
+    assert 5_000 < len(text) <= 10_000
+    assert "most are alike" in text.partition("\n")[0]
+    assert lines[9_000] in text
+    assert lines[12_000] in text
+    assert lines[0] in text
+    assert lines[-1] in text
+    shown = [line for line in text.split("\n")[1:] if "left out" not in line]
+    assert left_out(text) == len(lines) - len(shown)
+
+
+def test_an_output_whose_lines_differ_keeps_all_of_its_room() -> None:
+    lines = [
+        line if number % 5 else f"{'abcdefghij'[number % 7 :]}{'x' * (number % 311)}"
+        for number, line in enumerate(progress(20_000))
+    ]
+    text = cut("\n".join(lines), limit=40_000)
+    assert "most are alike" not in text.partition("\n")[0]
+    assert len(text) > 30_000
+    assert "most are alike" not in cut(numbered(20_000), "search").partition("\n")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import MaskEntry
-from gemini_companion.engine.tool_output.masking import plan_masks, plan_repeats, preview
+from gemini_companion.engine.tool_output.masking import LEAST_SAVED_TOKENS, plan_masks, plan_repeats, preview
 from tests.support.golden import expand, golden_cases
 from tests.support.logs import Book, call, result
 
@@ -19,10 +20,16 @@ def refer_to(item: Item, number: int) -> str:
     return f"recall({item.seq}-{number})"
 
 
-def mask(book: Book, **limits: int) -> MaskEntry | None:
+def mask(book: Book, least_saved: int = LEAST_SAVED_TOKENS, names: Collection[str] = ()) -> MaskEntry | None:
     """Mask what is due."""
+    history = book.history
     cuts = plan_masks(
-        book.history.curated(), book.history.masks, measure=book.history.measure, refer_to=refer_to, **limits
+        history.curated(),
+        history.masks,
+        measure=history.measure,
+        refer_to=refer_to,
+        names=names,
+        least_saved=least_saved,
     )
     return book.add(MaskEntry, cuts=cuts) if cuts else None
 
@@ -194,3 +201,43 @@ def test_the_outputs_that_gemini_cli_masks_are_masked(case: dict[str, Any]) -> N
     entry = mask(book)
     expected = case["expected"]["result"]["maskedCount"]
     assert (len(entry.cuts) if entry else 0) == DIFFERENCES.get(case["id"], expected)
+
+
+def test_outputs_of_finished_turns_are_protected_half_as_long() -> None:
+    def masked(begins_anew: bool) -> int:
+        book = run_of(*("x" * 40_000 for _ in range(8)))  # ten thousand tokens each, five of which fit
+        if begins_anew:
+            book.begin()
+            book.prompt("and now the next thing")
+        entry = mask(book, least_saved=1)
+        return len(entry.cuts) if entry is not None else 0
+
+    assert masked(begins_anew=False) == 4
+    assert masked(begins_anew=True) == 6
+
+
+def call_again(book: Book, number: int, output: Any, *, key: str = "output", **args: Any) -> None:
+    book.reply(call("run", f"again{number}", **args))
+    book.results({"functionResponse": {"name": "run", "id": f"again{number}", "response": {key: output}}})
+
+
+def superseding(*keys: str, same: bool = True) -> list[bool]:
+    """Which outputs are masked where one call was made several times, all of it protected by its age."""
+    book = Book()
+    book.prompt("go")
+    for number, key in enumerate(keys):
+        call_again(book, number, f"{number}" + "x" * 20_000, key=key, line="make" if same else f"make {number}")
+    book.reply("done")
+    entry = mask(book, least_saved=1_000, names={"run"})
+    masked = {cut.seq for cut in entry.cuts} if entry is not None else set[int]()
+    return [item.seq in masked for item in results(book)]
+
+
+def test_what_the_same_call_gave_before_goes_first_however_new_it_is() -> None:
+    assert superseding("output", "output", "output") == [True, True, False]
+    assert superseding("output", "output", same=False) == [False, False]
+
+
+def test_a_call_that_failed_does_not_take_the_place_of_what_it_gave_before() -> None:
+    assert superseding("output", "error") == [False, False]
+    assert superseding("output", "error", "output") == [True, False, False]

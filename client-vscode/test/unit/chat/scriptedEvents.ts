@@ -63,7 +63,14 @@ export class ScriptedEvents {
   }
 }
 
-export const USAGE = { promptTokens: 10, cachedTokens: 0, thoughtTokens: 0, outputTokens: 5, totalTokens: 15 };
+export const USAGE = {
+  promptTokens: 10,
+  cachedTokens: 0,
+  thoughtTokens: 0,
+  outputTokens: 5,
+  totalTokens: 15,
+  utilityTokens: 0,
+};
 
 let entries = 0;
 

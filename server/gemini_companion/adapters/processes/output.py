@@ -6,6 +6,7 @@ import codecs
 import os
 import tempfile
 from collections import deque
+from contextlib import suppress
 from typing import Final
 
 HEAD: Final = 64_000
@@ -67,6 +68,15 @@ class Output:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+    def discard(self) -> None:
+        """Delete the file, and make none any more."""
+        self.spill_note = self.spill_note or "its output was not needed any more"
+        self._first = []
+        if self.spill_path is not None:
+            with suppress(OSError):
+                os.unlink(self.spill_path)
+            self.spill_path = None
 
     def text(self) -> str:
         """Head and tail, and how much is missing between them."""

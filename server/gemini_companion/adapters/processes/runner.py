@@ -17,6 +17,7 @@ from gemini_companion.adapters.processes.leftovers import TOKEN
 from gemini_companion.adapters.processes.output import Output
 from gemini_companion.adapters.processes.running import READ, ReapedCommand
 from gemini_companion.adapters.processes.sandbox import Held, Sandboxes
+from gemini_companion.adapters.processes.spills import SpillFolder
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -27,7 +28,8 @@ class Runner:
     """Runs commands.
 
     `environment` is the daemon's own; commands get little of it. `folder` is where outputs that are too long are put,
-    made with the first of them; `private` are folders and files that no command in a sandbox may see.
+    in a folder of this runner's own that is made with the first command and goes with `close`; `private` are folders
+    and files that no command in a sandbox may see.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class Runner:
     ) -> None:
         self._environment = clean(environment)
         self._find = program_finder(environment)
-        self._folder = folder
+        self._spills = SpillFolder(folder) if folder is not None else None
         self._platform = platform
         home = environment.get("HOME") or os.path.expanduser("~")
         self._sandboxes = Sandboxes(home=home, private=private, environment=self._environment, platform=platform)
@@ -123,8 +125,10 @@ class Runner:
         return self._sandboxes.choose(wish, tuple(roots), is_used=False).description
 
     async def close(self) -> None:
-        """End every command that still runs."""
+        """End every command that still runs, and delete the outputs that nobody took."""
         await asyncio.gather(*(running.stop() for running in tuple(self._running)), return_exceptions=True)
+        if self._spills is not None:
+            await asyncio.to_thread(self._spills.remove)
 
     def _prepare(
         self, line: str, cwd: str, roots: tuple[str, ...], sandbox: SandboxWish
@@ -143,10 +147,4 @@ class Runner:
         raise ToolRefusal("There is neither bash nor sh on this machine, so commands cannot be run.")
 
     def _spill_folder(self) -> str | None:
-        if self._folder is None:
-            return None
-        try:
-            os.makedirs(self._folder, mode=0o700, exist_ok=True)
-        except OSError:
-            return None
-        return self._folder
+        return self._spills.made() if self._spills is not None else None

@@ -94,6 +94,7 @@ class ReapedCommand:
             self._let_end()
             with suppress(asyncio.CancelledError):
                 await asyncio.shield(self._ending)
+            self.discard()  # whoever was to take the output is gone
             raise
 
     async def stop(self) -> CommandEnd:
@@ -104,6 +105,10 @@ class ReapedCommand:
     def latest(self, characters: int = 4000) -> str:
         """The last of its output so far."""
         return self._output.latest(characters)
+
+    def discard(self) -> None:
+        """Nobody needs the file with its output any more."""
+        self._output.discard()
 
     def _let_end(self) -> None:
         if self._process.stdin is not None:

@@ -13,7 +13,9 @@ import msgspec
 from gemini_companion.adapters.storage import recall_index, recall_search
 from gemini_companion.adapters.storage.faults import storage_fault
 from gemini_companion.adapters.storage.private_files import (
+    link_private_files,
     make_private_directory,
+    make_room,
     move_private_file,
     read_private_text,
     remove_file,
@@ -114,6 +116,9 @@ class MemoryStore:
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
         """Make a session."""
         self._sessions[meta.session_id] = (meta, list(entries))
+        if meta.parent is not None:
+            source, directory = (os.path.dirname(self.text_path(one, "x")) for one in (meta.parent, meta.session_id))
+            await asyncio.to_thread(link_private_files, source, directory)
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Add entries."""
@@ -200,6 +205,13 @@ class MemoryStore:
         """Delete private files, if they exist."""
         for name in names:
             await asyncio.to_thread(remove_file, self.text_path(session_id, name))
+
+    async def limit_texts(self, session_id: str, most_bytes: int, *, first: Sequence[str], spared: str) -> int:
+        """Delete private files beyond so many bytes."""
+        directory = os.path.dirname(self.text_path(session_id, "x"))
+        return await asyncio.to_thread(
+            make_room, directory, most_bytes, [safe_name(name) for name in first], safe_name(spared)
+        )
 
     def text_path(self, session_id: str, name: str) -> str:
         """The path that `save_text` uses, if the name is not taken."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import count
 from typing import Final
 
@@ -129,6 +129,53 @@ def move_private_file(source: str, directory: str, name: str) -> str:
     finally:
         os.close(descriptor)
     return shutil.move(source, os.path.join(directory, name))
+
+
+def link_private_files(source: str, directory: str) -> None:
+    """Give a directory the plain files of another one, without their bytes being written again where that can be.
+
+    They are never written in place, so what becomes of them in one directory does not concern the other. Raises
+    `OSError`.
+    """
+    import shutil
+
+    try:
+        with os.scandir(source) as entries:
+            files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
+    except FileNotFoundError:
+        return
+    if files:
+        make_private_directory(directory)
+    for file in files:
+        target = os.path.join(directory, file.name)
+        try:
+            os.link(file.path, target, follow_symlinks=False)
+        except FileNotFoundError:
+            continue  # it was deleted meanwhile
+        except OSError:  # a file system without hard links
+            shutil.copyfile(file.path, target, follow_symlinks=False)
+            os.chmod(target, _FILE_MODE)
+
+
+def make_room(directory: str, most_bytes: int, first: Sequence[str], spared: str) -> int:
+    """Delete files until those that are left have at most so many bytes; returns how many were deleted.
+
+    Those named `first` go first, in their order, then the oldest; `spared` stays. What cannot be deleted is logged and
+    stays. Raises `OSError`.
+    """
+    with os.scandir(directory) as entries:
+        stats = {entry.name: entry.stat(follow_symlinks=False) for entry in entries}
+    total = sum(status.st_size for status in stats.values())
+    by_age = sorted(stats, key=lambda name: (stats[name].st_mtime_ns, name))
+    removed = 0
+    for name in dict.fromkeys((*first, *by_age)):
+        if total <= most_bytes:
+            break
+        if name in stats and name != spared:
+            remove_file(os.path.join(directory, name))
+            total -= stats[name].st_size
+            removed += 1
+    return removed
 
 
 def remove_file(path: str) -> None:

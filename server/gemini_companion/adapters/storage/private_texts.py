@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gemini_companion.adapters.storage import records
 from gemini_companion.adapters.storage.faults import storage_fault
 from gemini_companion.adapters.storage.private_files import (
     close_to_others,
+    link_private_files,
     make_private_directory,
+    make_room,
     move_private_file,
     read_private_text,
     remove_file,
@@ -19,12 +22,17 @@ from gemini_companion.adapters.storage.private_files import (
 )
 from gemini_companion.adapters.storage.worker import Worker
 
+_log = logging.getLogger(__name__)
+
 
 class PrivateTexts:
     """What a store does with private files; part of `SqliteStore`."""
 
     worker: Worker
     _directory: str
+    _notify: Callable[[str], None]
+    _limited: set[str]
+    """Sessions of which it was told that their files are limited."""
 
     async def save_text(self, session_id: str, name: str, text: str) -> str:
         """Write a private file and return its absolute path, unless it is there; a name taken by another text gets a
@@ -63,6 +71,37 @@ class PrivateTexts:
         def work() -> None:
             for name in names:
                 remove_file(self.text_path(session_id, name))
+
+        await self.worker.run_file(work)
+
+    async def limit_texts(self, session_id: str, most_bytes: int, *, first: Sequence[str], spared: str) -> int:
+        """Delete private files beyond so many bytes; people are told of the first time in a session."""
+        directory = self._files_of(session_id)
+
+        def work() -> int:
+            try:
+                return make_room(directory, most_bytes, [safe_name(name) for name in first], safe_name(spared))
+            except OSError as fault:
+                raise storage_fault(fault, directory) from fault
+
+        removed = await self.worker.run_file(work)
+        if removed and session_id not in self._limited:
+            self._limited.add(session_id)
+            self._notify(
+                f"The outputs that a chat keeps whole have reached {most_bytes // 2**20} MB, so the oldest ones are"
+                " deleted from now on. What the chat shows of them stays."
+            )
+        return removed
+
+    async def share_texts(self, session_id: str, parent: str) -> None:
+        """Give a fork its parent's private files. What cannot be given is logged: their texts stay cut."""
+        source, directory = self._files_of(parent), self._files_of(session_id)
+
+        def work() -> None:
+            try:
+                link_private_files(source, directory)
+            except OSError as fault:
+                _log.warning("A fork has not all private files of its parent: %s", fault)
 
         await self.worker.run_file(work)
 

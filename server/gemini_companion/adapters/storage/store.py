@@ -105,6 +105,7 @@ class SqliteStore(PrivateTexts):
         self._held: set[str] = set()
         self._told: set[str] = set()
         """Sessions whose damaged entries were told of."""
+        self._limited: set[str] = set()
         self._lost_events: dict[str, int] = {}
         """By session, the highest number of an event that could not be stored."""
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
@@ -113,7 +114,7 @@ class SqliteStore(PrivateTexts):
         self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
-        """Make a session and hold it. Raises `InvalidInput` if the id is taken."""
+        """Make a session, a fork with its parent's private files, and hold it. Raises `InvalidInput` for a taken id."""
 
         def work(connection: sqlite3.Connection) -> None:
             records.insert_session(connection, meta, entries)
@@ -122,6 +123,8 @@ class SqliteStore(PrivateTexts):
         self.worker.keep_beating()
         await self.worker.run("write", work)
         self._held.add(meta.session_id)
+        if meta.parent is not None:
+            await self.share_texts(meta.session_id, meta.parent)
         self.recall.index_later(entries)
 
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:

@@ -57,6 +57,8 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     thought_tokens: int = 0
     output_tokens: int = 0
     total_tokens: int = 0
+    utility_tokens: int = 0
+    """Of requests that were made on the way to it, such as for condensing an output; `total_tokens` has them in it."""
 
 
 def sum_of(usages: Sequence[Usage]) -> Usage:

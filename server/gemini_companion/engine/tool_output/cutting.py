@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -23,6 +24,18 @@ REPORT_SHARE: Final = 0.15
 REPORT_CHARACTERS: Final = 300
 """Characters that are left of such a line."""
 
+ALIKE_SHARE: Final = 0.9
+"""Share of a command's lines that differ in their numbers alone from which on showing more of them says little more."""
+
+ALIKE_ROOM: Final = 0.25
+"""Share of the limit that such an output gets."""
+
+_ALIKE_LEAST: Final = 20
+"""Lines that are the same but for their numbers count as alike where there are so many of them."""
+
+_ODD_MOST: Final = 2
+"""Of such an output, a line of which there are no more than these is shown like a report."""
+
 _LIST_HEAD_SHARE: Final = 0.8
 """The same as `HEAD_SHARE` for files, listings and matches, which are read from their beginning."""
 
@@ -33,6 +46,7 @@ _ERROR: Final = re.compile(
     r"(?:error|exception)s?\b|\b(?:fail(?:ed|ures?|ing)?|fatal|panic(?:ked)?|traceback|critical|denied|killed)\b|^E  ",
     re.IGNORECASE,
 )
+_NUMBER: Final = re.compile(r"[0-9]+")
 _WARNING: Final = re.compile(r"\b(?:warn(?:ings?)?|deprecated|deprecation\w{0,20})\b", re.IGNORECASE)
 
 
@@ -62,7 +76,10 @@ def cut_output(whole: str, *, shape: OutputShape, limit: int, where: str) -> str
         return None
     if len(lines) == 1 and len(whole) > limit:  # one line is no better than plain text
         return _if_shorter(head_and_tail(whole, where=where, limit=limit), limit)
-    return _Cutting(lines, limit, most_lines, shape, where).text()
+    odd = _odd_ones(whole) if shape == "command" and len(whole) > limit else None
+    if odd is not None:
+        limit, most_lines = max(int(limit * ALIKE_ROOM), MINIMUM_OUTPUT_CHARACTERS), int(most_lines * ALIKE_ROOM)
+    return _Cutting(lines, limit, most_lines, shape, where, odd).text()
 
 
 def _if_shorter(text: str, limit: int) -> str:
@@ -72,9 +89,18 @@ def _if_shorter(text: str, limit: int) -> str:
 class _Cutting:
     """One output that is being cut by lines."""
 
-    def __init__(self, lines: Sequence[str], limit: int, most_lines: int, shape: OutputShape, where: str) -> None:
+    def __init__(
+        self,
+        lines: Sequence[str],
+        limit: int,
+        most_lines: int,
+        shape: OutputShape,
+        where: str,
+        odd: frozenset[int] | None = None,
+    ) -> None:
         self._lines = lines
         self._shape = shape
+        self._odd = odd
         self._where = where if len(where) <= limit // 2 else where[: limit // 2]
         self._gap = len(_gap(len(lines))) + 1
         opening = max(len(self._opening(len(lines), total)) for total in (len(lines), len(lines) + 1))
@@ -93,6 +119,7 @@ class _Cutting:
 
     def _opening(self, kept: int, total: int) -> str:
         left = f"{kept:,} of {total:,} lines are shown" if kept < total else "long lines are cut"
+        left += ", most are alike" if self._odd is not None else ""
         return f"[Shortened: {left}. {self._where}]\n"
 
     def _ends(self, share: float) -> _Shown:
@@ -117,12 +144,12 @@ class _Cutting:
 
     def _with_reports(self, shown: _Shown) -> _Shown:
         """The same, a little shorter, with lines that report something, errors first, as far as there is room."""
-        ranks = {number: _rank(self._lines[number]) for number in range(shown.head, shown.tail)}
+        ranks = {number: self._rank(number) for number in range(shown.head, shown.tail)}
         if not any(ranks.values()):
             return shown
         shorter = self._ends(1 - REPORT_SHARE)
-        ranks |= {number: _rank(self._lines[number]) for number in range(shorter.head, shown.head)}
-        ranks |= {number: _rank(self._lines[number]) for number in range(shown.tail, shorter.tail)}
+        ranks |= {number: self._rank(number) for number in range(shorter.head, shown.head)}
+        ranks |= {number: self._rank(number) for number in range(shown.tail, shorter.tail)}
         room, most = int(self._characters * REPORT_SHARE), int(self._most_lines * REPORT_SHARE)
         taken: list[int] = []
         for _, number in sorted((rank, number) for number, rank in ranks.items() if rank):
@@ -132,6 +159,11 @@ class _Cutting:
             room, most = room - cost, most - 2
             taken.append(number)
         return shorter._replace(reports=tuple(sorted(taken)))
+
+    def _rank(self, number: int) -> int:
+        """The same as `_rank`, and 3 for a line like no other."""
+        line = self._lines[number]
+        return _rank(line) or (3 if self._odd is not None and number in self._odd and line.strip() else 0)
 
     def _pieces(self, shown: _Shown, kept: Sequence[int]) -> Iterator[str]:
         reports, expected = frozenset(shown.reports), 0
@@ -167,3 +199,13 @@ def _rank(line: str) -> int:
     """1 for a line that reports an error, 2 for a warning, 0 for any other."""
     beginning = line[:LINE_CHARACTERS]
     return 1 if _ERROR.search(beginning) else 2 if _WARNING.search(beginning) else 0
+
+
+def _odd_ones(whole: str) -> frozenset[int] | None:
+    """Numbers of the lines that are like no other, where nearly all others are alike but for their numbers."""
+    forms = _NUMBER.sub("#", whole).split("\n")
+    counts = Counter(forms)
+    alike = sum(count for count in counts.values() if count >= _ALIKE_LEAST)
+    if alike < ALIKE_SHARE * len(forms):
+        return None
+    return frozenset(number for number, form in enumerate(forms) if counts[form] <= _ODD_MOST)

@@ -12,12 +12,19 @@ from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, MeasureContent, Shape
 from gemini_companion.engine.history.masks import Masks, Place
-from gemini_companion.engine.history.part import media_of, response_of, response_text
+from gemini_companion.engine.history.part import call_of, media_of, response_of, response_text
 from gemini_companion.engine.history.tool_entries import Repeat
+from gemini_companion.engine.tokens.json_text import json_text
 from gemini_companion.engine.tool_output.cutting import capped
 
 PROTECTED_TOKENS: Final = 50_000
 """Tokens of outputs, counted from the newest, that are never masked (Gemini CLI's number)."""
+
+FINISHED_SHARE: Final = 0.5
+"""Share of these for outputs of earlier turns: the answers to those stand in the view and say what came of them."""
+
+PROTECTED_SHARE: Final = 1 / 8
+"""Share of a model's window that the protected outputs have at most, so that a small one does not fill with them."""
 
 LEAST_SAVED_TOKENS: Final = 30_000
 """Masking breaks the provider's cache of what was sent, so it is done when it saves this much (Gemini CLI's number)."""
@@ -52,16 +59,19 @@ def plan_masks(
     *,
     measure: MeasureContent,
     refer_to: ReferTo,
+    names: Collection[str] = (),
     protected: int = PROTECTED_TOKENS,
     least_saved: int = LEAST_SAVED_TOKENS,
 ) -> tuple[Cut, ...]:
     """The parts of a curated view to mask, oldest first; none while that would save less than `least_saved` tokens.
 
     Function responses with their media, and media that a person attached, count from the newest; the one that does not
-    fit into `protected` tokens and all older ones are candidates. What the model has not answered yet is none. A result
-    that a newer one is shown as repeating stays as long as that one does.
+    fit into `protected` tokens and all older ones are candidates, in turns before the newest from `FINISHED_SHARE` of
+    that on. So is, wherever it stands, a result of the tools `names` whose very call was made again later: the newer
+    one says how it is now. What the model has not answered yet is none. A result that a newer one is shown as repeating
+    stays as long as that one does.
     """
-    candidates = _candidates(items, masks, measure, protected)
+    candidates = _candidates(items, masks, measure, protected, superseded(items, names))
     old = {(one.item.seq, one.number) for one in candidates}
     needed = {
         (repeat.of_seq, repeat.of_part)
@@ -108,16 +118,22 @@ def plan_repeats(
     return tuple(repeat for repeat in repeats if repeat.tokens_saved > 0)
 
 
-def _candidates(items: Sequence[Item], masks: Masks, measure: MeasureContent, protected: int) -> list[_Candidate]:
-    """Newest first."""
+def _candidates(
+    items: Sequence[Item], masks: Masks, measure: MeasureContent, protected: int, old: Collection[Place]
+) -> list[_Candidate]:
+    """Newest first; `old` are places that are candidates however new they are."""
     unsent = {item.seq for item in newest_results(items)}
+    turn_id = next((item.turn_id for item in reversed(items) if item.turn_id), "")
+    old_items = {seq for seq, _ in old}
     found: list[_Candidate] = []
     spent = 0
     for item in reversed(items):
         if item.compression_id is not None or item.kind in REPLACEMENT_KINDS or item.kind in ("ide", "filled"):
             continue
-        if item.shape is Shape.RESULTS and spent + item.measure.tool_tokens <= protected:
-            spent += item.measure.tool_tokens
+        room = protected if item.turn_id == turn_id else int(protected * FINISHED_SHARE)
+        tool_tokens = item.measure.tool_tokens
+        if item.shape is Shape.RESULTS and spent + tool_tokens <= room and item.seq not in old_items:
+            spent += tool_tokens
             continue
         for index in range(len(item.content.parts) - 1, -1, -1):
             part, number = item.content.parts[index], item.part_number(index)
@@ -126,13 +142,35 @@ def _candidates(items: Sequence[Item], masks: Masks, measure: MeasureContent, pr
                 continue
             tokens = measure(Content(role=item.content.role, parts=(part,))).tokens
             spent += tokens
-            if spent <= protected or item.seq in unsent or (item.seq, number) in masks.outputs:
+            is_kept = spent <= room and (item.seq, number) not in old
+            if is_kept or item.seq in unsent or (item.seq, number) in masks.outputs:
                 continue
             name = response.get("name") if response is not None else None
             if name in EXEMPT or (name == RECALL and spent <= 2 * protected):
                 continue
             found.append(_Candidate(item, number, tokens))
     return found
+
+
+def superseded(items: Sequence[Item], names: Collection[str]) -> frozenset[Place]:
+    """The outputs of the tools `names` behind which the same call, with the same arguments, has a newer output."""
+    if not names:
+        return frozenset()
+    made: dict[str, tuple[str, str]] = {}
+    newest: dict[tuple[str, str], Place] = {}
+    older: set[Place] = set()
+    for item in items:
+        for index, part in enumerate(item.content.parts):
+            call, response = call_of(part), response_of(part)
+            if call is not None and call.get("id") and call.get("name") in names:
+                made[str(call["id"])] = str(call["name"]), json_text(call.get("args") or {})
+            elif response is not None and (key := made.pop(str(response.get("id")), None)) is not None:
+                if response_text(response) is None:
+                    continue  # it failed, or was declined: what is known is the older one
+                if key in newest:
+                    older.add(newest[key])
+                newest[key] = item.seq, item.part_number(index)
+    return frozenset(older)
 
 
 def _cut(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Entry, ToolResultEntry
 from gemini_companion.engine.history.part import response_of
+from gemini_companion.engine.history.tool_entries import CallRecord
 
 
 class FoundCall(NamedTuple):
@@ -48,11 +49,21 @@ def find_call(entries: Iterable[Entry], call_id: str) -> FoundCall | None:
 
 def reference_to(entry: Entry | None, entry_id: str, number: int) -> str:
     """How a model asks for a part of an entry: `recall(tool_call_id="…")`, or by the entry where there is no call."""
-    if isinstance(entry, ToolResultEntry) and response_of(entry.content.parts[number]) is not None:
-        before = sum(response_of(part) is not None for part in entry.content.parts[:number])
-        if before < len(entry.calls):
-            return f'recall(tool_call_id="{entry.calls[before].call_id}")'
-    return f'recall(entry_id="{entry_id}")'
+    record = _record_of(entry, number)
+    return f'recall(entry_id="{entry_id}")' if record is None else f'recall(tool_call_id="{record.call_id}")'
+
+
+def whole_file_of(entry: Entry | None, number: int) -> str | None:
+    """The name of the private file with the whole of a part, if there is one; `None` where no call has put it out."""
+    record = _record_of(entry, number)
+    return None if record is None else whole_file_name(record.name, record.call_id)
+
+
+def _record_of(entry: Entry | None, number: int) -> CallRecord | None:
+    if not isinstance(entry, ToolResultEntry) or response_of(entry.content.parts[number]) is None:
+        return None
+    before = sum(response_of(part) is not None for part in entry.content.parts[:number])
+    return entry.calls[before] if before < len(entry.calls) else None
 
 
 def whole_file_name(tool: str, call_id: str) -> str:

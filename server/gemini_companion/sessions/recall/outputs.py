@@ -10,6 +10,11 @@ from gemini_companion.engine.tool_output.places import FoundCall, find_call, who
 from gemini_companion.sessions.ports import SessionStore
 from gemini_companion.sessions.recalled import RecallHit, RecallResult
 
+_GONE: Final = (
+    "[The whole was deleted: the outputs that a chat keeps have a limit. This is what is left of it; if you need more,"
+    " run it again.]"
+)
+
 MOST_CHARACTERS: Final = 100_000
 """Characters of one result; the rest begins at an offset."""
 
@@ -38,9 +43,13 @@ async def recall_output(store: SessionStore, session_id: str, tool_call_id: str,
 
 
 async def whole_output(store: SessionStore, session_id: str, found: FoundCall) -> str:
-    """All that a call put out, as far as it was kept."""
+    """All that a call put out, as far as it was kept; where the file is gone, what the log has, and that it is so."""
     kept = await store.read_text(session_id, whole_file_name(found.name, found.call_id))
-    return kept if kept is not None else said_by(response_of(found.part) or {})
+    if kept is not None:
+        return kept
+    said = said_by(response_of(found.part) or {})
+    was_shortened = f'recall(tool_call_id="{found.call_id}"' in said  # nothing else knows this id when it is put out
+    return f"{_GONE}\n{said}" if was_shortened else said
 
 
 def said_by(response: dict[str, Any]) -> str:

@@ -105,6 +105,9 @@ class Commands:
         commands = self._kept.pop(session_id, {}).values()
         await asyncio.gather(*(kept.running.stop() for kept in commands), return_exceptions=True)
         await asyncio.gather(*(kept.waiting for kept in commands if kept.waiting), return_exceptions=True)
+        for kept in commands:
+            if kept.is_background:  # the call of another one takes its output
+                kept.running.discard()
 
     async def close(self) -> None:
         """The daemon ends: so do all commands."""
@@ -124,7 +127,7 @@ class Commands:
         commands = self._kept.get(session_id, {})
         ended = [call_id for call_id, kept in commands.items() if kept.is_background and kept.state != "running"]
         for call_id in ended[:-MOST_ENDED]:
-            del commands[call_id]
+            commands.pop(call_id).running.discard()
 
     def _tell(self, session_id: str) -> None:
         session = self._session_of(session_id)

@@ -50,8 +50,10 @@ def is_above(session: Session, whole: str, budget: int) -> bool:
 
 async def condense(
     session: Session, tool: Tool[Any], call: ToolCall, whole: str, *, budget: int, where: str
-) -> str | None:
-    """The output as the model condenses it; `None` where it cannot, in time or within the budget."""
+) -> tuple[str | None, int]:
+    """The output as the model condenses it; `None` where it cannot, in time or within the budget. And the tokens that
+    this took, as the provider counts them.
+    """
     services, choice = session.services, session.choice()
     settings = services.settings()
     model = services.models.compressor(settings, choice)
@@ -78,11 +80,12 @@ async def condense(
             chunk = await choice.provider.generate(request)
     except (ModelFault, TimeoutError) as error:
         logger.info("An output of %s is cut, not condensed: %s", tool.name, type(error).__name__)
-        return None
+        return None, 0
+    spent = max(0, chunk.usage.total_tokens or chunk.usage.prompt_tokens) if chunk.usage is not None else 0
     if chunk.block_reason or chunk.finish_reason not in (None, "STOP"):  # it broke off
-        return None
+        return None, spent
     answer = visible_text_of(chunk.parts)
-    return condensed(answer, whole=whole, where=where, budget=budget, count_text=session.ledger.count_text)
+    return condensed(answer, whole=whole, where=where, budget=budget, count_text=session.ledger.count_text), spent
 
 
 def _last_request(session: Session) -> str:

@@ -5,17 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import bisect_left
+from collections import Counter
 from typing import Any, Final
 
 from gemini_companion.engine.compression.truncate import MINIMUM_OUTPUT_CHARACTERS
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.tool_entries import MaskEntry
 from gemini_companion.engine.tool_output.cutting import cut_output
-from gemini_companion.engine.tool_output.masking import RECALL, plan_masks, plan_repeats
-from gemini_companion.engine.tool_output.places import reference_to, whole_file_name
+from gemini_companion.engine.tool_output.masking import (
+    LEAST_SAVED_TOKENS,
+    PROTECTED_SHARE,
+    PROTECTED_TOKENS,
+    RECALL,
+    plan_masks,
+    plan_repeats,
+)
+from gemini_companion.engine.tool_output.places import reference_to, whole_file_name, whole_file_of
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tool_events import OutputsMasked
@@ -23,6 +32,9 @@ from gemini_companion.sessions.tools.condensing import budget_of, condense, is_a
 from gemini_companion.tools.tool import Tool, ToolCall, ToolOutput
 
 logger = logging.getLogger(__name__)
+
+QUOTA_BYTES: Final = 512 * 2**20
+"""Bytes of the whole outputs that a session keeps in private files."""
 
 _NO_LIMIT: Final = 1 << 40
 _IN_THREAD: Final = 200_000
@@ -33,6 +45,10 @@ class CutOutputs:
     """The port `Outputs`: long outputs are cut, or condensed by a model where the settings say so, their whole kept
     in a private file; old ones are masked.
     """
+
+    def __init__(self) -> None:
+        self._spent: Counter[str] = Counter()
+        """Tokens by session."""
 
     async def shape(
         self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput
@@ -47,7 +63,7 @@ class CutOutputs:
         limit = limit_of(session)
         if output.is_whole_file is None and len(whole) <= MINIMUM_OUTPUT_CHARACTERS:
             return {key: whole}, output.media
-        text = await _cut(tool, whole, limit, _where(call, None))
+        text = await _cut(tool, whole, limit, _where(call))
         budget = budget_of(session, tool)
         is_long = text is not None or output.is_whole_file is not None
         if budget is not None and not is_long and not is_above(session, whole, budget):
@@ -56,7 +72,8 @@ class CutOutputs:
             return {key: whole}, output.media
         where = await self._kept(session, tool, call, output, whole)
         if budget is not None:
-            summary = await condense(session, tool, call, whole, budget=budget, where=where)
+            summary, spent = await condense(session, tool, call, whole, budget=budget, where=where)
+            self._spent[session.session_id] += spent
             if summary is not None and len(summary) <= limit:
                 return {key: summary}, output.media
         text = await _cut(tool, whole, limit, where)
@@ -75,10 +92,18 @@ class CutOutputs:
         def refer_to(item: Item, number: int) -> str:
             return reference_to(_entry_of(history.entries, item.seq), item.entry_id, number)
 
+        shaped = {tool.name for tool in session.services.tools if tool.shape != "text"}
         names = {tool.name for tool in session.services.tools if tool.shape in ("file", "listing", "search")}
         measure, masks = session.ledger.measure, history.masks
+        share = PROTECTED_SHARE * session.limit(session.choice()) / PROTECTED_TOKENS
+        protected, least_saved = (int(tokens * min(1.0, share)) for tokens in (PROTECTED_TOKENS, LEAST_SAVED_TOKENS))
+
+        def plan() -> tuple[Cut, ...]:
+            limits = {"protected": protected, "least_saved": least_saved}
+            return plan_masks(items, masks, measure=measure, refer_to=refer_to, names=shaped, **limits)
+
         repeats = plan_repeats(items, masks, names, measure=measure, refer_to=refer_to)
-        cuts = await off_loop(len(items), lambda: plan_masks(items, masks, measure=measure, refer_to=refer_to))
+        cuts = await off_loop(len(items), plan)
         if not cuts and not repeats:
             return
         stamp = session.stamp()
@@ -91,18 +116,26 @@ class CutOutputs:
             session.emit(OutputsMasked(outputs=len(cuts), tokens_saved=sum(cut.tokens_saved for cut in cuts)))
             session.notify_usage()
 
+    def take_spent(self, session: Session) -> int:
+        """Tokens that models took to condense the session's outputs since this was asked last."""
+        return self._spent.pop(session.session_id, 0)
+
     async def _kept(self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput, whole: str) -> str:
-        """Keep the whole; a sentence that says where it is."""
+        """Keep the whole, in place of older ones where there is no room; a sentence that says how it is read."""
         store, name = session.services.store, whole_file_name(call.name, call.call_id)
         try:
             if output.is_whole_file is not None:
-                path = await store.keep_file(session.session_id, name, output.is_whole_file)
+                await store.keep_file(session.session_id, name, output.is_whole_file)
             else:
-                path = await store.save_text(session.session_id, name, whole)
+                await store.save_text(session.session_id, name, whole)
         except CompanionError as fault:
             logger.warning("The whole output of %s could not be kept: %s", tool.name, fault.message)
             return "The whole could not be kept: the rest is lost, so run it again with less output if you need more."
-        return _where(call, path)
+        try:
+            await store.limit_texts(session.session_id, QUOTA_BYTES, first=_masked_files(session), spared=name)
+        except CompanionError as fault:
+            logger.warning("The outputs of a session are not limited: %s", fault.message)
+        return _where(call)
 
 
 def limit_of(session: Session) -> int:
@@ -119,10 +152,16 @@ async def _cut(tool: Tool[Any], whole: str, limit: int, where: str) -> str | Non
     return await asyncio.to_thread(cut_output, whole, shape=tool.shape, limit=limit, where=where)
 
 
-def _where(call: ToolCall, path: str | None) -> str:
-    reference = f'recall(tool_call_id="{call.call_id}", offset=…)'
-    kept = f" It is kept in {path}." if path else ""
-    return f"The whole can be read on with {reference}, or searched with query=….{kept}"
+def _where(call: ToolCall) -> str:
+    return f'The whole can be read on with recall(tool_call_id="{call.call_id}", offset=…), or searched with query=….'
+
+
+def _masked_files(session: Session) -> list[str]:
+    """Names of the private files of which the view shows a preview, oldest first; some of them may not be there."""
+    entries = session.history.entries
+    places = sorted(session.history.masks.outputs)
+    names = (whole_file_of(_entry_of(entries, seq), number) for seq, number in places)
+    return [name for name in names if name is not None]
 
 
 def _entry_of(entries: list[Entry], seq: int) -> Entry | None:

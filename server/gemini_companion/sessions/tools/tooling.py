@@ -43,6 +43,10 @@ class Outputs(Protocol):
         """Shorten old outputs in the view if that saves enough; called where no call is open."""
         ...
 
+    def take_spent(self, session: Session) -> int:
+        """Tokens that models took for the session's outputs since this was asked last."""
+        ...
+
 
 class CautiousConsent:
     """Lets tools look and take notes, and nothing else."""
@@ -91,6 +95,10 @@ class WholeOutputs:
 
     async def mask_if_due(self, session: Session) -> None:
         """Nothing is masked."""
+
+    def take_spent(self, session: Session) -> int:
+        """None."""
+        return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError, InternalFault
 from gemini_companion.engine.history.content import Part, visible_text_of
-from gemini_companion.engine.history.log import TurnOutcome, Usage
+from gemini_companion.engine.history.log import TurnOutcome, Usage, sum_of
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.constraints.taking import PromptRules
@@ -195,7 +195,8 @@ class Turn:
 
     async def _complete(self, answer: Answer) -> ChatResult:
         session = self.session
-        usage = answer.usage or Usage()
+        usage = sum_of((answer.usage or Usage(), self._spent()))
+        answer = replace(answer, usage=usage)
         change, drafts = self.entries.model_change(self._new_model)
         async with session.rules_lock:
             await session.commit(
@@ -217,8 +218,9 @@ class Turn:
         if self.loop is not None:
             await self.loop.take_steers()
         await self._end("stopped", reason=stopped.reason)
-        usage = self.loop.usage if self.loop is not None else Usage()
-        self._emit_end(self._completed(stopped.reason, usage))
+        spent = self._spent()
+        usage = sum_of((self.loop.usage if self.loop is not None else Usage(), spent))
+        self._emit_end(self._completed(stopped.reason, usage, spent))
         result = self._result(stopped.text, stopped.reason, usage)
         return msgspec.structs.replace(result, stopped=stopped.reason)
 
@@ -232,13 +234,19 @@ class Turn:
         result = self._result("", reason, Usage())
         return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt)
 
-    def _completed(self, reason: str, usage: Usage) -> TurnCompleted:
+    def _completed(self, reason: str, usage: Usage, unwritten: Usage | None = None) -> TurnCompleted:
+        """`unwritten` is what no entry of the turn has in it."""
         return TurnCompleted(
             finish_reason=reason,
             usage=usage,
             duration_ms=self.session.elapsed_ms(self.started),
-            turn_usage=self.entries.usage(),
+            turn_usage=sum_of((self.entries.usage(), unwritten or Usage())),
         )
+
+    def _spent(self) -> Usage:
+        """What models took on the way, in a turn that was cut short before this one too; called once a turn."""
+        spent = self.tooling.outputs.take_spent(self.session)
+        return Usage(utility_tokens=spent, total_tokens=spent)
 
     def _restore(self) -> None:
         """Bring back the turn that was to be replaced: there is no new answer."""
