@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gemini_companion.engine.changes.merging import MAX_MERGED, taken_back
+from gemini_companion.engine.changes.merging import is_too_large, taken_back
 from gemini_companion.engine.history.change_record import Step
 from gemini_companion.engine.history.tool_entries import FileVersion
 
@@ -163,10 +163,10 @@ def _before(one: _Joined, now: State, versions: Mapping[str, bytes]) -> State:
     before = _bytes(one.path, one.before, versions)
     if _is(now, one.after):
         return State(before, mode)
-    result = taken_back(before, _bytes(one.path, one.after, versions), now.data)
+    after = _bytes(one.path, one.after, versions)
+    result = taken_back(before, after, now.data)
     if result is None:
-        large = max(len(before), one.after.size, len(now.data)) > MAX_MERGED
-        raise _Clash(one.path, TOO_LARGE if large else EDITED)
+        raise _Clash(one.path, TOO_LARGE if is_too_large(before, after, now.data) else EDITED)
     return State(result, mode)
 
 

@@ -105,7 +105,7 @@ class TodosEntry(LogEntry, tag="todos", frozen=True, kw_only=True):
     todos: tuple[Todo, ...]
 
 
-MAX_VERSION: Final = 10 * 2**20
+MAX_VERSION: Final = 16 * 2**20
 """Bytes of a file beyond which its versions are not kept."""
 
 
