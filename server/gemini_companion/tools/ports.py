@@ -24,8 +24,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """The workspace folder that it is in; `None` outside."""
     shown: str
     """For people and models: relative to the workspace folder where there is one."""
-    kind: Literal["file", "folder", "missing", "other"]
-    """`other`: a device, a pipe, a socket."""
+    kind: Literal["file", "folder", "missing", "other", "link"]
+    """`other`: a device, a pipe, a socket. `link`: only where the last name was not followed."""
     withheld: str = ""
     """Why it is not shown by itself: ignored, or a secret; empty if it is."""
     is_secret: bool = False
@@ -71,6 +71,12 @@ class FileSystem(Protocol):
         """Where a path leads to; relative ones begin at the first folder. Never raises for what is outside."""
         ...
 
+    async def spot(self, path: str, roots: Sequence[str]) -> Place:
+        """The place of a name itself: what leads there is followed, a link of that name is not. For what is put back,
+        not for what is shown: whether it is withheld is not said.
+        """
+        ...
+
     async def read(self, place: Place, *, limit: int) -> FileBytes:
         """At most `limit` bytes of a regular file inside a root."""
         ...
@@ -93,6 +99,30 @@ class FileSystem(Protocol):
 
     async def rename(self, place: Place, to: Place, *, expected: str) -> None:
         """Rename a file that still has this digest; there must be nothing at `to`."""
+        ...
+
+    async def read_link(self, place: Place) -> str:
+        """The target of a symbolic link, as it is written in it."""
+        ...
+
+    async def make_link(self, place: Place, target: str) -> None:
+        """Make a symbolic link, and its folders, where there is nothing."""
+        ...
+
+    async def delete_link(self, place: Place, *, target: str) -> None:
+        """Delete a symbolic link that still has this target."""
+        ...
+
+    async def make_folder(self, place: Place, *, mode: int) -> None:
+        """Make a folder, and those that it is in, where there is nothing; or give one that is there these bits."""
+        ...
+
+    async def delete_folder(self, place: Place) -> bool:
+        """Delete a folder if it is empty; whether it was."""
+        ...
+
+    async def mode_of_folder(self, place: Place) -> int:
+        """The permission bits of a folder."""
         ...
 
 
@@ -298,33 +328,13 @@ class EditorPort(Protocol):
         """Give an open document a new text, as one step of its undo; false if the editor refused or cannot."""
         ...
 
+    async def save(self, path: str) -> bool:
+        """Have it write an open document to the disk; false if it cannot, or did not."""
+        ...
+
     async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
         """Ask the person; `None` if there is no answer."""
         ...
-
-
-class NoEditor:
-    """An `EditorPort` of nobody: nothing is open, nobody answers."""
-
-    def buffer(self, path: str) -> Buffer | None:
-        """Nothing is open."""
-        return None
-
-    def unsaved(self) -> Sequence[Buffer]:
-        """Nothing is open."""
-        return ()
-
-    async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
-        """It cannot say."""
-        return None
-
-    async def apply_edit(self, path: str, text: str, label: str) -> bool:
-        """It cannot."""
-        return False
-
-    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
-        """Nobody answers."""
-        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

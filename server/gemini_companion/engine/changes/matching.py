@@ -76,9 +76,7 @@ def _matches(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[tuple[int, 
         yield from found
 
 
-def _trimmed(
-    region: _Region, old: Sequence[bytes], new: Sequence[bytes]
-) -> tuple[_Region, list[tuple[int, int, int]]]:
+def _trimmed(region: _Region, old: Sequence[bytes], new: Sequence[bytes]) -> tuple[_Region, list[tuple[int, int, int]]]:
     """The region without the lines that it begins and ends with in both texts, and these."""
     a, b, c, d = region
     while a < b and c < d and old[a] == new[c]:

@@ -46,6 +46,11 @@ def _taken_back(before: bytes, after: bytes, now: bytes) -> bytes | None:
     return _merged(lines_of(after), lines_of(before), lines_of(now))
 
 
+def has_places(before: bytes, after: bytes) -> bool:
+    """Whether places of a change can be taken back one by one: both are texts, written down alike."""
+    return _as_utf8(before, after) is not None
+
+
 def without_hunks(before: bytes, after: bytes, now: bytes, hunks: Collection[int]) -> bytes | None:
     """`now` without some places of the change (numbers from 0, in the order of `difference`); `None` as above.
 
