@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gemini_companion.tools.ports import AskOption, Buffer, FileDiagnostics, PersonsAnswer
+from gemini_companion.tools.ports import Buffer, FileDiagnostics, PersonsAnswer
 
 
 class NoEditor:
@@ -30,6 +30,6 @@ class NoEditor:
         """It cannot."""
         return False
 
-    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
+    async def ask(self, question: str, options: Sequence[str], *, allows_text: bool) -> PersonsAnswer | None:
         """Nobody answers."""
         return None

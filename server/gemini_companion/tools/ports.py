@@ -1,4 +1,4 @@
-"""What tools need from outside. Adapters provide it, `wiring` introduces them.
+"""What tools need from outside, provided by adapters.
 
 Every method raises `ToolRefusal` for what cannot be done, with a sentence for the model.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -72,9 +72,7 @@ class FileSystem(Protocol):
         ...
 
     async def spot(self, path: str, roots: Sequence[str]) -> Place:
-        """The place of a name itself: what leads there is followed, a link of that name is not. For what is put back,
-        not for what is shown: whether it is withheld is not said.
-        """
+        """The place of a name itself, a link not followed, to be put back: whether it is withheld is not said."""
         ...
 
     async def read(self, place: Place, *, limit: int) -> FileBytes:
@@ -114,7 +112,7 @@ class FileSystem(Protocol):
         ...
 
     async def make_folder(self, place: Place, *, mode: int) -> None:
-        """Make a folder, and those that it is in, where there is nothing; or give one that is there these bits."""
+        """Make a folder, and those that it is in; or give one that is there these permission bits."""
         ...
 
     async def delete_folder(self, place: Place) -> bool:
@@ -300,9 +298,6 @@ class Buffer(msgspec.Struct, frozen=True, kw_only=True):
     """It differs from what is on the disk."""
 
 
-AskOption: TypeAlias = str
-
-
 class PersonsAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What the person answered; `text` is an option's or their own words."""
 
@@ -332,7 +327,7 @@ class EditorPort(Protocol):
         """Have it write an open document to the disk; false if it cannot, or did not."""
         ...
 
-    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
+    async def ask(self, question: str, options: Sequence[str], *, allows_text: bool) -> PersonsAnswer | None:
         """Ask the person; `None` if there is no answer."""
         ...
 
