@@ -346,6 +346,11 @@ export interface EditorDiagnostic {
   readonly code?: string;
 }
 
+/** Whether the disk has the document's text now. */
+export interface SaveDocumentResult {
+  readonly saved: boolean;
+}
+
 /** What became of it; `content` if the person edited it. */
 export interface OpenDiffResult {
   readonly outcome: "accepted" | "rejected";
@@ -1007,6 +1012,11 @@ export interface DiagnosticsParams {
   readonly waitMs?: number;
 }
 
+/** An open document is to be written to the disk, as the person's own save does it. */
+export interface SaveDocumentParams {
+  readonly path: string;
+}
+
 /** A proposed content of a file, to be looked at. */
 export interface OpenDiffParams {
   readonly path: string;
@@ -1627,6 +1637,8 @@ export interface ServerRequests {
   readonly "gemini/askUser": { readonly params: AskUserParams; readonly result: AskUserResult };
   /** What does the editor report for these files? */
   readonly "gemini/diagnostics": { readonly params: DiagnosticsParams; readonly result: DiagnosticsResult };
+  /** Write an open document to the disk. */
+  readonly "gemini/saveDocument": { readonly params: SaveDocumentParams; readonly result: SaveDocumentResult };
   /** Show a proposed change. */
   readonly "gemini/openDiff": { readonly params: OpenDiffParams; readonly result: OpenDiffResult };
 }
@@ -1722,6 +1734,7 @@ export const ServerRequestMethod = {
   confirmTool: "gemini/confirmTool",
   askUser: "gemini/askUser",
   diagnostics: "gemini/diagnostics",
+  saveDocument: "gemini/saveDocument",
   openDiff: "gemini/openDiff",
 } as const satisfies Readonly<Record<string, keyof ServerRequests>>;
 

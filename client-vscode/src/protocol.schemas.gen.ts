@@ -494,6 +494,10 @@ export const diagnosticsParams = v.object({
   waitMs: v.exactOptional(integer),
 });
 
+export const saveDocumentParams = v.object({
+  path: v.string(),
+});
+
 export const openDiffParams = v.object({
   path: v.string(),
   newContent: v.string(),
@@ -899,5 +903,6 @@ export const serverRequests = {
   "gemini/confirmTool": confirmToolParams,
   "gemini/askUser": askUserParams,
   "gemini/diagnostics": diagnosticsParams,
+  "gemini/saveDocument": saveDocumentParams,
   "gemini/openDiff": openDiffParams,
 } as const satisfies { readonly [M in keyof ServerRequests]: v.GenericSchema<unknown, ServerRequests[M]["params"]> };

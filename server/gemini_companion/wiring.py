@@ -94,7 +94,8 @@ def build_ports(env: Mapping[str, str]) -> Ports:
     from gemini_companion.adapters.processes.runner import Runner
     from gemini_companion.adapters.search.ripgrep import RipgrepSearch
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
-    from gemini_companion.tools.ports import NoEditor, Ports
+    from gemini_companion.tools.no_editor import NoEditor
+    from gemini_companion.tools.ports import Ports
 
     workspace = DiskWorkspace()
     own = (str(data_directory(env)), str(home_directory(env) / ".gemini"))

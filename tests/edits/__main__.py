@@ -1,7 +1,8 @@
 """Random scripts of edits by number: `python -m tests.edits --count 10000 --seed 1`.
 
-In each a model writes, renames and deletes files of several encodings, a person edits them in between, and what the
-model did is taken back, which is taken back in turn. A script that breaks a rule is named by its number:
+In each a model writes, renames and deletes files of several encodings and runs commands that change, move, link and
+delete them with their folders, a person edits them in between and within turns, and what the model did is taken back,
+whole or by places, which is taken back in turn. A script that breaks a rule is named by its number:
 `--seed S --first N --count 1`.
 """
 
@@ -24,20 +25,20 @@ PER_STUDIO = 100
 async def run(seed: int, numbers: range) -> int:
     started, broken, with_conflicts, edited = time.process_time(), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        studio = make_studio(Path(folder))
+        table = make_studio(Path(folder))
         for number in numbers:
             if number % PER_STUDIO == 0:
-                await studio.app.close()
-                studio = make_studio(Path(folder))
+                await table.studio.app.close()
+                table = make_studio(Path(folder))
             try:
-                script = await play(Random(f"{seed}/{number}"), studio)
+                script = await play(Random(f"{seed}/{number}"), table)
                 with_conflicts += bool(script.conflicts)
                 edited += script.edited
             except Exception:
                 broken += 1
                 print(f"script {number} of seed {seed} breaks a rule:")
                 traceback.print_exc(file=sys.stdout)
-        await studio.app.close()
+        await table.studio.app.close()
     seconds = time.process_time() - started
     print(
         f"{len(numbers):,} scripts, {edited:,} with edits of the person's, {with_conflicts:,} with conflicts,"

@@ -13,6 +13,9 @@ from gemini_companion.engine.history.tool_entries import ChangeEntry, FileVersio
 from gemini_companion.sessions.tool_events import ChangesChanged
 from tests.support.changes_desk import ChangesDesk
 
+LARGE = "1" * 2**21 + "\n"
+"""More than is held of a file that a command may change."""
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> ChangesDesk:
@@ -50,8 +53,10 @@ async def test_both_versions_of_a_changed_file_are_kept(desk: ChangesDesk) -> No
 
 async def test_a_new_file_has_no_version_before(desk: ChangesDesk) -> None:
     await desk.write("deep/new.txt", "x\ny\n")
-    (change,) = (await change_entries(desk))[-1].changes
+    folder, change = (await change_entries(desk))[-1].changes
     assert (change.kind, change.before, change.added) == ("created", None, 2)
+    assert folder.after is not None
+    assert (folder.path, folder.after.is_folder) == (str(desk.path("deep")), True)
 
 
 async def test_what_was_there_is_durable_before_the_file_changes(
@@ -124,7 +129,7 @@ async def test_an_unsaved_buffer_is_kept_as_it_would_be_on_the_disk(desk: Change
 
 async def test_what_a_command_did_is_listed_and_its_old_bytes_kept_where_they_are_known(desk: ChangesDesk) -> None:
     desk.put(".gitignore", "*.log\n")
-    known, unknown, gone = desk.put("known.txt", "1\n"), desk.put("unknown.txt", "1\n"), desk.put("gone.txt", "1\n")
+    known, unknown, gone = desk.put("known.txt", "1\n"), desk.put("unknown.txt", LARGE), desk.put("gone.txt", "1\n")
     await desk.write("known.txt", "2\n")
 
     def command() -> None:
@@ -141,13 +146,15 @@ async def test_what_a_command_did_is_listed_and_its_old_bytes_kept_where_they_ar
     found = {Path(change.path).name: change for change in entry.changes}
     assert {name: change.kind for name, change in found.items()} == {
         "known.txt": "changed", "unknown.txt": "changed", "gone.txt": "deleted", "made.txt": "created",
+        "new": "created",
     }  # fmt: skip
     assert await bytes_of(desk, found["known.txt"].before) == b"2\n"
     assert found["unknown.txt"].before is not None
     assert not found["unknown.txt"].before.is_kept
 
 
-async def test_a_command_that_changes_nothing_leaves_no_entry(desk: ChangesDesk) -> None:
+async def test_a_command_that_changes_nothing_leaves_no_change(desk: ChangesDesk) -> None:
     desk.put("a.txt", "1\n")
     await desk.run(lambda: None)
-    assert await change_entries(desk) == []
+    assert [entry.changes for entry in await change_entries(desk)] == [(), ()]
+    assert (await desk.session()).tools_state.changes.open == []

@@ -19,6 +19,8 @@ from tests.support.reverting import listed, revert
 from tests.support.sample_tools import SampleArgs
 
 LINES = "".join(f"line {number}\n" for number in range(20))
+LARGE = "1" * 2**21 + "\n"
+"""More than is held of a file that a command may change."""
 
 
 @pytest.fixture
@@ -216,7 +218,7 @@ async def test_while_the_model_works_nothing_is_taken_back(desk: ChangesDesk) ->
 
 
 async def test_what_a_command_changed_is_put_back_only_where_its_bytes_are_known(desk: ChangesDesk) -> None:
-    known, unknown = desk.put("known.txt", "1\n"), desk.put("unknown.txt", "1\n")
+    known, unknown = desk.put("known.txt", "1\n"), desk.put("unknown.txt", LARGE)
     await desk.write("known.txt", "2\n")
 
     def command() -> None:

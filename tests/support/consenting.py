@@ -65,6 +65,9 @@ class Person:
     async def apply_edit(self, path: str, before: str, after: str, label: str) -> bool:
         return False
 
+    async def save(self, path: str) -> bool:
+        return False
+
 
 class RulesInMemory:
     """The user's own rules, where there is no file."""

@@ -7,19 +7,22 @@ implementation: of what was taken back no line of the model's is left and none o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import stat
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import RevertResult
 from gemini_companion.sessions.tools.changes import FileChanges
-from gemini_companion.sessions.tools.changes_noticed import Stamp, Stamps
-from gemini_companion.sessions.tools.changes_reverted import RevertWish, revert
+from gemini_companion.sessions.tools.changes_chosen import RevertWish
+from gemini_companion.sessions.tools.changes_noticed import Held, Stamp, Stamps
+from gemini_companion.sessions.tools.changes_reverted import revert
+from gemini_companion.sessions.tools.changes_shown import change_list
 from gemini_companion.tools.paths import parts_below
 from gemini_companion.tools.ports import FileBytes, Place, Ports
 from gemini_companion.tools.tool import Proposal, ToolContext, ToolRefusal, Touched
@@ -28,28 +31,52 @@ from tests.support.sessions import Studio
 from tests.support.tool_contexts import TableEditor
 
 ROOT = "/w"
-NAMES = ("a", "b", "c", "d")
-_ENCODINGS = (("utf-8", b""), ("utf-8", b"\xef\xbb\xbf"), ("utf-16-le", b"\xff\xfe"), ("utf-16-be", b"\xfe\xff"))
+NAMES = ("a", "b", "c", "sub/d", "sub/deep/e")
+FOLDERS = ("sub", "sub/deep", "more")
+_ENCODINGS = (
+    ("utf-8", b""),
+    ("utf-8", b"\xef\xbb\xbf"),
+    ("utf-16-le", b"\xff\xfe"),
+    ("utf-16-be", b"\xfe\xff"),
+    ("utf-16-le", b""),
+)
+
+
+class Named(NamedTuple):
+    """What has a name."""
+
+    data: bytes
+    mode: int = 0o644
+    kind: Literal["file", "link", "folder"] = "file"
+
+
+_FOLDER = Named(b"", 0o755, "folder")
 
 
 class TableFiles:
-    """A `FileSystem` that is a table of bytes and modes."""
+    """A `FileSystem` that is a table of names. A folder has no bytes, a link has its target's."""
 
     def __init__(self) -> None:
-        self.table: dict[str, tuple[bytes, int]] = {}
+        self.table: dict[str, Named] = {}
         self.writes = 0
 
     async def place(self, path: str, roots: Sequence[str]) -> Place:
-        return Place(path=path, root=ROOT, shown=path, kind="file" if path in self.table else "missing")
+        return await self.spot(path, roots)
+
+    async def spot(self, path: str, roots: Sequence[str]) -> Place:
+        known = self.table.get(path)
+        return Place(path=path, root=ROOT, shown=path, kind="missing" if known is None else known.kind)
 
     async def read(self, place: Place, *, limit: int) -> FileBytes:
-        data, mode = self.table[place.path]
+        data, mode, kind = self.table[place.path]
+        assert kind == "file"
         return FileBytes(data=data[:limit], digest=_digest(data[:limit]), mode=mode, size=len(data))
 
     async def write(self, place: Place, data: bytes, *, expected: str | None, mode: int | None = None) -> str:
         self._expect(place, expected)
-        known = self.table.get(place.path, (b"", 0o644))[1]
-        self.table[place.path] = (data, known if mode is None else mode)
+        known = self.table.get(place.path)
+        self.make_folders(place.path)
+        self.table[place.path] = Named(data, (known.mode if known else 0o644) if mode is None else mode)
         return _digest(data)
 
     async def delete(self, place: Place, *, expected: str) -> None:
@@ -59,12 +86,49 @@ class TableFiles:
     async def rename(self, place: Place, to: Place, *, expected: str) -> None:
         self._expect(place, expected)
         self._expect(to, None)
+        self.make_folders(to.path)
         self.table[to.path] = self.table.pop(place.path)
+
+    async def read_link(self, place: Place) -> str:
+        return self.table[place.path].data.decode()
+
+    async def make_link(self, place: Place, target: str) -> None:
+        self._expect(place, None)
+        self.make_folders(place.path)
+        self.table[place.path] = Named(target.encode(), 0o777, "link")
+
+    async def delete_link(self, place: Place, *, target: str) -> None:
+        assert self.table[place.path] == Named(target.encode(), 0o777, "link")
+        del self.table[place.path]
+
+    async def make_folder(self, place: Place, *, mode: int) -> None:
+        known = self.table.get(place.path)
+        assert known is None or known.kind == "folder"
+        self.make_folders(place.path)
+        self.table[place.path] = Named(b"", mode, "folder")
+
+    async def delete_folder(self, place: Place) -> bool:
+        assert self.table[place.path].kind == "folder"
+        if any(path.startswith(place.path + "/") for path in self.table):
+            return False
+        del self.table[place.path]
+        return True
+
+    async def mode_of_folder(self, place: Place) -> int:
+        return self.table[place.path].mode
+
+    def make_folders(self, path: str) -> None:
+        parent = path.rpartition("/")[0]
+        while parent != ROOT:
+            if self.table.get(parent, _FOLDER).kind != "folder":
+                raise ToolRefusal("A name on the way is not a folder.")
+            self.table.setdefault(parent, _FOLDER)
+            parent = parent.rpartition("/")[0]
 
     def _expect(self, place: Place, expected: str | None) -> None:
         self.writes += 1
         known = self.table.get(place.path)
-        if (None if known is None else _digest(known[0])) != expected or not parts_below(place.path, ROOT):
+        if (None if known is None else _digest(known.data)) != expected or not parts_below(place.path, ROOT):
             raise ToolRefusal("It has changed.")
 
 
@@ -81,6 +145,8 @@ class Script:
     session: Session
     files: TableFiles = field(default_factory=TableFiles)
     lines: int = 0
+    persons: set[str] = field(default_factory=set[str])
+    """Lines of the person's that they did not delete themselves."""
     turns: int = 0
     edited: bool = False
     """The person edited something after the model's first change."""
@@ -93,7 +159,9 @@ class Script:
 
     async def play(self) -> None:
         for name in NAMES[: self.random.randint(1, 3)]:
-            self.files.table[f"{ROOT}/{name}"] = (self._beginning(), self.random.choice((0o644, 0o755)))
+            self._put(f"{ROOT}/{name}", Named(self._beginning(), self.random.choice((0o644, 0o755))))
+        if self.random.random() < 0.4:
+            self._put(f"{ROOT}/link", Named(b"a", 0o777, "link"))
         start = dict(self.files.table)
         with_person = self.random.random() < 0.6
         for _ in range(self.random.randint(1, 7)):
@@ -109,29 +177,118 @@ class Script:
                 self.shuffled = self.shuffled or newest != [turn_id]
                 await self._revert(RevertWish(turn_id=turn_id))
             else:
-                await self._turn()
+                await self._turn(with_person=with_person)
         if not self.turns:
-            await self._turn()
+            await self._turn(with_person=with_person)
         result = await self._revert(RevertWish(since="turn-1"))
         if not self.edited and not self.conflicts and not self.shuffled:
             assert self.files.table == start, "the bytes are not as they were"
         if result is not None and result.change_id is not None:
             self._judge(result, start)
 
-    async def _turn(self) -> None:
+    async def _turn(self, *, with_person: bool) -> None:
         self.turns += 1
         for number in range(self.random.randint(1, 3)):
-            await self._call(f"turn-{self.turns}", f"call-{self.turns}-{number}")
+            if number and with_person and self.random.random() < 0.4:
+                self._person()
+                self.edited = True
+            if self.random.random() < 0.35:
+                await self._command(f"turn-{self.turns}", f"call-{self.turns}-{number}")
+            else:
+                await self._call(f"turn-{self.turns}", f"call-{self.turns}-{number}")
+        if self.random.random() < 0.3:
+            await self._take_a_place_back(f"turn-{self.turns}")
+
+    async def _command(self, turn_id: str, call_id: str) -> None:
+        context = self.context(turn_id, call_id)
+        tool = SampleTool("run_shell_command", "command")
+        async with self.changes.recorded(self.session, tool, Proposal(title="Run"), context):
+            for _ in range(self.random.randint(0, 4)):
+                self._do_something()
+
+    def _do_something(self) -> None:
+        """One thing that a command does to the workspace."""
+        table, random = self.files.table, self.random
+        of = {
+            kind: sorted(path for path, one in table.items() if one.kind == kind) for kind in ("file", "link", "folder")
+        }
+        free = [path for path in (f"{ROOT}/{name}" for name in (*NAMES, "link", "A")) if self._can_be_made(path)]
+        what = random.choice(
+            ("edit", "delete", "create", "move", "copy", "mode", "link", "unlink", "swap", "make", "tree")
+        )
+        path = random.choice(of["file"]) if of["file"] else None
+        match what:
+            case "edit" if path:
+                self._put(path, table[path]._replace(data=self._edited(table[path].data, "model", at_least=1)))
+            case "delete" if path:
+                del table[path]
+            case "create" if free:
+                self._put(random.choice(free), Named(self._edited(b"", "model", at_least=1)))
+            case "move" if path and free:
+                self._put(random.choice(free), table.pop(path))
+            case "copy" if path and free and random.random() < 0.2:
+                self._put(random.choice(free), table[path])
+            case "mode" if path:
+                self._put(path, table[path]._replace(mode=random.choice((0o644, 0o755, 0o600))))
+            case "link" if free:
+                self._put(random.choice(free), Named(random.choice((b"a", b"nowhere")), 0o777, "link"))
+            case "unlink" if of["link"]:
+                del table[random.choice(of["link"])]
+            case "swap" if path or of["link"]:
+                other = random.choice([*of["file"], *of["link"]])
+                is_file = table.pop(other).kind == "file"
+                self._put(
+                    other, Named(b"b", 0o777, "link") if is_file else Named(self._edited(b"", "model", at_least=1))
+                )
+            case "make":
+                folder = f"{ROOT}/{random.choice(FOLDERS)}"
+                if self._can_be_made(folder):
+                    self._put(folder, _FOLDER)
+            case "tree" if of["folder"]:
+                folder = random.choice(of["folder"])
+                for name in [name for name in table if name == folder or name.startswith(folder + "/")]:
+                    del table[name]
+                if random.random() < 0.3:
+                    self._put(folder, Named(self._edited(b"", "model", at_least=1)))
+            case _:
+                pass
+
+    async def _take_a_place_back(self, turn_id: str) -> None:
+        """One place of the turn's newest changes; no line of the person's may go with it."""
+        found = await change_list(self.session)
+        change = next(
+            (one for one in found.changes if one.turn_id == turn_id and one.state == "made" and one.hunks), None
+        )
+        if change is None:
+            return
+        before = set(lines_in(self.files.table.get(change.path, Named(b"")).data))
+        wish = RevertWish(turn_id=turn_id, path=change.path, hunks=(self.random.randrange(change.hunks),))
+        result = await revert(self.session, self.studio.client, self.studio.app.tooling, wish)
+        if result.change_id is not None:
+            after = set(lines_in(self.files.table[change.path].data))
+            lost = {line for line in before - after if line.startswith("person")}
+            assert not lost, "a line of the person's went with a place of the model's"
+
+    def _can_be_made(self, path: str) -> bool:
+        """Nothing has the name, and all above it are folders, or nothing yet."""
+        above = [path[:at] for at in range(len(ROOT) + 1, len(path)) if path[at] == "/"]
+        return path not in self.files.table and all(
+            self.files.table.get(folder, _FOLDER).kind == "folder" for folder in above
+        )
+
+    def _put(self, path: str, one: Named) -> None:
+        self.files.make_folders(path)
+        self.files.table[path] = one
 
     async def _call(self, turn_id: str, call_id: str) -> None:
-        there, free = sorted(self.files.table), [f"{ROOT}/{name}" for name in NAMES]
-        free = [path for path in free if path not in self.files.table]
+        there = sorted(path for path, one in self.files.table.items() if one.kind == "file")
+        free = [path for path in (f"{ROOT}/{name}" for name in NAMES) if self._can_be_made(path)]
         what = self.random.choice(("edit", "edit", "edit", "create", "delete", "rename"))
         if (what in ("create", "rename") and not free) or (what != "create" and not there):
             return
         path = self.random.choice(free if what == "create" else there)
         target = self.random.choice(free) if what == "rename" else None
-        data = self._edited(self.files.table.get(path, (b"", 0))[0], "model", at_least=1)
+        data = self._edited(self.files.table.get(path, Named(b"")).data, "model", at_least=1)
         named = [path] if target is None else [path, target]
         touched = tuple(Touched(path=name, how="write") for name in named)
         proposal = Proposal(title=what, touched=touched, path=path)
@@ -139,7 +296,7 @@ class Script:
         async with self.changes.recorded(self.session, SampleTool(what, "edit"), proposal, context):
             place = await self.files.place(path, ())
             known = self.files.table.get(path)
-            expected = _digest(known[0]) if known is not None else None
+            expected = _digest(known.data) if known is not None else None
             if what == "delete":
                 await self.files.delete(place, expected=expected or "")
             elif target is not None:
@@ -151,18 +308,24 @@ class Script:
         path = self.random.choice([f"{ROOT}/{name}" for name in NAMES])
         known = self.files.table.get(path)
         what = self.random.random()
+        before = self._persons_text(known)
         if known is None:
-            if what < 0.3:
-                self.files.table[path] = (self._edited(b"", "person", at_least=1), 0o644)
+            if what < 0.3 and self._can_be_made(path):
+                self._put(path, Named(self._edited(b"", "person", at_least=1)))
+        elif known.kind != "file":
+            return
         elif what < 0.1:
-            self.deleted |= set(lines_in(known[0]))
             del self.files.table[path]
         elif what < 0.2:
-            self.files.table[path] = (_other_ends(known[0]), known[1])
+            self._put(path, known._replace(data=_other_ends(known.data)))
         else:
-            data = self._edited(known[0], "person")
-            self.deleted |= set(lines_in(known[0])) - set(lines_in(data))
-            self.files.table[path] = (data, known[1])
+            self._put(path, known._replace(data=self._edited(known.data, "person")))
+        after = self._persons_text(self.files.table.get(path))
+        self.deleted |= before - after
+        self.persons = {line for line in self.persons | after if line.startswith("person")} - self.deleted
+
+    def _persons_text(self, known: Named | None) -> set[str]:
+        return set(lines_in(known.data)) if known is not None and known.kind == "file" else set()
 
     async def _revert(self, wish: RevertWish) -> RevertResult | None:
         before = dict(self.files.table)
@@ -175,7 +338,8 @@ class Script:
         after = dict(self.files.table)
         assert not ({conflict.path for conflict in result.conflicts} & set(result.reverted))
         for path in {*before, *after} - set(result.reverted):
-            assert before.get(path) == after.get(path), f"{path} was not to be changed"
+            kinds = {one.kind for one in (before.get(path), after.get(path)) if one is not None}
+            assert before.get(path) == after.get(path) or kinds == {"folder"}, f"{path} was not to be changed"
         if result.change_id is not None and self.random.random() < 0.5:
             again = RevertWish(change_id=result.change_id)
             back = await revert(self.session, self.studio.client, self.studio.app.tooling, again)
@@ -188,14 +352,14 @@ class Script:
             self.reverts.append(result.change_id)
         return result
 
-    def _judge(self, result: RevertResult, start: dict[str, tuple[bytes, int]]) -> None:
+    def _judge(self, result: RevertResult, start: dict[str, Named]) -> None:
         """What was put back from the first turn on has no line of the model's; the person's stay."""
         if self.conflicts or self.shuffled:
             return
-        left = {line for data, _ in self.files.table.values() for line in lines_in(data)}
+        left = _lines_of(self.files.table)
         assert not {line for line in left if line.startswith("model")}, "a line of the model's is left"
-        begun = {line for data, _ in start.values() for line in lines_in(data)}
-        assert begun - self.deleted <= left, "a line of the beginning is missing"
+        assert _lines_of(start) - self.deleted <= left, "a line of the beginning is missing"
+        assert self.persons <= left, "a line of the person's is missing"
 
     def _beginning(self) -> bytes:
         encoding, mark = self.random.choice(_ENCODINGS)
@@ -206,9 +370,7 @@ class Script:
         return mark + text.encode(encoding)
 
     def _edited(self, data: bytes, whose: str, *, at_least: int = 0) -> bytes:
-        encoding, mark = next(
-            (each for each in reversed(_ENCODINGS) if each[1] and data.startswith(each[1])), _ENCODINGS[0]
-        )
+        encoding, mark = _encoding_of(data)
         text = data[len(mark) :].decode(encoding)
         end = "\r\n" if "\r\n" in text else "\n"
         lines = text.split(end)
@@ -242,34 +404,70 @@ class Script:
 
 def lines_in(data: bytes) -> list[str]:
     """The lines of a text, without their ends and without a byte order mark."""
-    encoding, mark = next(
-        (each for each in reversed(_ENCODINGS) if each[1] and data.startswith(each[1])), _ENCODINGS[0]
-    )
+    encoding, mark = _encoding_of(data)
     return [line for line in data[len(mark) :].decode(encoding).replace("\r\n", "\n").split("\n") if line]
 
 
+def _lines_of(table: Mapping[str, Named]) -> set[str]:
+    return {line for one in table.values() if one.kind == "file" for line in lines_in(one.data)}
+
+
+def _encoding_of(data: bytes) -> tuple[str, bytes]:
+    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16-le", b""
+    return next((each for each in _ENCODINGS if each[1] and data.startswith(each[1])), _ENCODINGS[0])
+
+
 def _other_ends(data: bytes) -> bytes:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\0" in data:
         return data
     return data.replace(b"\r\n", b"\n") if b"\r\n" in data else data.replace(b"\n", b"\r\n")
 
 
-async def no_scan(folders: Sequence[str]) -> Stamps:
-    """No files."""
-    return Stamps(dict[str, Stamp]())
+class TableScan:
+    """A `Scan` of the files of a script."""
+
+    def __init__(self) -> None:
+        self.files = TableFiles()
+
+    async def __call__(self, folders: Sequence[str]) -> Stamps:
+        files: dict[str, Stamp] = {}
+        bits: dict[str, int] = {}
+        for path, one in self.files.table.items():
+            if one.kind == "folder":
+                bits[path] = one.mode
+                continue
+            kind = stat.S_IFLNK if one.kind == "link" else stat.S_IFREG
+            changed = int(_digest(one.data)[:12], 16)
+            link = one.data.decode() if one.kind == "link" else None
+            files[path] = Stamp(len(one.data), changed, hash(path), kind | one.mode, link=link)
+        return Stamps(files, folders=bits)
+
+    async def hold(self, stamps: Stamps) -> Held:
+        table = {path: one.data for path, one in self.files.table.items() if one.kind == "file"}
+        return Held(table.get, {path: _digest(data) for path, data in table.items()})
 
 
-def make_studio(folder: Path) -> Studio:
+class Table(NamedTuple):
+    """Where scripts are played."""
+
+    studio: Studio
+    scan: TableScan
+
+
+def make_studio(folder: Path) -> Table:
     """Where scripts are played: nothing but settings is on the disk."""
-    tooling = allowing(changes=FileChanges(no_scan))
-    studio = Studio(folder, store=MemoryStore(str(folder)), tooling=tooling)
+    scan = TableScan()
+    studio = Studio(folder, store=MemoryStore(str(folder)), tooling=allowing(changes=FileChanges(scan)))
     studio.client.folders = (ROOT,)
-    return studio
+    return Table(studio, scan)
 
 
-async def play(random: Random, studio: Studio) -> Script:
+async def play(random: Random, table: Table) -> Script:
     """Play one script."""
+    studio = table.studio
     script = Script(random, studio, await studio.app.create(studio.client))
+    table.scan.files = script.files
     nothing: Any = None
     studio.services.ports = Ports(
         files=cast("Any", script.files), search=nothing, commands=nothing, editor=TableEditor()

@@ -7,7 +7,7 @@ from typing import Any
 
 from gemini_companion.sessions.tool_results import ChangeList, RevertResult
 from gemini_companion.sessions.tools import changes_reverted
-from gemini_companion.sessions.tools.changes_reverted import RevertWish
+from gemini_companion.sessions.tools.changes_chosen import RevertWish
 from gemini_companion.sessions.tools.changes_shown import change_list
 from tests.support.changes_desk import ChangesDesk
 from tests.support.patience import PATIENCE

@@ -15,7 +15,6 @@ from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.records import call_draft
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.tools.ports import (
-    AskOption,
     Buffer,
     CommandRunner,
     FileDiagnostics,
@@ -147,7 +146,10 @@ class SilentEditor:
     async def apply_edit(self, path: str, text: str, label: str) -> bool:
         return False
 
-    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
+    async def save(self, path: str) -> bool:
+        return False
+
+    async def ask(self, question: str, options: Sequence[str], *, allows_text: bool) -> PersonsAnswer | None:
         self.questions.append(question)
         return PersonsAnswer(text=self.answers.pop(0)) if self.answers else None
 

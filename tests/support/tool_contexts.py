@@ -23,6 +23,7 @@ class TableEditor:
     buffers: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
     reported: tuple[FileDiagnostics, ...] | None = None
     takes_edits: bool = True
+    saves: bool = False
     labels: list[str] = field(default_factory=list[str])
 
     def open(self, path: Path, text: str, *, is_dirty: bool = True) -> None:
@@ -45,6 +46,14 @@ class TableEditor:
             self.labels.append(label)
             return True
         return False
+
+    async def save(self, path: str) -> bool:
+        if not self.saves or path not in self.buffers:
+            return False
+        text = self.buffers[path].text
+        Path(path).write_text(text, newline="")
+        self.buffers[path] = Buffer(path=path, text=text, is_dirty=False)
+        return True
 
     async def ask(self, question: str, options: Sequence[str], *, allows_text: bool) -> PersonsAnswer | None:
         return None

@@ -102,7 +102,7 @@ function silence(): Promise<never> {
 function clientOptions(log: LogOutputChannel, onClosed: () => void): LanguageClientOptions {
   const options: InitializationOptions = {
     trusted: workspace.isTrusted,
-    supports: ["confirmTool", "openDiff", "askUser", "diagnostics"],
+    supports: ["confirmTool", "openDiff", "askUser", "diagnostics", "saveDocument"],
     clientName: "Visual Studio Code",
   };
   return {

@@ -1,6 +1,6 @@
-/** What the daemon asks the editor: a look at a change, the problems that it reports. */
+/** What the daemon asks the editor: a look at a change, the problems that it reports, a save. */
 import { isAbsolute } from "node:path";
-import { l10n, Uri, type CancellationToken, type Disposable } from "vscode";
+import { l10n, Uri, workspace, type CancellationToken, type Disposable } from "vscode";
 import type { Translate } from "../chat/pure/words.js";
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
 import { ErrorCode, ServerRequestMethod, type OpenDiffParams, type OpenDiffResult } from "../protocol.gen.js";
@@ -17,7 +17,15 @@ export function answerRequests(daemon: DaemonPort, reviews: Reviews): Disposable
     daemon.handle(ServerRequestMethod.diagnostics, async (params, token) => ({
       files: await problems.of(params.paths, params.waitMs ?? 0, token),
     })),
+    daemon.handle(ServerRequestMethod.saveDocument, async ({ path }) => ({ saved: await save(path) })),
   ];
+}
+
+/** Commands of the model read the disk: an edit that it made in a saved document is saved too. */
+async function save(path: string): Promise<boolean> {
+  const uri = Uri.file(path).toString();
+  const document = workspace.textDocuments.find((one) => one.uri.toString() === uri);
+  return document !== undefined && (!document.isDirty || (await document.save()));
 }
 
 /** We show and report; who asked writes. */

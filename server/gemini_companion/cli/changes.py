@@ -14,7 +14,8 @@ from gemini_companion.cli.terminal import harmless, on_one_line
 from gemini_companion.engine.errors import SessionNotFound
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.tool_results import Change, RevertResult
-from gemini_companion.sessions.tools.changes_reverted import RevertWish, revert
+from gemini_companion.sessions.tools.changes_chosen import RevertWish
+from gemini_companion.sessions.tools.changes_reverted import revert
 from gemini_companion.sessions.tools.changes_shown import change_list
 
 

@@ -34,7 +34,7 @@
   "Seconds that an answer or a compression may take.")
 
 (add-to-list 'eglot-server-programs
-             `(,gemini-companion-modes . (,@gemini-companion-command :initializationOptions (:trusted t))))
+             `(,gemini-companion-modes . (,@gemini-companion-command :initializationOptions (:trusted t :supports ["saveDocument"]))))
 
 (defun gemini-companion--insert (text)
   "Insert TEXT at the end of the buffer with the answers."
@@ -58,6 +58,15 @@
     ("turnCompleted" (gemini-companion--insert "\n\n")))
   (when (member (plist-get event :type) '("turnCompleted" "turnFailed" "turnCancelled"))
     (run-hooks 'gemini-companion-answered-hook)))
+
+;; An edit of a file that you had saved is saved too, so that the commands Gemini runs see it.
+(cl-defmethod eglot-handle-request (_server (_method (eql gemini/saveDocument)) &key path &allow-other-keys)
+  "Save the buffer that visits PATH, and say whether the disk has its text."
+  (let ((buffer (find-buffer-visiting path)))
+    (when buffer
+      (with-current-buffer buffer
+        (ignore-errors (let ((save-silently t)) (save-buffer)))))
+    (list :saved (if (and buffer (not (buffer-modified-p buffer))) t :json-false))))
 
 (cl-defmethod eglot-handle-notification (_server (_method (eql gemini/compressionStatus/didChange)) &rest _)
   "The status is shown when you ask for it."

@@ -16,7 +16,7 @@
 vim.lsp.config('gemini_companion', {
   cmd = { 'gemini-companion', 'serve' },
   root_dir = function(buffer, on_dir) on_dir(vim.fs.root(buffer, '.git') or vim.fn.getcwd()) end,
-  init_options = { trusted = true },
+  init_options = { trusted = true, supports = { 'saveDocument' } },
   handlers = { ['window/showMessage'] = function(_, params) vim.notify(params.message, 5 - params.type) end },
 })
 vim.lsp.enable('gemini_companion')
@@ -52,6 +52,14 @@ vim.lsp.handlers['gemini/event'] = function(_, params)
   elseif event.type == 'turnCompleted' then
     show('\n\n')
   end
+end
+
+-- An edit of a file that you had saved is saved too, so that the commands Gemini runs see it. What you have not saved stays so.
+vim.lsp.handlers['gemini/saveDocument'] = function(_, params)
+  local buffer = vim.fn.bufnr('^' .. vim.fn.escape(params.path, '\\[]*?{}') .. '$')
+  if buffer == -1 then return { saved = false } end
+  pcall(vim.api.nvim_buf_call, buffer, function() vim.cmd('silent write') end)
+  return { saved = not vim.bo[buffer].modified }
 end
 
 vim.api.nvim_create_autocmd('LspProgress', {

@@ -19,6 +19,8 @@ from gemini_companion.protocol.client_types import (
     ConfirmToolResult,
     DiagnosticsParams,
     DiagnosticsResult,
+    SaveDocumentParams,
+    SaveDocumentResult,
 )
 from gemini_companion.protocol.connection import ClientFault, Connection
 from gemini_companion.protocol.messages import WARNING
@@ -147,6 +149,15 @@ class ConnectionAsker:
             return False
         await self._until_told(uri, before)
         return True
+
+    async def save(self, path: str) -> bool:
+        """Have the editor write an open document; false if it does not know how, or did not."""
+        if "saveDocument" not in self._supports:
+            return False
+        answer = await self._request(
+            "gemini/saveDocument", SaveDocumentParams(path=path), SaveDocumentResult, _EDIT_SECONDS
+        )
+        return answer is not None and answer.saved
 
     async def _until_told(self, uri: str, before: str) -> None:
         """Wait, but not for long, for the notice of an edit: editors that gather changes send it after their answer."""

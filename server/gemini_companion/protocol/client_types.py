@@ -82,6 +82,18 @@ class DiagnosticsResult(_Params, frozen=True, kw_only=True):
     files: tuple[EditorFileDiagnostics, ...]
 
 
+class SaveDocumentParams(_Params, frozen=True, kw_only=True):
+    """An open document is to be written to the disk, as the person's own save does it."""
+
+    path: str
+
+
+class SaveDocumentResult(_Params, frozen=True, kw_only=True):
+    """Whether the disk has the document's text now."""
+
+    saved: bool
+
+
 class OpenDiffParams(_Params, frozen=True, kw_only=True):
     """A proposed content of a file, to be looked at."""
 

@@ -28,6 +28,8 @@ from gemini_companion.protocol.client_types import (
     DiagnosticsResult,
     OpenDiffParams,
     OpenDiffResult,
+    SaveDocumentParams,
+    SaveDocumentResult,
 )
 from gemini_companion.protocol.handlers import (
     changes,
@@ -159,6 +161,9 @@ TO_CLIENT: Final[tuple[ServerNotification[Any] | ServerRequest[Any, Any], ...]] 
     ServerRequest("gemini/askUser", AskUserParams, AskUserResult, doc="The model asks the person."),
     ServerRequest(
         "gemini/diagnostics", DiagnosticsParams, DiagnosticsResult, doc="What does the editor report for these files?"
+    ),
+    ServerRequest(
+        "gemini/saveDocument", SaveDocumentParams, SaveDocumentResult, doc="Write an open document to the disk."
     ),
     ServerRequest("gemini/openDiff", OpenDiffParams, OpenDiffResult, doc="Show a proposed change."),
 )

@@ -43,3 +43,7 @@ class Asker(Protocol):
     async def apply_edit(self, path: str, before: str, after: str, label: str) -> bool:
         """Turn an open document's text from one into the other, by `workspace/applyEdit`, versioned."""
         ...
+
+    async def save(self, path: str) -> bool:
+        """Write an open document to the disk, by `gemini/saveDocument`; whether it was."""
+        ...

@@ -1,4 +1,4 @@
-"""What tools need from outside. Adapters provide it, `wiring` introduces them.
+"""What tools need from outside, provided by adapters.
 
 Every method raises `ToolRefusal` for what cannot be done, with a sentence for the model.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -24,8 +24,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """The workspace folder that it is in; `None` outside."""
     shown: str
     """For people and models: relative to the workspace folder where there is one."""
-    kind: Literal["file", "folder", "missing", "other"]
-    """`other`: a device, a pipe, a socket."""
+    kind: Literal["file", "folder", "missing", "other", "link"]
+    """`other`: a device, a pipe, a socket. `link`: only where the last name was not followed."""
     withheld: str = ""
     """Why it is not shown by itself: ignored, or a secret; empty if it is."""
     is_secret: bool = False
@@ -71,6 +71,10 @@ class FileSystem(Protocol):
         """Where a path leads to; relative ones begin at the first folder. Never raises for what is outside."""
         ...
 
+    async def spot(self, path: str, roots: Sequence[str]) -> Place:
+        """The place of a name itself, a link not followed, to be put back: whether it is withheld is not said."""
+        ...
+
     async def read(self, place: Place, *, limit: int) -> FileBytes:
         """At most `limit` bytes of a regular file inside a root."""
         ...
@@ -93,6 +97,30 @@ class FileSystem(Protocol):
 
     async def rename(self, place: Place, to: Place, *, expected: str) -> None:
         """Rename a file that still has this digest; there must be nothing at `to`."""
+        ...
+
+    async def read_link(self, place: Place) -> str:
+        """The target of a symbolic link, as it is written in it."""
+        ...
+
+    async def make_link(self, place: Place, target: str) -> None:
+        """Make a symbolic link, and its folders, where there is nothing."""
+        ...
+
+    async def delete_link(self, place: Place, *, target: str) -> None:
+        """Delete a symbolic link that still has this target."""
+        ...
+
+    async def make_folder(self, place: Place, *, mode: int) -> None:
+        """Make a folder, and those that it is in; or give one that is there these permission bits."""
+        ...
+
+    async def delete_folder(self, place: Place) -> bool:
+        """Delete a folder if it is empty; whether it was."""
+        ...
+
+    async def mode_of_folder(self, place: Place) -> int:
+        """The permission bits of a folder."""
         ...
 
 
@@ -278,9 +306,6 @@ class Buffer(msgspec.Struct, frozen=True, kw_only=True):
     """It differs from what is on the disk."""
 
 
-AskOption: TypeAlias = str
-
-
 class PersonsAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What the person answered; `text` is an option's or their own words."""
 
@@ -306,33 +331,13 @@ class EditorPort(Protocol):
         """Give an open document a new text, as one step of its undo; false if the editor refused or cannot."""
         ...
 
-    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
-        """Ask the person; `None` if there is no answer."""
+    async def save(self, path: str) -> bool:
+        """Have it write an open document to the disk; false if it cannot, or did not."""
         ...
 
-
-class NoEditor:
-    """An `EditorPort` of nobody: nothing is open, nobody answers."""
-
-    def buffer(self, path: str) -> Buffer | None:
-        """Nothing is open."""
-        return None
-
-    def unsaved(self) -> Sequence[Buffer]:
-        """Nothing is open."""
-        return ()
-
-    async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
-        """It cannot say."""
-        return None
-
-    async def apply_edit(self, path: str, text: str, label: str) -> bool:
-        """It cannot."""
-        return False
-
-    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
-        """Nobody answers."""
-        return None
+    async def ask(self, question: str, options: Sequence[str], *, allows_text: bool) -> PersonsAnswer | None:
+        """Ask the person; `None` if there is no answer."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,7 +171,33 @@ async def test_an_open_document_is_changed_in_the_editor(desk: Desk, root: Path)
     edited = await desk.call("replace", file_path="a.py", old_string="unsaved", new_string="edited")
     assert desk.editor.buffers[str(path)].text == "disk\nedited\n"
     assert path.read_text() == "disk\n"
-    assert "the disk follows when they save it" in edited.output
+    assert "follows when they save it" in edited.output
+
+
+@pytest.mark.parametrize("saves", [True, False])
+async def test_an_edit_of_an_open_document_that_was_saved_is_on_the_disk_for_commands(
+    desk: Desk, root: Path, *, saves: bool
+):
+    path = write(root / "a.py", "disk\r\n")
+    desk.editor.saves = saves
+    desk.editor.open(path, "disk\r\n", is_dirty=False)
+    await desk.call("replace", file_path="a.py", old_string="disk", new_string="edited")
+    assert desk.editor.buffers[str(path)].text == "edited\r\n"
+    assert path.read_bytes() == b"edited\r\n"
+
+
+async def test_an_editor_that_saves_by_itself_is_not_overtaken(desk: Desk, root: Path, monkeypatch: pytest.MonkeyPatch):
+    path = write(root / "a.py", "disk\n")
+    desk.editor.open(path, "disk\n", is_dirty=False)
+    apply_edit = desk.editor.apply_edit
+
+    async def saving(of: str, text: str, label: str) -> bool:
+        path.write_text(text + "formatted\n")
+        return await apply_edit(of, text + "formatted\n", label)
+
+    monkeypatch.setattr(desk.editor, "apply_edit", saving)
+    await desk.call("replace", file_path="a.py", old_string="disk", new_string="edited")
+    assert path.read_text() == "edited\nformatted\n"
 
 
 async def test_unsaved_edits_are_never_overwritten_on_the_disk(desk: Desk, root: Path):

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Final
 
-from gemini_companion.adapters.files.faults import refusal
 from gemini_companion.adapters.files.folder import CAN_HOLD, Folder, Strayed, held
+from gemini_companion.adapters.files.links import LinksAndFolders, inside, of_file
 from gemini_companion.adapters.files.names import listed
 from gemini_companion.adapters.files.placing import Placing
 from gemini_companion.adapters.workspace import DiskWorkspace
-from gemini_companion.tools.paths import parts_below
 from gemini_companion.tools.ports import FileBytes, Names, Place
 from gemini_companion.tools.tool import ToolRefusal
-
-T = TypeVar("T")
 
 _PIECE: Final = 1 << 20
 _NEW_MODE: Final = 0o666
@@ -28,67 +24,62 @@ _NEW_MODE: Final = 0o666
 _CHANGED: Final = "{} has changed meanwhile. Nothing was done: read it again."
 
 
-class DiskFiles:
+class DiskFiles(LinksAndFolders):
     """Files inside the workspace folders; which of them may be shown, a `DiskWorkspace` says.
 
     `own` are folders of the daemon's, its settings, logs and store: nothing in them is read or written.
     """
 
     def __init__(self, workspace: DiskWorkspace, *, own: Sequence[str] = (), by_descriptor: bool = CAN_HOLD) -> None:
-        self._placing = Placing(workspace, own)
-        self._by_descriptor = by_descriptor
-
-    async def place(self, path: str, roots: Sequence[str]) -> Place:
-        """Where a path leads to; see `FileSystem`."""
-        return await self._placing.place(path, roots)
+        super().__init__(Placing(workspace, own), by_descriptor=by_descriptor)
 
     async def read(self, place: Place, *, limit: int) -> FileBytes:
         """At most `limit` bytes of a regular file inside a root."""
-        return await self._in_thread(place, lambda root, parts: self._read(root, parts, limit))
+        return await self.in_thread(place, lambda root, parts: self._read(root, parts, limit))
 
     async def names(self, place: Place, *, limit: int) -> Names:
         """What a folder inside a root has."""
 
         def list_names(root: str, parts: Sequence[str]) -> Names:
-            with held(root, parts, by_descriptor=self._by_descriptor) as folder:
+            with held(root, parts, by_descriptor=self.by_descriptor) as folder:
                 return listed(folder, root, parts, limit)
 
-        return await self._in_thread(place, list_names)
+        return await self.in_thread(place, list_names)
 
     async def write(self, place: Place, data: bytes, *, expected: str | None, mode: int | None = None) -> str:
         """Replace a file, or make it and its folders; see `FileSystem`."""
 
         def write(root: str, parts: Sequence[str]) -> str:
-            *folders, name = _of_file(parts, place)
-            with held(root, folders, make=expected is None, by_descriptor=self._by_descriptor) as folder:
+            *folders, name = of_file(parts, place)
+            with held(root, folders, make=expected is None, by_descriptor=self.by_descriptor) as folder:
                 self._write(folder, name, data, place, expected=expected, mode=mode)
                 self._look_again(root, folders, folder)
             return hashlib.sha256(data).hexdigest()
 
-        return await self._in_thread(place, write)
+        return await self.in_thread(place, write)
 
     async def delete(self, place: Place, *, expected: str) -> None:
         """Delete a file that still has this digest."""
 
         def delete(root: str, parts: Sequence[str]) -> None:
-            *folders, name = _of_file(parts, place)
-            with held(root, folders, by_descriptor=self._by_descriptor) as folder:
+            *folders, name = of_file(parts, place)
+            with held(root, folders, by_descriptor=self.by_descriptor) as folder:
                 _expect(folder, name, expected, place)
                 folder.delete(name)
                 folder.sync()
 
-        await self._in_thread(place, delete)
+        await self.in_thread(place, delete)
 
     async def rename(self, place: Place, to: Place, *, expected: str) -> None:
         """Rename a file that still has this digest; there must be nothing at `to`."""
-        target_root, target_parts = _inside(to)
+        target_root, target_parts = inside(to)
 
         def rename(root: str, parts: Sequence[str]) -> None:
-            *folders, name = _of_file(parts, place)
-            *target_folders, target_name = _of_file(target_parts, to)
+            *folders, name = of_file(parts, place)
+            *target_folders, target_name = of_file(target_parts, to)
             with (
-                held(root, folders, by_descriptor=self._by_descriptor) as folder,
-                held(target_root, target_folders, make=True, by_descriptor=self._by_descriptor) as target,
+                held(root, folders, by_descriptor=self.by_descriptor) as folder,
+                held(target_root, target_folders, make=True, by_descriptor=self.by_descriptor) as target,
             ):
                 _expect(folder, name, expected, place)
                 try:
@@ -99,20 +90,12 @@ class DiskFiles:
                 target.sync()
                 folder.sync()
 
-        await self._in_thread(place, rename)
-
-    async def _in_thread(self, place: Place, work: Callable[[str, Sequence[str]], T]) -> T:
-        root, parts = _inside(place)
-        self._placing.refuse_own(place)
-        try:
-            return await asyncio.to_thread(work, root, parts)
-        except OSError as fault:
-            raise refusal(fault, place) from fault
+        await self.in_thread(place, rename)
 
     def _read(self, root: str, parts: Sequence[str], limit: int) -> FileBytes:
         if not parts:
             raise IsADirectoryError
-        with held(root, parts[:-1], by_descriptor=self._by_descriptor) as folder:
+        with held(root, parts[:-1], by_descriptor=self.by_descriptor) as folder:
             return _read(folder, parts[-1], limit)
 
     def _write(
@@ -145,22 +128,10 @@ class DiskFiles:
 
     def _look_again(self, root: str, folders: Sequence[str], folder: Folder) -> None:
         """Raises `Strayed` if the folder is not below its root any more: it was moved while the file was written."""
-        with held(root, folders, by_descriptor=self._by_descriptor) as again:
+        with held(root, folders, by_descriptor=self.by_descriptor) as again:
             status = os.stat(again.path) if again.descriptor is None else os.fstat(again.descriptor)
             if not folder.is_still(status):
                 raise Strayed(folder.path)
-
-
-def _inside(place: Place) -> tuple[str, tuple[str, ...]]:
-    if place.root is None:
-        raise ToolRefusal(f"{place.shown} is outside the workspace folders.", outcome="declined")
-    return place.root, parts_below(place.path, place.root)
-
-
-def _of_file(parts: Sequence[str], place: Place) -> Sequence[str]:
-    if not parts:
-        raise ToolRefusal(f"{place.shown} is a workspace folder.")
-    return parts
 
 
 def _read(folder: Folder, name: str, limit: int) -> FileBytes:

@@ -131,6 +131,28 @@ class Folder:
         """Delete a file."""
         os.unlink(*self._at(name), **self._from())
 
+    def target(self, name: str) -> str:
+        """What a link leads to, as it is written in it. Raises `Strayed` for what is no link."""
+        try:
+            return os.readlink(*self._at(name), **self._from())
+        except OSError as fault:
+            if fault.errno == errno.EINVAL:
+                raise Strayed(name) from None
+            raise
+
+    def link(self, name: str, target: str) -> None:
+        """Make a symbolic link of a name that nothing has."""
+        os.symlink(target, *self._at(name), **self._from())
+
+    def delete_folder(self, name: str) -> None:
+        """Delete an empty folder."""
+        os.rmdir(*self._at(name), **self._from())
+
+    def set_mode(self, mode: int) -> None:
+        """Give the folder itself permission bits."""
+        self.check()
+        os.chmod(self.path if self.descriptor is None else self.descriptor, mode & 0o7777)
+
     def scan(self) -> Iterator[os.DirEntry[str]]:
         """What is in it."""
         with os.scandir(self.path if self.descriptor is None else self.descriptor) as found:

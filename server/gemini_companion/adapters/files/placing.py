@@ -16,7 +16,7 @@ from gemini_companion.tools.paths import innermost, printable, shown_path
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import ToolRefusal
 
-Kind: TypeAlias = Literal["file", "folder", "missing", "other"]
+Kind: TypeAlias = Literal["file", "folder", "missing", "other", "link"]
 
 _NO_DISK: Final = ("/proc", "/sys", "/dev") if sys.platform == "linux" else ()
 """What is there looks like files and is none."""
@@ -46,6 +46,15 @@ class Placing:
             reason = "a file of this program itself"
         return Place(path=real, root=root, shown=shown, kind=kind, withheld=reason, is_secret=secret)
 
+    async def spot(self, path: str, roots: Sequence[str]) -> Place:
+        """Where an absolute path's last name is, whatever has it; see `FileSystem.spot`."""
+        if not _is_possible(path) or not os.path.basename(path):
+            return Place(path="", root=None, shown=printable(path), kind="missing", withheld="not a path")
+        folders, real, kind = await asyncio.to_thread(_spotted, path, roots)
+        root = innermost(real, folders)
+        shown = printable(shown_path(real, folders) if root is not None else real)
+        return Place(path=real, root=root, shown=shown, kind=kind)
+
     def refuse_own(self, place: Place) -> None:
         """Raises `ToolRefusal` for the daemon's own settings, logs and store."""
         if self._owner(place.path):
@@ -69,6 +78,17 @@ def _found(path: str, roots: Sequence[str]) -> tuple[list[str], str, str, Kind]:
     given = next((each for each in candidates if os.path.lexists(each)), candidates[-1])
     real = real_path(given)
     return folders, given, real, _kind(real)
+
+
+def _spotted(path: str, roots: Sequence[str]) -> tuple[list[str], str, Kind]:
+    """The real paths of the roots; the path with its folders' links followed; what is there."""
+    folders = [real_path(root) for root in roots]
+    if os.path.abspath(path) in folders:  # a folder itself, of which the parent is not to be spoken of
+        return folders, os.path.abspath(path), "folder"
+    parent, name = os.path.split(path)
+    real = os.path.join(real_path(parent), name)
+    kind = _kind(real)
+    return folders, real, "link" if kind == "other" and os.path.islink(real) else kind
 
 
 def _candidates(path: str, folders: Sequence[str]) -> Iterator[str]:

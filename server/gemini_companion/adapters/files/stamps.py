@@ -8,11 +8,13 @@ import stat
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 
+from gemini_companion.adapters.files.holding import HeldFiles, stamp_of
 from gemini_companion.adapters.workspace.ignore import IgnoreFiles
-from gemini_companion.sessions.tools.changes_noticed import Stamp, Stamps
+from gemini_companion.sessions.tools.changes_noticed import Held, Stamp, Stamps
 
 MOST_FILES: Final = 50_000
 SECONDS: Final = 0.3
@@ -33,16 +35,22 @@ class StampScan:
         self._seconds = seconds
         self._monotonic = monotonic
         self._ignore_files = IgnoreFiles()
+        self._held = HeldFiles(seconds=seconds, monotonic=monotonic)
 
     async def __call__(self, folders: Sequence[str]) -> Stamps:
         """The stamps of now."""
         return await asyncio.to_thread(self._scan, folders)
 
+    async def hold(self, stamps: Stamps) -> Held:
+        """The bytes of small files that still have these stamps."""
+        return await asyncio.to_thread(self._held.hold, stamps)
+
     def _scan(self, folders: Sequence[str]) -> Stamps:
-        until = self._monotonic() + self._seconds
+        until, at_ns = self._monotonic() + self._seconds, time.time_ns()
         roots = {os.path.realpath(folder) for folder in folders}
         pending = deque(self._ignore_files.scope(root) for root in sorted(roots))
         found: dict[str, Stamp] = {}
+        bits: dict[str, int] = {}
         while pending:
             scope = pending[0]
             if len(found) >= self._most or self._monotonic() > until:
@@ -54,13 +62,26 @@ class StampScan:
                         is_folder = entry.is_dir(follow_symlinks=False)
                         if entry.name == ".git" or scope.hidden_by(entry.name, is_folder=is_folder):
                             continue
-                        if is_folder:
-                            if entry.path not in roots:
-                                pending.append(self._ignore_files.enter(scope, entry.name))
+                        if not _can_be_noted(entry.name) or (is_folder and entry.path in roots):
                             continue
-                        status = entry.stat(follow_symlinks=False)
-                        if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
-                            found[entry.path] = Stamp(status.st_size, status.st_mtime_ns, status.st_ino, status.st_mode)
+                        with suppress(OSError):  # it went meanwhile
+                            status = entry.stat(follow_symlinks=False)
+                            if is_folder:
+                                bits[entry.path] = stat.S_IMODE(status.st_mode)
+                                pending.append(self._ignore_files.enter(scope, entry.name))
+                            elif stat.S_ISREG(status.st_mode):
+                                found[entry.path] = stamp_of(status)
+                            elif stat.S_ISLNK(status.st_mode) and _can_be_noted(target := os.readlink(entry.path)):
+                                found[entry.path] = stamp_of(status, target)
             except OSError:
                 continue  # it went meanwhile, or may not be read
-        return Stamps(found, frozenset(scope.path for scope in pending))
+        return Stamps(found, frozenset(scope.path for scope in pending), bits, at_ns)
+
+
+def _can_be_noted(name: str) -> bool:
+    """A log has no place for names that are no text."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
-from gemini_companion.engine.changes.text import difference, lines_of
+from gemini_companion.engine.changes.matching import LineMatcher
+from gemini_companion.engine.changes.text import difference, is_wide, lines_of
+from gemini_companion.engine.edits.encoding import Encoded, decoded, encode
+from gemini_companion.engine.history.tool_entries import MAX_VERSION
 
-MAX_MERGED: Final = 2_000_000
-"""Bytes of a version beyond which nothing is merged: it takes a second and more."""
-_UTF_16: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+MAX_MERGED: Final = MAX_VERSION
+"""Bytes of a version beyond which nothing is merged, and of which no larger one is kept anyway."""
+_MOST_LINES: Final = 1_000_000
+"""Of a version: each takes some sixty bytes of memory beside its own."""
 
 
 def taken_back(before: bytes, after: bytes, now: bytes) -> bytes | None:
@@ -21,14 +25,18 @@ def taken_back(before: bytes, after: bytes, now: bytes) -> bytes | None:
         return before
     if now == before:
         return now
-    if max(len(before), len(after), len(now)) > MAX_MERGED:
+    if is_too_large(before, after, now):
         return None
     texts = _as_utf8(before, after, now)
     if texts is None:
         return None
-    mark, (before, after, now) = texts
-    result = _taken_back(before, after, now)
-    return None if result is None else _encoded(result, mark)
+    result = _taken_back(*texts.versions)
+    return None if result is None else texts.written(result)
+
+
+def is_too_large(*versions: bytes) -> bool:
+    """Whether some version is beyond what is merged."""
+    return any(len(data) > MAX_MERGED or data.count(b"\n") > _MOST_LINES for data in versions)
 
 
 def _taken_back(before: bytes, after: bytes, now: bytes) -> bytes | None:
@@ -36,6 +44,11 @@ def _taken_back(before: bytes, after: bytes, now: bytes) -> bytes | None:
     if len(set(ends)) > 1:
         return _with_ends_of(now, before, after)
     return _merged(lines_of(after), lines_of(before), lines_of(now))
+
+
+def has_places(before: bytes, after: bytes) -> bool:
+    """Whether places of a change can be taken back one by one: both are texts, written down alike."""
+    return _as_utf8(before, after) is not None
 
 
 def without_hunks(before: bytes, after: bytes, now: bytes, hunks: Collection[int]) -> bytes | None:
@@ -49,38 +62,59 @@ def without_hunks(before: bytes, after: bytes, now: bytes, hunks: Collection[int
     texts = _as_utf8(before, after)
     if texts is None:
         return None
-    mark, (old_text, new_text) = texts
-    old, new = lines_of(old_text), lines_of(new_text)
+    old, new = map(lines_of, texts.versions)
     kept: list[bytes] = []
     at = 0
     for number, hunk in enumerate(found):
         kept += new[at : hunk.new_start]
         kept += old[hunk.start : hunk.end] if number in hunks else new[hunk.new_start : hunk.new_end]
         at = hunk.new_end
-    wished = _encoded(b"".join(kept + new[at:]), mark)
+    wished = texts.written(b"".join(kept + new[at:]))
     return taken_back(wished, after, now)
 
 
-def _as_utf8(*versions: bytes) -> tuple[str, list[bytes]] | None:
-    """Texts in UTF-16 as UTF-8, so that lines are lines, and their encoding; others as they are.
+class _Texts(NamedTuple):
+    """Versions of a text as bytes in which a line feed is one byte, and how they were written down."""
 
-    `None` for what is no text, or where the versions have different encodings.
+    versions: list[bytes]
+    encoded: Encoded | None
+    """`None` where the versions are as they were."""
+    can_be_empty: bool
+    """One of them has no mark only because it has nothing at all."""
+
+    def written(self, text: bytes) -> bytes:
+        if self.encoded is None or (not text and self.can_be_empty):
+            return text
+        return encode(text.decode("utf-8", "surrogatepass"), self.encoded)
+
+
+def _as_utf8(*versions: bytes) -> _Texts | None:
+    """Texts in UTF-16 and UTF-32 as UTF-8, so that lines are lines; others as they are.
+
+    `None` for what is no text, or where the versions have different encodings. What has no mark is guessed from each;
+    one in which too little speaks for an encoding is read in that of the others.
     """
-    encodings = {_UTF_16.get(data[:2], "") for data in versions if data}
-    encoding = encodings.pop() if len(encodings) == 1 else ""
-    if not encoding:
-        return None if encodings or any(b"\0" in data for data in versions) else ("", list(versions))
+    found = {data: decoded(data) for data in versions if data}
+    wide = {text.encoded for text in found.values() if text is not None and is_wide(text.encoded)}
+    if not wide:
+        return None if None in found.values() else _Texts(list(versions), None, can_be_empty=True)
+    if len(wide) > 1 or any(text is not None and text.encoded not in wide for text in found.values()):
+        return None
+    encoded = wide.pop()
     try:
-        return encoding, [data[2:].decode(encoding).encode() for data in versions]
+        texts = [_read(data, encoded).encode("utf-8", "surrogatepass") if data else data for data in versions]
     except UnicodeError:
         return None
+    return _Texts(texts, encoded, can_be_empty=not all(versions))
 
 
-def _encoded(text: bytes, encoding: str) -> bytes:
-    if not encoding or not text:
-        return text
-    mark = next(mark for mark, known in _UTF_16.items() if known == encoding)
-    return mark + text.decode().encode(encoding)
+def _read(data: bytes, encoded: Encoded) -> str:
+    if not data.startswith(encoded.mark):
+        raise UnicodeError
+    text = data[len(encoded.mark) :].decode(encoded.encoding)
+    if encode(text, encoded) != data:
+        raise UnicodeError
+    return text
 
 
 def _merged(base: list[bytes], theirs: list[bytes], ours: list[bytes]) -> bytes | None:
@@ -88,7 +122,7 @@ def _merged(base: list[bytes], theirs: list[bytes], ours: list[bytes]) -> bytes 
     from merge3 import Merge3
 
     merged: list[bytes] = []
-    merge = Merge3(base, theirs, ours, is_cherrypick=False)
+    merge = Merge3(base, theirs, ours, is_cherrypick=False, sequence_matcher=cast("Any", LineMatcher))
     for group in cast("Any", merge.merge_groups()):
         if group[0] == "conflict":
             return None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from gemini_companion.engine.changes.merging import MAX_MERGED, taken_back
+from gemini_companion.engine.changes.merging import is_too_large, taken_back
 from gemini_companion.engine.history.change_record import Step
 from gemini_companion.engine.history.tool_entries import FileVersion
 
@@ -16,14 +16,19 @@ TOO_LARGE: Final = "It was edited since, and is too large to be merged. Nothing 
 MADE_AND_EDITED: Final = "It was made by this change and edited since; it is not deleted."
 TAKEN: Final = "There is another file of this name now."
 GONE: Final = "It was deleted or renamed since."
-LINK: Final = "It is a symbolic link, which is not put back."
+FOLDER: Final = "There is a folder of this name now. Nothing was written."
+LINK: Final = "There is a symbolic link of this name now. Nothing was written."
+
+Kind: TypeAlias = Literal["file", "link", "folder"]
 
 
 class State(NamedTuple):
-    """A file: its bytes and its permission bits."""
+    """What has a name: bytes and permission bits."""
 
     data: bytes
+    """Of a link its target, of a folder nothing."""
     mode: int = 0o644
+    kind: Kind = "file"
 
 
 class Conflict(NamedTuple):
@@ -136,14 +141,18 @@ def _take_back(one: _Joined, states: dict[str, State | None], versions: Mapping[
             raise _Clash(one.from_path, TAKEN)
         states[one.path], states[one.from_path] = None, _before(one, now, versions)
     elif one.before is None:
-        if now is not None and not _is(now, one.after):
-            raise _Clash(one.path, MADE_AND_EDITED)
-        states[one.path] = None
+        if _kind(one.after) == "folder":
+            if now is not None and now.kind == "folder":
+                states[one.path] = None  # if it is empty then
+        elif now is not None and not _is(now, one.after):
+            raise _Clash(one.path, MADE_AND_EDITED if now.kind == _kind(one.after) else _IN_ITS_PLACE[now.kind])
+        else:
+            states[one.path] = None
     elif one.after is None:
         if now is None:
-            states[one.path] = State(_bytes(one.path, one.before, versions), one.before.mode)
+            states[one.path] = _state(one.path, one.before, versions)
         elif not _is(now, one.before):
-            raise _Clash(one.path, TAKEN)
+            raise _Clash(one.path, TAKEN if now.kind == "file" else _IN_ITS_PLACE[now.kind])
     elif now is None:
         raise _Clash(one.path, GONE)
     else:
@@ -153,9 +162,14 @@ def _take_back(one: _Joined, states: dict[str, State | None], versions: Mapping[
 def _before(one: _Joined, now: State, versions: Mapping[str, bytes]) -> State:
     if one.before is None or one.after is None:
         raise _Clash(one.path, MISSING)  # a rename has both
-    if one.before.link is not None or one.after.link is not None:
-        raise _Clash(one.path, LINK)
+    kinds = _kind(one.before), _kind(one.after)
+    if kinds[0] != kinds[1] or kinds[1] == "link":
+        return _other_kind(one, now, versions)
+    if now.kind != kinds[1]:
+        raise _Clash(one.path, _IN_ITS_PLACE[now.kind])
     mode = one.before.mode if now.mode == one.after.mode else now.mode
+    if now.kind == "folder":
+        return State(b"", mode, "folder")
     if one.before.digest and one.before.digest == one.after.digest:
         return State(now.data, mode)
     if _is(now, one.before):
@@ -163,11 +177,35 @@ def _before(one: _Joined, now: State, versions: Mapping[str, bytes]) -> State:
     before = _bytes(one.path, one.before, versions)
     if _is(now, one.after):
         return State(before, mode)
-    result = taken_back(before, _bytes(one.path, one.after, versions), now.data)
+    after = _bytes(one.path, one.after, versions)
+    result = taken_back(before, after, now.data)
     if result is None:
-        large = max(len(before), one.after.size, len(now.data)) > MAX_MERGED
-        raise _Clash(one.path, TOO_LARGE if large else EDITED)
+        raise _Clash(one.path, TOO_LARGE if is_too_large(before, after, now.data) else EDITED)
     return State(result, mode)
+
+
+def _other_kind(one: _Joined, now: State, versions: Mapping[str, bytes]) -> State:
+    """Links, and what took the place of another kind, are put back whole or not at all."""
+    assert one.before is not None
+    if _is(now, one.before):
+        return now
+    if not _is(now, one.after):
+        raise _Clash(one.path, EDITED if now.kind == "file" else _IN_ITS_PLACE[now.kind])
+    return _state(one.path, one.before, versions)
+
+
+def _state(path: str, version: FileVersion, versions: Mapping[str, bytes]) -> State:
+    kind = _kind(version)
+    return State(b"" if kind == "folder" else _bytes(path, version, versions), version.mode, kind)
+
+
+_IN_ITS_PLACE: Final[dict[Kind, str]] = {"file": TAKEN, "folder": FOLDER, "link": LINK}
+
+
+def _kind(version: FileVersion | None) -> Kind:
+    if version is None or (version.link is None and not version.is_folder):
+        return "file"
+    return "link" if version.link is not None else "folder"
 
 
 def _bytes(path: str, version: FileVersion, versions: Mapping[str, bytes]) -> bytes:
@@ -182,15 +220,15 @@ def _is_known(version: FileVersion | None) -> bool:
 
 
 def _is(state: State, version: FileVersion | None) -> bool:
-    """Whether a file has the bytes of a version."""
-    return (
-        version is not None
-        and len(state.data) == version.size
-        and hashlib.sha256(state.data).hexdigest() == version.digest
+    """Whether something is of the kind of a version and has its bytes."""
+    if version is None or state.kind != _kind(version):
+        return False
+    return state.kind == "folder" or (
+        len(state.data) == version.size and hashlib.sha256(state.data).hexdigest() == version.digest
     )
 
 
 def digests_of(steps: Iterable[Step]) -> Collection[str]:
     """The versions that `plan` may need."""
     found = (version for step in steps for version in (step.change.old, step.change.new))
-    return {version.digest for version in found if version is not None and version.is_kept}
+    return {version.digest for version in found if version is not None and version.is_kept and version.digest}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Final, NamedTuple
 
-MAX_DIFFED: Final = 20_000
-"""Lines on either side beyond which a diff is given by its size alone: difflib is quadratic at its worst."""
+from gemini_companion.engine.changes.matching import LineMatcher
+from gemini_companion.engine.edits.encoding import Encoded, decoded
+
+MAX_DIFFED: Final = 500_000
+"""Lines on either side beyond which a diff is given by its size alone: it would be of use to nobody."""
 _CONTEXT: Final = 3
 
 
@@ -36,27 +38,17 @@ def lines_of(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in lines] + ([last] if last else [])
 
 
-def decoded(data: bytes) -> tuple[str, str] | None:
-    """The text and its encoding: UTF-8 or, where it has a mark, UTF-16; `None` for what is no text."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        try:
-            return data.decode("utf-16"), "utf-16"
-        except UnicodeDecodeError:
-            return None
-    if b"\0" in data[:8192]:
-        return None
-    try:
-        return data.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError:
-        return data.decode("latin-1"), "latin-1"
-
-
 def as_lines(data: bytes) -> list[bytes] | None:
-    """The lines to be compared, UTF-16 as UTF-8; `None` for what is no text."""
+    """The lines to be compared, those of wide encodings as UTF-8; `None` for what is no text."""
     text = decoded(data)
     if text is None:
         return None
-    return lines_of(text[0].encode("utf-8") if text[1] == "utf-16" else data)
+    return lines_of(text.text.encode("utf-8", "surrogatepass") if is_wide(text.encoded) else data)
+
+
+def is_wide(encoded: Encoded) -> bool:
+    """A line feed is more than one byte."""
+    return encoded.encoding.startswith(("utf-16", "utf-32"))
 
 
 def difference(before: bytes | None, after: bytes | None, path: str, from_path: str | None = None) -> Difference:
@@ -66,7 +58,7 @@ def difference(before: bytes | None, after: bytes | None, path: str, from_path: 
         return Difference("", 0, 0, ())
     if max(len(old), len(new)) > MAX_DIFFED:
         return Difference("", len(new), len(old), (Hunk(0, len(old), 0, len(new)),))
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) + len(new) > 2_000)
+    matcher = LineMatcher(None, old, new)
     hunks = tuple(Hunk(a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal")
     shown = [
         *_header(path, from_path, has_before=before is not None, has_after=after is not None),

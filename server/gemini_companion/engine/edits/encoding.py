@@ -17,6 +17,7 @@ _MARKS: Final[tuple[tuple[bytes, Encoding], ...]] = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _CONTROLS: Final = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b") + b"\x7f"
+_WITHOUT_CONTROLS: Final = dict.fromkeys(_CONTROLS)
 _CONTROL_SHARE: Final = 0.02
 """A text in an unknown encoding with a larger share of control characters is taken for binary."""
 _LOOKED_AT: Final = 65_536
@@ -79,6 +80,10 @@ def _without_mark(data: bytes) -> Text | None:
     if min(even, odd) > 0 or max(even, odd) < 0.4 * (len(looked_at) / 2):
         return None
     try:
-        return Text(text=_strictly(data, encoding), encoded=Encoded(encoding=encoding))
+        text = _strictly(data, encoding)
     except UnicodeError:
         return None
+    start = text[:_LOOKED_AT]
+    if len(start) - len(start.translate(_WITHOUT_CONTROLS)) > _CONTROL_SHARE * len(start):
+        return None  # small numbers, two bytes each
+    return Text(text=text, encoded=Encoded(encoding=encoding))

@@ -70,6 +70,12 @@ class FileRecord:
         return any(step.by_command for step in self.steps)
 
     @property
+    def is_folder(self) -> bool:
+        """It is about folders alone, which go and come with their files."""
+        versions = (version for step in self.steps for version in (step.change.old, step.change.new))
+        return all(version is None or version.is_folder for version in versions)
+
+    @property
     def is_nothing(self) -> bool:
         """The turn left the file as it was."""
         return self.from_path is None and self.before == self.after
@@ -81,8 +87,10 @@ class ChangeRecord:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: dict[str, ChangeEntry] = {}
         """The newest entry of each change, oldest change first."""
-        self.counted: dict[tuple[str, str], tuple[int, int]] = {}
-        """Lines added and removed between two versions, by their digests, as far as they were counted."""
+        self.counted: dict[tuple[str, ...], tuple[int, int]] = {}
+        """Lines added and removed by steps, by the digests of their versions, as far as they were counted."""
+        self.under_way: set[str] = set()
+        """Ids of the changes that this process is making: what is open and none of them was cut short."""
         self._kept: set[Place] = set()
         for entry in entries:
             self.apply(entry)
@@ -100,8 +108,8 @@ class ChangeRecord:
 
     @property
     def open(self) -> list[ChangeEntry]:
-        """Changes that were begun and not ended: their process was killed, or they are under way."""
-        return [entry for entry in self.entries.values() if not entry.is_done]
+        """Changes that were cut short: begun and not ended, by a process that was killed."""
+        return [entry for entry in self.entries.values() if not entry.is_done and entry.change_id not in self.under_way]
 
     def taken_back(self) -> set[Place]:
         """What the reverts in force take back."""
@@ -146,7 +154,7 @@ class ChangeRecord:
             if record.state == "made" and all(step.place in self._kept for step in record.steps):
                 record.state = "kept"
         turns = {entry.turn_id: number for number, entry in enumerate(self.entries.values())}
-        records = [record for record in found.values() if not record.is_nothing]
+        records = [record for record in found.values() if not record.is_nothing and not record.is_folder]
         return sorted(records, key=lambda record: -turns[record.turn_id])
 
     def paths(self) -> set[str]:

@@ -126,7 +126,7 @@ class TodosEntry(LogEntry, tag="todos", frozen=True, kw_only=True):
     todos: tuple[Todo, ...]
 
 
-MAX_VERSION: Final = 10 * 2**20
+MAX_VERSION: Final = 16 * 2**20
 """Bytes of a file beyond which its versions are not kept."""
 
 
@@ -141,6 +141,8 @@ class FileVersion(_Record, frozen=True, kw_only=True):
     """Permission bits."""
     link: str | None = None
     """The target, if it is a symbolic link; then the digest is that of the target's name."""
+    is_folder: bool = False
+    """It is a folder: it has permission bits and no bytes."""
     is_kept: bool = True
     """False where the bytes were too many to be kept: this version cannot be brought back."""
 
@@ -196,6 +198,8 @@ class ChangeEntry(LogEntry, tag="change", frozen=True, kw_only=True):
     """What is not among the changes, for people."""
     by_command: bool = False
     """It was noticed after a command; only what was known before can be put back."""
+    stamps: str = ""
+    """Ahead of a command: the digest under which what the workspace looked like is kept, with the versions."""
 
 
 class KeptEntry(LogEntry, tag="kept", frozen=True, kw_only=True):

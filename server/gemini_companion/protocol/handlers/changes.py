@@ -6,7 +6,7 @@ from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.tool_types import KeepParams, RevertParams
 from gemini_companion.protocol.types import SessionParams
 from gemini_companion.sessions.tool_results import ChangeList, RevertResult
-from gemini_companion.sessions.tools import changes_reverted
+from gemini_companion.sessions.tools import changes_chosen, changes_reverted
 from gemini_companion.sessions.tools.changes_shown import change_list
 
 
@@ -15,7 +15,7 @@ async def list_(host: Host, params: SessionParams) -> ChangeList:
 
 
 async def revert(host: Host, params: RevertParams) -> RevertResult:
-    wish = changes_reverted.RevertWish(
+    wish = changes_chosen.RevertWish(
         turn_id=params.turn_id,
         path=params.path,
         since=params.since,

@@ -203,7 +203,7 @@ class CallRun:
         recorded = setting.tooling.changes.recorded(setting.session, tool, proposal, context)
         started = setting.session.services.clock.monotonic()
         try:
-            async with recorded if tool.risk in ("edit", "command") else nullcontext():
+            async with recorded if tool.risk in ("edit", "command") else nullcontext() as record:
                 self.has_begun = True
                 self._emit_started("running")
                 output = await self._limited(tool, tool.run(args, proposal, context))
@@ -213,6 +213,8 @@ class CallRun:
             if self._acting and not self._has_ended:  # one that comes late has its result already
                 setting.session.write_later(self._draft("ended"))
         response, media = await setting.tooling.outputs.shape(setting.session, tool, call, output)
+        if record is not None and record.told:
+            response = {**response, "filesChanged": record.told}
         if self._note:
             response = {**response, "note": self._note}
         return output, response, media

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Sequence
+import os
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.tools.changes_commands import CommandRecord
+from gemini_companion.sessions.tools.changes_commands import CommandRecord, is_folder
 from gemini_companion.sessions.tools.changes_noticed import Scan
 from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes
-from gemini_companion.sessions.tools.changes_versions import Look, Version, caught_up, kept, look, on_disk, version_of
+from gemini_companion.sessions.tools.changes_versions import (
+    Look,
+    Version,
+    caught_up,
+    folder_version,
+    kept,
+    look,
+    on_disk,
+    version_of,
+)
+from gemini_companion.sessions.tools.tooling import Recorded
+from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolRefusal
 
 logger = logging.getLogger(__name__)
+
+_NEW_FOLDER: Final = 0o755
+"""Permission bits that a folder that is made is likely to get; what it got is noted behind it."""
 
 
 class FileChanges:
@@ -27,47 +42,97 @@ class FileChanges:
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
+        self._running: set[CommandRecord] = set()
+        self._ending: dict[str, set[asyncio.Task[None]]] = {}
 
     def recorded(
         self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext
-    ) -> AbstractAsyncContextManager[object]:
+    ) -> AbstractAsyncContextManager[Recorded | None]:
         """Around a call that may change files; see `Changes.recorded`."""
         if tool.risk == "command":
             return self._around_command(session, context)
         return self._around_edit(session, proposal, context)
 
-    @asynccontextmanager
-    async def _around_command(self, session: Session, context: ToolContext) -> AsyncGenerator[None]:
-        record = await CommandRecord.begin(session, context, self._scan)
-        try:
-            yield
-        finally:
-            await _to_its_end(record.end())
+    async def at_rest(self, session: Session) -> None:
+        """Wait until all that calls which ended have changed is recorded."""
+        while tasks := self._ending.get(session.session_id):
+            await asyncio.wait(tasks)
+
+    async def settle(self, session: Session, context: ToolContext) -> None:
+        """Close the changes that were cut short, by what is on the disk now. To be called where none is under way."""
+        for entry in session.tools_state.changes.open:
+            if entry.by_command:
+                await CommandRecord.left(session, context, self._scan, entry)
+            else:
+                await _settle_edit(session, context, entry)
 
     @asynccontextmanager
-    async def _around_edit(self, session: Session, proposal: Proposal, context: ToolContext) -> AsyncGenerator[None]:
+    async def _around_command(self, session: Session, context: ToolContext) -> AsyncGenerator[Recorded]:
+        await self.settle(session, context)
+        record = await CommandRecord.begin(session, context, self._scan)
+        self._running.add(record)
+        try:
+            yield record
+        finally:
+            self._running.discard(record)
+            await self._to_its_end(session, record.end())
+
+    @asynccontextmanager
+    async def _around_edit(
+        self, session: Session, proposal: Proposal, context: ToolContext
+    ) -> AsyncGenerator[Recorded | None]:
         paths = list(dict.fromkeys(touched.path for touched in proposal.touched if touched.how != "read"))
         if not paths:
-            yield
+            yield None
             return
-        await settle(session, context)
+        await self.settle(session, context)
         record = await _EditRecord.begin(session, paths, proposal, context)
         try:
-            yield
+            yield None
         except asyncio.CancelledError:
-            await _to_its_end(record.end(was_cut=True))
+            await self._to_its_end(session, self._ended(record, was_cut=True))
             raise
         except BaseException:
-            await _to_its_end(record.end())
+            await self._to_its_end(session, self._ended(record))
             raise
-        await _to_its_end(record.end())
+        await self._to_its_end(session, self._ended(record))
+
+    async def _ended(self, record: _EditRecord, *, was_cut: bool = False) -> None:
+        for path, digest in (await record.end(was_cut=was_cut)).items():
+            self.wrote(record.session, path, digest)
+
+    def wrote(self, session: Session, path: str, digest: str) -> None:
+        """A session wrote a file: commands of others did not."""
+        for running in self._running:
+            if running.session is not session:
+                running.by_others[path] = digest
+
+    async def _to_its_end(self, session: Session, work: Coroutine[Any, Any, None]) -> None:
+        """Do it whole, even if the turn is stopped meanwhile."""
+        task = asyncio.create_task(work, name="recording a change")
+        ending = self._ending.setdefault(session.session_id, set())
+        ending.add(task)
+        task.add_done_callback(lambda task: self._forget(session.session_id, task))
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait({task}, timeout=1.0)
+            raise
+
+    def _forget(self, session_id: str, task: asyncio.Task[None]) -> None:
+        ending = self._ending.get(session_id, set())
+        ending.discard(task)
+        if not ending:
+            self._ending.pop(session_id, None)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            logger.error("What a call changed could not be recorded", exc_info=fault)
 
 
 class _EditRecord:
     """One call that changes files, from before it to after it."""
 
     def __init__(self, session: Session, context: ToolContext, change_id: str, before: dict[str, Look]) -> None:
-        self._session = session
+        self.session = session
         self._context = context
         self._change_id = change_id
         self._before = before
@@ -78,8 +143,12 @@ class _EditRecord:
     ) -> _EditRecord:
         """Keep what is there. Raises `ToolRefusal` if that cannot be kept."""
         ports = context.ports
-        before = {path: await look(path, ports.files, context.roots, ports.editor) for path in paths}
+        before: dict[str, Look] = {}
+        for path in paths:
+            before |= await _missing_folders(path, context)
+            before[path] = await look(path, ports.files, context.roots, ports.editor)
         expected = {path: _expected(proposal, path, seen) for path, seen in before.items()}
+        expected |= {path: folder_version(_NEW_FOLDER) for path in before if path not in paths}
         record = cls(session, context, session.services.new_id("change"), before)
         changes = [
             FileChange(
@@ -94,19 +163,27 @@ class _EditRecord:
         versions = kept([*(each for seen in before.values() for each in seen.versions), *expected.values()])
         try:
             await session.services.store.versions.save(session.session_id, context.turn_id, versions)
+            session.tools_state.changes.under_way.add(record._change_id)
             await session.append(record._draft(changes, is_done=False))
         except CompanionError as fault:
+            session.tools_state.changes.under_way.discard(record._change_id)
             raise ToolRefusal(
                 "Not done, nothing was changed: what is there now could not be kept, so the change could not be taken"
                 f" back. {fault.message_with_hint}"
             ) from fault
         return record
 
-    async def end(self, *, was_cut: bool = False) -> None:
-        """Keep what is there now. Where the call was cut short and nothing has changed yet, the change stays open: a
-        thread may still be writing.
+    async def end(self, *, was_cut: bool = False) -> dict[str, str]:
+        """Keep what is there now, and say which digests were written. Where the call was cut short and nothing has
+        changed yet, the change stays open: a thread may still be writing.
         """
-        session, ports = self._session, self._context.ports
+        try:
+            return await self._end(was_cut=was_cut)
+        finally:
+            self.session.tools_state.changes.under_way.discard(self._change_id)
+
+    async def _end(self, *, was_cut: bool) -> dict[str, str]:
+        session, ports = self.session, self._context.ports
         after: dict[str, Look] = {}
         for path, before in self._before.items():
             try:
@@ -114,16 +191,18 @@ class _EditRecord:
                 after[path] = caught_up(before, now)
             except ToolRefusal as refusal:
                 logger.warning("What a call left of a file cannot be read: %s", refusal.message)
-                return  # it stays open and is settled when it can be read
+                return {}  # it stays open and is settled when it can be read
         changes = await _differences(self._before, after)
         if was_cut and not changes:
-            return
+            return {}
         await finish(session, self._draft(changes, is_done=True), self._context.turn_id, after.values())
         if changes:
-            await emit_changes(session, [change.path for change in changes], self._context.turn_id)
+            paths = [change.path for change in changes if not is_folder(change)]
+            await emit_changes(session, paths, self._context.turn_id)
+        return {path: seen.disk.digest for path, seen in after.items() if seen.disk is not None}
 
     def _draft(self, changes: Sequence[FileChange], *, is_done: bool) -> Draft:
-        stamp, context, change_id = self._session.stamp(), self._context, self._change_id
+        stamp, context, change_id = self.session.stamp(), self._context, self._change_id
         return lambda seq: ChangeEntry(
             **stamp,
             seq=seq,
@@ -135,26 +214,24 @@ class _EditRecord:
         )
 
 
-async def settle(session: Session, context: ToolContext) -> None:
-    """Close the changes that were cut short, by what is on the disk now. To be called where none is under way."""
-    for entry in session.tools_state.changes.open:
-        changes: list[FileChange] = []
-        looks: list[Look] = []
-        try:
-            for change in entry.changes:
-                now = await look(change.path, context.ports.files, context.roots, context.ports.editor)
-                looks.append(now)
-                if (found := _settled(change, now, is_revert=bool(entry.reverts))) is not None:
-                    changes.append(found)
-        except ToolRefusal:
-            continue  # the folder may be closed now
-        stamp = session.stamp()
-        done = msgspec.structs.replace(entry, **stamp, changes=tuple(changes), is_done=True)
-        if entry.reverts:  # only what was put back is taken back
-            unchanged = {change.path for change in entry.changes if change.old == change.new}
-            paths = tuple(path for path in entry.paths if path in {*unchanged, *(each.path for each in changes)})
-            done = msgspec.structs.replace(done, reverts=entry.reverts if paths else (), paths=paths)
-        await finish(session, lambda seq, done=done: msgspec.structs.replace(done, seq=seq), entry.turn_id, looks)
+async def _settle_edit(session: Session, context: ToolContext, entry: ChangeEntry) -> None:
+    changes: list[FileChange] = []
+    looks: list[Look] = []
+    try:
+        for change in entry.changes:
+            now = await look(change.path, context.ports.files, context.roots, context.ports.editor)
+            looks.append(now)
+            if (found := _settled(change, now, is_revert=bool(entry.reverts))) is not None:
+                changes.append(found)
+    except ToolRefusal:
+        return  # the folder may be closed now
+    stamp = session.stamp()
+    done = msgspec.structs.replace(entry, **stamp, changes=tuple(changes), is_done=True)
+    if entry.reverts:  # only what was put back is taken back
+        unchanged = {change.path for change in entry.changes if change.old == change.new}
+        paths = tuple(path for path in entry.paths if path in {*unchanged, *(each.path for each in changes)})
+        done = msgspec.structs.replace(done, reverts=entry.reverts if paths else (), paths=paths)
+    await finish(session, lambda seq: msgspec.structs.replace(done, seq=seq), entry.turn_id, looks)
 
 
 async def finish(session: Session, draft: Draft, turn_id: str, looks: Iterable[Look]) -> None:
@@ -179,6 +256,19 @@ def _settled(change: FileChange, now: Look, *, is_revert: bool) -> FileChange | 
     if is_revert or change.new is not None:
         return change  # as foreseen, or changed since: three-way tells these apart
     return msgspec.structs.replace(change, kind=_kind(change.old, shown), after=shown, unsaved_after=None)
+
+
+async def _missing_folders(path: str, context: ToolContext) -> dict[str, Look]:
+    """The folders of a file that are not there yet, outermost first: a write makes them."""
+    found: dict[str, Look] = {}
+    folder = os.path.dirname(path)
+    while folder not in context.roots and innermost(folder, context.roots) is not None and folder not in found:
+        seen = await look(folder, context.ports.files, context.roots, None)
+        if seen.disk is not None:
+            break
+        found[folder] = seen
+        folder = os.path.dirname(folder)
+    return dict(reversed(found.items()))
 
 
 def _expected(proposal: Proposal, path: str, seen: Look) -> Version | None:
@@ -240,14 +330,8 @@ def _is_same(one: Any, other: Any) -> bool:
     """Whether two noted versions, or their lack, are the same."""
     if one is None or other is None:
         return one is other
-    return (one.digest, one.size, one.mode) == (other.digest, other.size, other.mode)
+    return _what(one) == _what(other)
 
 
-async def _to_its_end(work: Any) -> None:
-    """Do it whole, even if the turn is stopped meanwhile."""
-    task = asyncio.create_task(work, name="recording a change")
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task}, timeout=1.0)
-        raise
+def _what(version: Any) -> tuple[Any, ...]:
+    return version.digest, version.size, version.mode, version.link, version.is_folder

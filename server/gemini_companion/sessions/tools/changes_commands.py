@@ -1,122 +1,298 @@
-"""What commands do to files: noticed by looking at the workspace before and after, put back only where known."""
+"""What commands do to files: noticed by looking at the workspace before and after, put back where bytes are known."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
 
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange, FileVersion
+from gemini_companion.engine.history.tool_entries import MAX_VERSION, ChangeEntry, FileChange, FileVersion
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.tools.changes_noticed import MOST_LISTED, Noticed, Scan, Stamps, noticed
+from gemini_companion.sessions.tools.changes_noticed import (
+    MOST_LISTED,
+    Held,
+    Noticed,
+    Scan,
+    Stamps,
+    noticed,
+    packed,
+    unpacked,
+    within,
+)
 from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes
-from gemini_companion.sessions.tools.changes_versions import Look, Version, kept, look
+from gemini_companion.sessions.tools.changes_versions import Look, Version, folder_version, kept, link_version, look
+from gemini_companion.sessions.tools.changes_versions import version_of as version_of_bytes
+from gemini_companion.tools.paths import printable, shown_path
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
+
+logger = logging.getLogger(__name__)
 
 _MOST_KNOWN: Final = 200
 """Files that calls changed before and whose bytes are held while a command runs; and, below, these bytes."""
 _MOST_BYTES: Final = 20 * 2**20
 _MOST_READ: Final = 50 * 2**20
-"""Bytes of changed files that are read after a command."""
+"""Bytes of changed files whose lines are counted, and which are kept, after a command."""
+_MOST_TOLD: Final = 20
+"""Files that the model is told of by name."""
 _NOT_LISTED: Final = (
     "What commands did outside the workspace folders, and to files that are ignored, is not listed and cannot be taken"
-    " back."
+    " back. Nor is what one did later that was left running."
+)
+_CUT_SHORT: Final = (
+    "A command was cut short with the daemon. What is different since it began is listed; somebody else may have"
+    " changed some of it."
+)
+_UNKNOWN: Final = (
+    "A command was cut short with the daemon, and what the workspace was like before it is not kept: what it changed is"
+    " not listed."
 )
 
 
 class CommandRecord:
-    """A command from before it to after it. Made by `begin`."""
+    """A command from before it to after it. Made by `begin`, or by `left` for one that a killed daemon left open."""
 
-    def __init__(self, session: Session, context: ToolContext, scan: Scan, stamps: Stamps, known: dict[str, Look]):
-        self._session = session
+    def __init__(
+        self,
+        session: Session,
+        context: ToolContext,
+        scan: Scan,
+        entry: ChangeEntry,
+        stamps: Stamps,
+        held: Held,
+        known: Mapping[str, Look],
+    ) -> None:
+        self.session = session
+        self.by_others: dict[str, str] = {}
+        """Digests of files that other sessions wrote while it ran."""
+        self.told = ""
+        """What it changed, for the model; known after `end`."""
         self._context = context
         self._scan = scan
+        self._entry = entry
         self._stamps = stamps
+        self._held = held
         self._known = known
 
     @classmethod
     async def begin(cls, session: Session, context: ToolContext, scan: Scan) -> CommandRecord:
-        """Look at the workspace, and hold the bytes of the files that calls have changed before."""
-        known: dict[str, Look] = {}
-        held = 0
-        for path in sorted(session.tools_state.changes.paths())[:_MOST_KNOWN]:
+        """Look at the workspace, hold the bytes of its small files, and note durably what it looks like."""
+        known = await _known(session, context)
+        stamps = await scan(context.roots)
+        held = await scan.hold(stamps)
+        entry = ChangeEntry(
+            **session.stamp(),
+            seq=0,
+            turn_id=context.turn_id,
+            change_id=session.services.new_id("change"),
+            changes=(),
+            call_id=context.call_id,
+            by_command=True,
+        )
+        record = cls(session, context, scan, entry, stamps, held, known)
+        session.tools_state.changes.under_way.add(entry.change_id)
+        try:
+            await record._note_beginning()
+        except BaseException:
+            session.tools_state.changes.under_way.discard(entry.change_id)
+            raise
+        return record
+
+    @classmethod
+    async def left(cls, session: Session, context: ToolContext, scan: Scan, entry: ChangeEntry) -> None:
+        """Settle the record of a command during which the daemon was killed, by what is there now."""
+        versions = session.services.store.versions
+        try:
+            data = await versions.load(entry.stamps) if entry.stamps else None
+        except CompanionError:
+            data = None
+        before = unpacked(data) if data is not None else None
+        if before is None:
+            record = cls(session, context, scan, entry, Stamps({}), _NOTHING, {})
+            await record._finish([], [], _UNKNOWN)
+            return
+        stamps, digests = within(before[0], context.roots), before[1]
+        found = noticed(stamps, await scan(context.roots))
+        bytes_of: dict[str, bytes] = {}
+        for path in [*found.paths[:MOST_LISTED], *found.moved.values()]:
             try:
-                seen = await look(path, context.ports.files, context.roots, None)
-            except ToolRefusal:
+                old = await versions.load(digests[path]) if path in digests else None
+            except CompanionError:
                 continue
-            held += seen.disk.size if seen.disk is not None else 0
-            if held > _MOST_BYTES:
-                break
-            known[path] = seen
-        return cls(session, context, scan, await scan(context.roots), known)
+            if old is not None:
+                bytes_of[path] = old
+        await cls(session, context, scan, entry, stamps, Held(bytes_of.get, digests), {})._note(found, _CUT_SHORT)
 
     async def end(self) -> None:
         """Look again, and note what is different."""
-        found = noticed(self._stamps, await self._scan(self._context.roots))
-        known = [path for path in self._known if path not in set(found.paths)]  # ignored ones, or in folders not seen
-        paths = [*known, *found.paths]
-        if not found.paths and not known:
-            return
-        changes: list[FileChange] = []
-        versions: list[Version | None] = []
-        read = 0
-        for path in paths[: MOST_LISTED + len(known)]:
+        try:
+            await self._note(noticed(self._stamps, await self._scan(self._context.roots)))
+        finally:
+            self.session.tools_state.changes.under_way.discard(self._entry.change_id)
+
+    async def _note_beginning(self) -> None:
+        session, data = self.session, packed(self._stamps, self._held.digests)
+        if len(data) <= MAX_VERSION:
             try:
-                now = await look(path, self._context.ports.files, self._context.roots, None)
+                await session.services.store.versions.save(session.session_id, self._context.turn_id, [data])
+                self._entry = msgspec.structs.replace(self._entry, stamps=version_of_bytes(data).digest)
+            except CompanionError as fault:  # the command need not wait for room: only a crash would miss this
+                logger.warning("What the workspace looks like could not be kept: %s", fault.message)
+        entry = self._entry
+        await session.append(lambda seq: msgspec.structs.replace(entry, seq=seq))
+
+    async def _note(self, found: Noticed, note: str = "") -> None:
+        sources = set(found.moved.values())
+        paths = dict.fromkeys(path for path in found.paths if path not in sources)
+        more = [path for path in self._known if path not in paths]  # ignored ones, or in folders not seen
+        folders = [path for path in found.folders if path not in paths]
+        after: dict[str, Version | None] = {}
+        for path in [*more, *list(paths)[:MOST_LISTED], *folders[:MOST_LISTED]]:
+            try:
+                now = (await look(path, self._context.ports.files, self._context.roots, None)).disk
             except ToolRefusal:
                 continue
-            read += now.disk.size if now.disk is not None else 0
-            change = await self._change(path, now, found, is_cheap=read <= _MOST_READ)
-            if change is not None:
-                changes.append(change)
-                before = self._known.get(path)
-                versions += [before.disk, now.disk] if before is not None else []
-        if changes:
-            await self._note(changes, versions, _note_of(found))
+            if now is None or self.by_others.get(path) != now.digest:
+                after[path] = now
+        changes, versions = await self._changes(after, found)
+        await self._finish(changes, versions, " ".join(filter(None, (note, _note_of(found) if changes else ""))))
+        self.told = _told(self._context, changes, len(paths) - MOST_LISTED)
 
-    async def _change(self, path: str, now: Look, found: Noticed, *, is_cheap: bool) -> FileChange | None:
-        before = self._known.get(path)
-        after = now.disk.noted if now.disk is not None else None
-        if before is None:  # nobody knows its bytes
-            is_new = path in found.created
-            if is_new and after is None:
-                return None
-            old = None if is_new else self._unknown(path)
-            added = (await counted(None, now.disk.data))[0] if is_new and now.disk is not None and is_cheap else 0
-            return FileChange(path=path, kind=_kind(old, after), before=old, after=_unkept(after), added=added)
-        old = before.disk.noted if before.disk is not None else None
-        if old == after:
-            return None
-        lines = await counted(before.disk and before.disk.data, now.disk and now.disk.data) if is_cheap else (0, 0)
-        return FileChange(path=path, kind=_kind(old, after), before=old, after=after, added=lines[0], removed=lines[1])
+    async def _changes(
+        self, after: Mapping[str, Version | None], found: Noticed
+    ) -> tuple[list[FileChange], list[Version]]:
+        before = {path: self._before(path, now, found) for path, now in after.items()}
+        moved = {path: source for path, source in found.moved.items() if path in after}
+        moved |= _moved_by_content({path: one for path, one in before.items() if path not in moved}, after)
+        sources = set(moved.values())
+        changes: list[FileChange] = []
+        versions: list[Version] = []
+        read = 0
+        for path, now in after.items():
+            if path in sources:
+                continue
+            source = moved.get(path)
+            old = before[path] if source is None else self._before(source, now, found, of_moved=True)
+            if old is None and now is None:
+                continue
+            if source is None and _is_same(old, now):
+                continue
+            if path in found.deleted and now is not None and old is not None and old.data is None:
+                continue  # it is still there and only ignored by now
+            read += sum(each.size for each in (old, now) if each is not None)
+            is_cheap = read <= _MOST_READ
+            change, needed = await _change(path, source, old, now, is_cheap=is_cheap)
+            changes.append(change)
+            versions += needed
+        return changes, versions
 
-    def _unknown(self, path: str) -> FileVersion:
+    def _before(self, path: str, now: Version | None, found: Noticed, *, of_moved: bool = False) -> Version | None:
+        """What was there before the command, its bytes with it where they are known."""
+        if path in self._known:
+            return self._known[path].disk
+        if path in self._stamps.folders:
+            return folder_version(self._stamps.folders[path])
         stamp = self._stamps.files.get(path)
-        size, mode = (stamp.size, stamp.mode & 0o7777) if stamp is not None else (0, 0o644)
-        return FileVersion(digest="", size=size, mode=mode, is_kept=False)
+        if stamp is None:
+            return None
+        if stamp.link is not None:
+            return link_version(stamp.link)
+        mode = stamp.mode & 0o7777
+        data = self._held.data(path)
+        if data is not None:
+            return version_of_bytes(data, mode)
+        if now is not None and (of_moved or path in found.same_bytes) and now.digest:
+            return msgspec.structs.replace(now, mode=mode)
+        return Version(data=None, digest=self._held.digests.get(path, ""), size=stamp.size, mode=mode)
 
-    async def _note(self, changes: list[FileChange], versions: list[Version | None], note: str) -> None:
-        session, context = self._session, self._context
-        stamp, change_id = session.stamp(), session.services.new_id("change")
+    async def _finish(self, changes: list[FileChange], versions: Iterable[Version], note: str) -> None:
+        session, turn_id = self.session, self._entry.turn_id
+        stamp = session.stamp()
+        done = msgspec.structs.replace(self._entry, **stamp, changes=tuple(changes), is_done=True, note=note, stamps="")
 
         def draft(seq: int) -> ChangeEntry:
-            return ChangeEntry(
-                **stamp,
-                seq=seq,
-                turn_id=context.turn_id,
-                change_id=change_id,
-                changes=tuple(changes),
-                call_id=context.call_id,
-                is_done=True,
-                by_command=True,
-                note=note,
-            )
+            return msgspec.structs.replace(done, seq=seq)
 
         try:
-            await session.services.store.versions.save(session.session_id, context.turn_id, kept(versions))
+            await session.services.store.versions.save(session.session_id, turn_id, kept(versions))
             await session.append(draft)
         except CompanionError:
             session.write_later(draft)  # what cannot be brought back is told when it is tried
-        await emit_changes(session, [change.path for change in changes], context.turn_id)
+        if paths := [change.path for change in changes if not is_folder(change)]:
+            await emit_changes(session, paths, turn_id)
+
+
+_NOTHING: Final = Held(dict[str, bytes]().get, {})
+
+
+def is_folder(change: FileChange) -> bool:
+    """Whether a change is of a folder alone."""
+    return all(version is None or version.is_folder for version in (change.old, change.new))
+
+
+async def _known(session: Session, context: ToolContext) -> dict[str, Look]:
+    """The files that calls have changed before, ignored ones too."""
+    known: dict[str, Look] = {}
+    held = 0
+    for path in sorted(session.tools_state.changes.paths())[:_MOST_KNOWN]:
+        try:
+            seen = await look(path, context.ports.files, context.roots, None)
+        except ToolRefusal:
+            continue
+        held += seen.disk.size if seen.disk is not None else 0
+        if held > _MOST_BYTES:
+            break
+        known[path] = seen
+    return known
+
+
+async def _change(
+    path: str, source: str | None, old: Version | None, now: Version | None, *, is_cheap: bool
+) -> tuple[FileChange, list[Version]]:
+    """One change, and the versions that are to be kept for it."""
+    is_known = old is not None and old.data is not None
+    needed = [each for each in (old, now) if each is not None] if is_known and is_cheap else []
+    can_count = is_cheap and (old is None or is_known) and (now is None or now.data is not None)
+    lines = await counted(old and old.data, now and now.data) if can_count else (0, 0)
+    kind = "renamed" if source is not None else "created" if old is None else "deleted" if now is None else "changed"
+    change = FileChange(
+        path=path,
+        kind=kind,
+        from_path=source,
+        before=_noted(old, is_kept=bool(needed)),
+        after=_noted(now, is_kept=bool(needed)),
+        added=lines[0],
+        removed=lines[1],
+    )
+    return change, needed
+
+
+def _noted(version: Version | None, *, is_kept: bool) -> FileVersion | None:
+    """As the log has it; bytes that are not kept would be of use only with those of the other side."""
+    if version is None or is_kept or version.is_folder:
+        return None if version is None else version.noted
+    return msgspec.structs.replace(version.noted, is_kept=False)
+
+
+def _is_same(old: Version | None, now: Version | None) -> bool:
+    return (old is not None and now is not None and old.digest != "" and old.noted == now.noted) or old == now
+
+
+def _moved_by_content(before: Mapping[str, Version | None], after: Mapping[str, Version | None]) -> dict[str, str]:
+    """Files that are gone and there again under another name, byte for byte: `git mv`, or a copy and a deletion."""
+    gone: dict[tuple[str, int], list[str]] = {}
+    for path, old in before.items():
+        if old is not None and old.digest and old.size and old.link is None and after[path] is None:
+            gone.setdefault((old.digest, old.mode), []).append(path)
+    moved: dict[str, str] = {}
+    for path, now in after.items():
+        if before[path] is None and now is not None and now.digest and now.link is None:
+            sources = gone.get((now.digest, now.mode))
+            if sources:
+                moved[path] = sources.pop()
+    return moved
 
 
 def _note_of(found: Noticed) -> str:
@@ -128,12 +304,17 @@ def _note_of(found: Noticed) -> str:
     return " ".join(notes)
 
 
-def _unkept(version: FileVersion | None) -> FileVersion | None:
-    """A version whose bytes are not kept: they would be of use only with those before."""
-    if version is None:
-        return None
-    return FileVersion(digest=version.digest, size=version.size, mode=version.mode, is_kept=False)
+def _told(context: ToolContext, changes: Iterable[FileChange], more: int) -> str:
+    """The changed files, for the model."""
+    shown: list[str] = []
+    for change in changes:
+        if not is_folder(change):
+            name = _shown(change.path, context)
+            source = f" from {_shown(change.from_path, context)}" if change.from_path else ""
+            shown.append(f"{name} ({change.kind}{source})")
+    more = max(more, 0) + max(len(shown) - _MOST_TOLD, 0)
+    return ", ".join([*shown[:_MOST_TOLD], *([f"and {more:,} more"] if more else [])])
 
 
-def _kind(old: object, new: object) -> Any:
-    return "created" if old is None else "deleted" if new is None else "changed"
+def _shown(path: str, context: ToolContext) -> str:
+    return printable(shown_path(path, context.roots))

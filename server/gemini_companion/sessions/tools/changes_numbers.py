@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gemini_companion.engine.changes.merging import taken_back
 from gemini_companion.engine.changes.text import difference
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.change_record import FileRecord
@@ -35,6 +37,32 @@ async def load_version(session: Session, version: FileVersion | None) -> Loaded:
     return Loaded(data, "" if data is not None else "What it was before is no longer kept: there was no more room.")
 
 
+class OwnVersions(NamedTuple):
+    """What tells a turn's own change of a file: the file after it, with and without what the turn did."""
+
+    old: Loaded
+    new: Loaded
+    is_exact: bool
+    """False where what somebody else did to the file during the turn cannot be told apart."""
+
+
+async def own_versions(session: Session, record: FileRecord) -> OwnVersions:
+    """The versions around a turn's change of a file. What a person did to it between two of its writes is in both."""
+    old, new = await load_version(session, record.before), await load_version(session, record.after)
+    steps = [step.change for step in record.steps]
+    if all(earlier.new == later.old for earlier, later in itertools.pairwise(steps)):
+        return OwnVersions(old, new, is_exact=True)
+    base = new.data
+    for change in reversed(steps):
+        before, after = await load_version(session, change.old), await load_version(session, change.new)
+        if base is None or before.data is None or after.data is None:
+            return OwnVersions(old, new, is_exact=False)
+        base = await asyncio.to_thread(taken_back, before.data, after.data, base)
+    if base is None:
+        return OwnVersions(old, new, is_exact=False)
+    return OwnVersions(Loaded(base), new, is_exact=True)
+
+
 async def counted(old: bytes | None, new: bytes | None) -> tuple[int, int]:
     """Lines added and removed."""
     found = await asyncio.to_thread(difference, old, new, "")
@@ -61,9 +89,11 @@ async def _lines(session: Session, record: FileRecord) -> tuple[int, int]:
     if len(record.steps) == 1:
         return record.steps[0].change.added, record.steps[0].change.removed
     known = session.tools_state.changes.counted
-    key = (record.before.digest if record.before else "-", record.after.digest if record.after else "-")
+    key = tuple(
+        version.digest if version else "-" for step in record.steps for version in (step.change.old, step.change.new)
+    )
     if key not in known:
-        old, new = await load_version(session, record.before), await load_version(session, record.after)
+        old, new, _ = await own_versions(session, record)
         if old.problem or new.problem:
             changes = [step.change for step in record.steps]
             return sum(change.added for change in changes), sum(change.removed for change in changes)

@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
-import msgspec
-
-from gemini_companion.engine.changes.merging import without_hunks
 from gemini_companion.engine.changes.plan import Conflict as Clash
 from gemini_companion.engine.changes.plan import State, digests_of, paths_of, plan
 from gemini_companion.engine.errors import InvalidInput, StorageFault
-from gemini_companion.engine.history.change_record import ChangeRecord, Step
+from gemini_companion.engine.history.change_record import Step
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange, KeptEntry
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_results import Conflict, RevertResult
-from gemini_companion.sessions.tools.changes import settle
-from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, load_version
-from gemini_companion.sessions.tools.changes_versions import Look, Version, kept, look, text_of, version_of
-from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.sessions.tools.changes_chosen import RevertWish, chosen, hunk_step
+from gemini_companion.sessions.tools.changes_commands import is_folder
+from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes
+from gemini_companion.sessions.tools.changes_putting import in_order, kind_of, put
+from gemini_companion.sessions.tools.changes_versions import (
+    Look,
+    Version,
+    folder_version,
+    kept,
+    link_version,
+    look,
+    version_of,
+)
+from gemini_companion.sessions.tools.tooling import Changes, Tooling
 from gemini_companion.tools.ports import EditorPort, FileSystem
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
-
-_LABEL: Final = "Take back the model's changes"
-
-
-class RevertWish(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be put back; see `RevertParams`."""
-
-    turn_id: str | None = None
-    path: str | None = None
-    since: str | None = None
-    hunks: tuple[int, ...] | None = None
-    change_id: str | None = None
-    dry_run: bool = False
 
 
 async def revert(session: Session, client: Client, tooling: Tooling, wish: RevertWish) -> RevertResult:
@@ -55,7 +49,9 @@ async def revert(session: Session, client: Client, tooling: Tooling, wish: Rever
     change_id = session.services.new_id("change")
 
     async def run(job: Job[RevertResult]) -> RevertResult:
-        work = asyncio.create_task(_revert(session, context, wish, change_id), name="putting files back")
+        work = asyncio.create_task(
+            _revert(session, context, tooling.changes, wish, change_id), name="putting files back"
+        )
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -76,7 +72,7 @@ async def keep(session: Session, path: str | None) -> None:
     ids = tuple(dict.fromkeys(step.change_id for step in steps))
     paths = () if path is None else (path,)
     await session.append(lambda seq: KeptEntry(**stamp, seq=seq, change_ids=ids, paths=paths))
-    await emit_changes(session, paths or [step.change.path for step in steps])
+    await emit_changes(session, paths or [step.change.path for step in steps if not is_folder(step.change)])
 
 
 async def context_of(session: Session, client: Client, tooling: Tooling) -> ToolContext:
@@ -100,15 +96,18 @@ async def context_of(session: Session, client: Client, tooling: Tooling) -> Tool
     )
 
 
-async def _revert(session: Session, context: ToolContext, wish: RevertWish, change_id: str) -> RevertResult:
-    await settle(session, context)
+async def _revert(
+    session: Session, context: ToolContext, changes: Changes, wish: RevertWish, change_id: str
+) -> RevertResult:
+    await changes.at_rest(session)
+    await changes.settle(session, context)
     record = session.tools_state.changes
-    chosen = await _hunk_step(session, record, wish) if wish.hunks is not None else _chosen(record, wish)
-    looks, clashes = await _look_at(chosen, context)
-    chosen = [step for step in chosen if all(path in looks for path in paths_of([step]))]
-    versions = await _versions(session, chosen)
+    steps = await hunk_step(session, record, wish) if wish.hunks is not None else chosen(record, wish)
+    looks, clashes = await _look_at(steps, context)
+    steps = [step for step in steps if all(path in looks for path in paths_of([step]))]
+    versions = await _versions(session, steps)
     now = {path: _state(seen) for path, seen in looks.items()}
-    planned = await asyncio.to_thread(plan, chosen, now, versions)
+    planned = await asyncio.to_thread(plan, steps, now, versions)
     clashes += planned.conflicts
     done, taken = planned.results, planned.taken
     if wish.dry_run or not taken:
@@ -116,6 +115,9 @@ async def _revert(session: Session, context: ToolContext, wish: RevertWish, chan
     work = _Revert(session, context, change_id, looks, is_partial=wish.hunks is not None)
     await work.begin(taken, done)
     failed = await work.write(done)
+    for path, state in done.items():
+        if state is not None and state.kind == "file":
+            changes.wrote(session, path, hashlib.sha256(state.data).hexdigest())
     clashes += failed
     unwritten = {clash.path for clash in failed}
     taken = tuple(step for step in taken if not unwritten.intersection(paths_of([step])))
@@ -140,7 +142,7 @@ class _Revert:
     async def begin(self, taken: Sequence[Step], results: dict[str, State | None]) -> None:
         """Keep what is there now and what is to be there. Raises `StorageFault`, with nothing changed."""
         versions: list[Version | None] = [seen.shown for seen in self._looks.values()]
-        versions += [version_of(state.data, state.mode) for state in results.values() if state is not None]
+        versions += [_version(state) for state in results.values() if state is not None]
         self._turn_id = taken[0].turn_id
         await self._session.services.store.versions.save(self._session.session_id, self._turn_id, kept(versions))
         await self._session.append(await self._draft(taken, results, is_done=False))
@@ -152,38 +154,26 @@ class _Revert:
             await self._session.append(draft)
         except StorageFault:
             self._session.write_later(draft)
-        await emit_changes(self._session, [step.change.path for step in taken])
+        await emit_changes(self._session, [step.change.path for step in taken if not is_folder(step.change)])
 
     async def write(self, results: dict[str, State | None]) -> list[Clash]:
-        """Write the files: those that are there first, then those that go. Returns what could not be written."""
+        """Write the files: those that are there first, then those that go. Returns what could not be written; takes out
+        of `results` the folders that stay, for something else is in them.
+        """
         failed: list[Clash] = []
-        for path, state in sorted(results.items(), key=lambda item: item[1] is None):
+        for path in in_order(results):
+            seen, state = self._looks[path], results[path]
+            is_folder = seen.disk is not None and seen.disk.is_folder
             if failed and state is None:
-                failed.append(Clash(path, "It was left: another file of the same change could not be written."))
+                if not is_folder:
+                    failed.append(Clash(path, "It was left: another file of the same change could not be written."))
                 continue
             try:
-                await self._write(self._looks[path], state)
+                if not await put(seen, state, self._files, self._editor):
+                    del results[path]
             except ToolRefusal as refusal:
                 failed.append(Clash(path, refusal.message))
         return failed
-
-    async def _write(self, seen: Look, state: State | None) -> None:
-        place, disk = seen.place, seen.disk
-        if state is None:
-            if seen.unsaved is not None:
-                raise ToolRefusal(f"{place.shown} has unsaved edits in the editor. It was not deleted.")
-            if disk is not None:
-                await self._files.delete(place, expected=disk.digest)
-            return
-        if seen.is_open and seen.shown is not None and seen.shown.data != state.data:
-            text = text_of(state.data)
-            if text is not None and await self._editor.apply_edit(place.path, text, _LABEL):
-                return
-            if seen.unsaved is not None:
-                raise ToolRefusal(f"{place.shown} has unsaved edits in the editor, which did not take the change.")
-        if seen.unsaved is None and (disk is None or (disk.data, disk.mode) != state):
-            expected = disk.digest if disk is not None else None
-            await self._files.write(place, state.data, expected=expected, mode=state.mode)
 
     async def _draft(self, taken: Sequence[Step], results: dict[str, State | None], *, is_done: bool) -> Draft:
         if self._is_partial:
@@ -210,7 +200,7 @@ class _Revert:
         seen = self._looks[path]
         old = seen.shown
         state = results[path] if path in results else _state(seen)
-        new = None if state is None else version_of(state.data, state.mode)
+        new = None if state is None else _version(state)
         added, removed = await counted(old and old.data, new and new.data)
         return FileChange(
             path=path,
@@ -220,61 +210,6 @@ class _Revert:
             added=added,
             removed=removed,
         )
-
-
-def _chosen(record: ChangeRecord, wish: RevertWish) -> list[Step]:
-    """The steps that are meant, newest first. Raises `InvalidInput` if there are none."""
-    if wish.change_id is not None:
-        entry = record.entries.get(wish.change_id)
-        if entry is None:
-            raise InvalidInput("There is no change with this id.", path="$.changeId")
-        gone = record.taken_back()
-        own = [Step(entry.change_id, entry.turn_id, change, entry.by_command) for change in entry.changes]
-        found = [step for step in reversed(own) if step.place not in gone]
-    else:
-        found = list(record.steps())[::-1]
-        if wish.since is not None:
-            turns = list(dict.fromkeys(entry.turn_id for entry in record.entries.values()))
-            if wish.since not in turns:
-                raise InvalidInput("No file was changed in this turn.", path="$.since")
-            later = set(turns[turns.index(wish.since) :])
-            found = [step for step in found if step.turn_id in later]
-        elif wish.turn_id is None and wish.path is None:
-            newest = next((step.change_id for step in found), None)
-            found = [step for step in found if step.change_id == newest]
-    if wish.turn_id is not None:
-        found = [step for step in found if step.turn_id == wish.turn_id]
-    if wish.path is not None:
-        found = [step for step in found if wish.path in (step.change.path, step.change.from_path)]
-    if not found:
-        raise InvalidInput("There is nothing to take back.", hint="It was taken back already, or nothing was changed.")
-    return found
-
-
-async def _hunk_step(session: Session, record: ChangeRecord, wish: RevertWish) -> list[Step]:
-    """Some places of a turn's change of a file, as one step that makes them."""
-    if wish.turn_id is None or wish.path is None or wish.change_id is not None or wish.since is not None:
-        raise InvalidInput("Places of a change are named with a turn and a file.", path="$.hunks")
-    files = [one for one in record.files() if (one.turn_id, one.path) == (wish.turn_id, wish.path)]
-    one = next((one for one in files if one.state != "reverted"), None)
-    if one is None or one.before is None or one.after is None or not wish.hunks:
-        raise InvalidInput("There is no such change of a file to take places back from.", path="$.hunks")
-    old, new = await load_version(session, one.before), await load_version(session, one.after)
-    if old.data is None or new.data is None:
-        raise InvalidInput(old.problem or new.problem, path="$.hunks")
-    try:
-        wished = await asyncio.to_thread(without_hunks, old.data, new.data, new.data, set(wish.hunks))
-    except IndexError:
-        raise InvalidInput("There is no such place in the change.", path="$.hunks") from None
-    if wished is None:
-        raise InvalidInput("This file has no lines to take back one by one.", path="$.hunks")
-    version = version_of(wished, one.after.mode)
-    await session.services.store.versions.save(session.session_id, one.turn_id, kept([version]))
-    added, removed = await counted(wished, new.data)
-    change = FileChange(
-        path=one.path, kind="changed", before=version.noted, after=one.after, added=added, removed=removed
-    )
-    return [Step("", one.turn_id, change)]
 
 
 def _reversed(step: Step) -> FileChange:
@@ -321,12 +256,24 @@ async def _versions(session: Session, steps: Sequence[Step]) -> dict[str, bytes]
 
 def _state(seen: Look) -> State | None:
     shown = seen.shown
-    return None if shown is None or shown.data is None else State(shown.data, shown.mode)
+    return None if shown is None or shown.data is None else State(shown.data, shown.mode, kind_of(shown))
+
+
+def _version(state: State) -> Version:
+    match state.kind:
+        case "folder":
+            return folder_version(state.mode)
+        case "link":
+            return link_version(os.fsdecode(state.data))
+        case "file":
+            return version_of(state.data, state.mode)
 
 
 def _result(taken: Sequence[Step], clashes: Sequence[Clash], change_id: str | None) -> RevertResult:
     return RevertResult(
-        reverted=tuple(dict.fromkeys(path for step in taken for path in paths_of([step]))),
+        reverted=tuple(
+            dict.fromkeys(path for step in taken if not is_folder(step.change) for path in paths_of([step]))
+        ),
         conflicts=tuple(Conflict(path=clash.path, reason=clash.reason) for clash in dict.fromkeys(clashes)),
         change_id=change_id,
     )

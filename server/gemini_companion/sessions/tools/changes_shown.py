@@ -7,12 +7,12 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.engine.changes.plan import LINK
+from gemini_companion.engine.changes.merging import has_places
 from gemini_companion.engine.changes.text import difference
 from gemini_companion.engine.history.change_record import FileRecord
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import Change, ChangeList
-from gemini_companion.sessions.tools.changes_numbers import load_version
+from gemini_companion.sessions.tools.changes_numbers import own_versions
 
 MOST_LISTED: Final = 1_000
 """Changes of a list; the newest."""
@@ -42,13 +42,16 @@ async def change_list(session: Session) -> ChangeList:
 
 
 async def _shown(session: Session, one: FileRecord) -> Change:
-    old, new = await load_version(session, one.before), await load_version(session, one.after)
+    old, new, is_exact = await own_versions(session, one)
+    if is_exact and old.data is not None and new.data is not None:
+        is_exact = await asyncio.to_thread(has_places, old.data, new.data)
     known = not (one.before and not one.before.is_kept)  # what a command overwrote has no lines
     found = await asyncio.to_thread(difference, old.data, new.data, one.path, one.from_path)
     has_diff = known and not old.problem and not new.problem
     reason = _TAKEN_BACK if one.state == "reverted" else old.problem
-    if any(version is not None and version.link is not None for version in (one.before, one.after)):
-        reason = reason or LINK
+    is_file = all(
+        version is None or (version.link is None and not version.is_folder) for version in (one.before, one.after)
+    )
     steps = [step.change for step in one.steps]
     return Change(
         turn_id=one.turn_id,
@@ -62,7 +65,7 @@ async def _shown(session: Session, one: FileRecord) -> Change:
         can_revert=not reason,
         reason=reason,
         by_command=one.by_command,
-        hunks=len(found.hunks) if has_diff and one.before is not None and one.after is not None else 0,
+        hunks=len(found.hunks) if has_diff and is_exact and is_file and one.before and one.after else 0,
     )
 
 

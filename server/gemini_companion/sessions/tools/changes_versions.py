@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -23,11 +24,22 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     """SHA-256 in hexadecimal digits; empty where the bytes are too many."""
     size: int
     mode: int = 0o644
+    link: str | None = None
+    """The target of a symbolic link, of which the bytes are those."""
+    is_folder: bool = False
+    """A folder, which has permission bits alone."""
 
     @property
     def noted(self) -> FileVersion:
         """As the log has it."""
-        return FileVersion(digest=self.digest, size=self.size, mode=self.mode, is_kept=self.data is not None)
+        return FileVersion(
+            digest=self.digest,
+            size=self.size,
+            mode=self.mode,
+            link=self.link,
+            is_folder=self.is_folder,
+            is_kept=self.data is not None,
+        )
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,12 +72,33 @@ def version_of(data: bytes, mode: int = 0o644) -> Version:
     return Version(data=data, digest=hashlib.sha256(data).hexdigest(), size=size, mode=mode)
 
 
+def link_version(target: str) -> Version:
+    """A symbolic link as a version."""
+    data = os.fsencode(target)
+    return Version(data=data, digest=hashlib.sha256(data).hexdigest(), size=len(data), mode=0o777, link=target)
+
+
+def folder_version(mode: int) -> Version:
+    """A folder as a version."""
+    return Version(data=b"", digest="", size=0, mode=mode, is_folder=True)
+
+
 async def look(path: str, files: FileSystem, roots: Sequence[str], editor: EditorPort | None) -> Look:
-    """What a file is now. Raises `ToolRefusal` for what is no file, cannot be read, or is outside the folders."""
-    place = await files.place(path, roots)
-    if place.kind not in ("file", "missing"):
-        raise ToolRefusal(f"{place.shown} is not a file.")
-    disk = _of_disk(await files.read(place, limit=MAX_VERSION + 1)) if place.kind == "file" else None
+    """What has a name now; a link is not followed. Raises `ToolRefusal` for what cannot be read, is a device, or is
+    outside the folders.
+    """
+    place = await files.spot(path, roots)
+    match place.kind:
+        case "link":
+            return Look(place=place, disk=link_version(await files.read_link(place)))
+        case "folder":
+            return Look(place=place, disk=folder_version(await files.mode_of_folder(place)))
+        case "file":
+            disk = _of_disk(await files.read(place, limit=MAX_VERSION + 1))
+        case "missing":
+            disk = None
+        case "other":
+            raise ToolRefusal(f"{place.shown} is not a file.")
     buffer = None if editor is None else editor.buffer(place.path)
     if buffer is None:
         return Look(place=place, disk=disk)
@@ -102,7 +135,11 @@ def text_of(data: bytes) -> str | None:
 
 def kept(versions: Iterable[Version | None]) -> list[bytes]:
     """The bytes that can be kept, each once."""
-    return list({each.digest: each.data for each in versions if each is not None and each.data is not None}.values())
+    return list(
+        {
+            each.digest: each.data for each in versions if each is not None and each.digest and each.data is not None
+        }.values()
+    )
 
 
 def _of_disk(found: FileBytes) -> Version:

@@ -9,7 +9,7 @@ from typing import Final
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.editor import Buffer as OpenBuffer
 from gemini_companion.sessions.session import Session
-from gemini_companion.tools.ports import AskOption, Buffer, FileDiagnostics, PersonsAnswer
+from gemini_companion.tools.ports import Buffer, FileDiagnostics, PersonsAnswer
 
 WAIT_MS: Final = 2_000
 """How long the editor may take to look at a text that has just changed."""
@@ -48,6 +48,11 @@ class ClientEditor:
             asker is not None and opened is not None and await asker.apply_edit(opened[0], opened[1].text, text, label)
         )
 
+    async def save(self, path: str) -> bool:
+        """Have it write an open document to the disk; false if it is not open, or if the editor cannot or did not."""
+        asker, opened = self._client.asker, self._opened(path)
+        return asker is not None and opened is not None and await asker.save(opened[0])
+
     def _opened(self, path: str) -> tuple[str, OpenBuffer] | None:
         """The document and the path that the editor knows it by."""
         editor = self._client.editor
@@ -56,7 +61,7 @@ class ClientEditor:
             return path, found
         return next((one for one in editor.buffers() if os.path.realpath(one[0]) == path), None)
 
-    async def ask(self, question: str, options: Sequence[AskOption], *, allows_text: bool) -> PersonsAnswer | None:
+    async def ask(self, question: str, options: Sequence[str], *, allows_text: bool) -> PersonsAnswer | None:
         """Ask the person; `None` if there is no answer in time."""
         asker = self._client.asker
         if asker is None:

@@ -18,15 +18,36 @@ from gemini_companion.tools.tool import Proposal, Risk, Tool, ToolCall, ToolCont
 _UNASKED: Final[frozenset[Risk]] = frozenset({"read", "note"})
 
 
+class Recorded(Protocol):
+    """What is known of a call once its block has ended."""
+
+    @property
+    def told(self) -> str:
+        """The files that it changed, for the model; empty if there are none, or if the model knows them."""
+        ...
+
+
 class Changes(Protocol):
     """The record of changed files."""
 
     def recorded(
         self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext
-    ) -> AbstractAsyncContextManager[object]:
+    ) -> AbstractAsyncContextManager[Recorded | None]:
         """Around a call that may change files: what they were is durable when the block begins, what they are once it
         has ended. Entering it raises `ToolRefusal` if that cannot be kept; then nothing is done.
         """
+        ...
+
+    async def settle(self, session: Session, context: ToolContext) -> None:
+        """Close the changes that were cut short with a daemon, by what is on the disk now."""
+        ...
+
+    async def at_rest(self, session: Session) -> None:
+        """Wait until all that calls which ended have changed is recorded."""
+        ...
+
+    def wrote(self, session: Session, path: str, digest: str) -> None:
+        """A session wrote a file: commands of others, which run meanwhile, did not."""
         ...
 
 
@@ -78,9 +99,18 @@ class NoRecord:
 
     def recorded(
         self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext
-    ) -> AbstractAsyncContextManager[object]:
+    ) -> AbstractAsyncContextManager[Recorded | None]:
         """Nothing around the call."""
         return nullcontext()
+
+    async def settle(self, session: Session, context: ToolContext) -> None:
+        """There is none."""
+
+    async def at_rest(self, session: Session) -> None:
+        """Nothing is recorded."""
+
+    def wrote(self, session: Session, path: str, digest: str) -> None:
+        """Nothing is recorded."""
 
 
 class WholeOutputs:

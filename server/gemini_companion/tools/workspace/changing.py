@@ -103,7 +103,7 @@ async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOu
     notes = list(change.notes)
     buffer = context.ports.editor.buffer(place.path)
     if buffer is not None and await context.ports.editor.apply_edit(place.path, change.after, done):
-        notes.append("It is in the user's editor, which has the file open; the disk follows when they save it.")
+        notes.append(await _onto_disk(change, context))
     elif buffer is not None and buffer.is_dirty and (before is None or before.is_unsaved):
         raise ToolRefusal(
             f"{place.shown} has unsaved edits in the editor, which did not take this one. Nothing was changed."
@@ -120,6 +120,28 @@ async def carried_out(change: Change, context: ToolContext, done: str) -> ToolOu
     return ToolOutput(
         output=" ".join([done, *notes]) + (f"\n{report}" if report else ""), summary=f"+{added} −{removed}"
     )
+
+
+async def _onto_disk(change: Change, context: ToolContext) -> str:
+    """Let the disk follow an edit that the editor has taken, so that commands see it: by the editor, else by ourselves.
+    What the person had not saved is not saved for them. Returns a note for the model.
+    """
+    place, before = change.place, change.before
+    if before is None or before.disk is None or before.is_unsaved:
+        return (
+            "It is in the user's editor, with edits of their own that are not saved; the disk, which commands see,"
+            " follows when they save it."
+        )
+    if await context.ports.editor.save(place.path):
+        return "It is in the user's editor, which has the file open, and saved."
+    data, notes = _data(change)
+    try:
+        await context.ports.files.write(place, data, expected=before.disk.digest)
+    except ToolRefusal:  # the editor has saved it by itself, or somebody else has written it
+        now = await text_now(place, context)
+        if now is None or now.is_unsaved:
+            return "It is in the user's editor, which has the file open; the disk follows when they save it."
+    return " ".join(["It is in the user's editor, which has the file open, and on the disk.", *notes])
 
 
 def is_as_before(now: Loaded | None, before: Loaded | None) -> bool:

@@ -1,0 +1,35 @@
+"""Where there is no editor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gemini_companion.tools.ports import Buffer, FileDiagnostics, PersonsAnswer
+
+
+class NoEditor:
+    """An `EditorPort` of nobody: nothing is open, nobody answers."""
+
+    def buffer(self, path: str) -> Buffer | None:
+        """Nothing is open."""
+        return None
+
+    def unsaved(self) -> Sequence[Buffer]:
+        """Nothing is open."""
+        return ()
+
+    async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
+        """It cannot say."""
+        return None
+
+    async def apply_edit(self, path: str, text: str, label: str) -> bool:
+        """It cannot."""
+        return False
+
+    async def save(self, path: str) -> bool:
+        """It cannot."""
+        return False
+
+    async def ask(self, question: str, options: Sequence[str], *, allows_text: bool) -> PersonsAnswer | None:
+        """Nobody answers."""
+        return None
