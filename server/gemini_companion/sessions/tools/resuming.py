@@ -30,6 +30,8 @@ class Resumable:
     """Its last answer, if its calls are still to be made."""
     outcome: TurnOutcome
     """How it ended."""
+    reason: str
+    """Why, if it failed or was stopped; else empty."""
     is_asked: bool
     """A person was being asked about one of them, and nothing that acts had begun."""
 
@@ -58,6 +60,7 @@ def resumable(session: Session) -> Resumable | None:
         kept_to=end.kept_to,
         reply=reply,
         outcome=end.outcome,
+        reason=end.reason,
         is_asked=reply is not None and bool(calls) and all(call.state == "asked" for call in calls),
     )
 
