@@ -199,9 +199,3 @@ describe("what is said to a turn under way", () => {
     }
   });
 });
-
-it("a turn that used all its rounds offers to go on", () => {
-  const events = played().event({ type: "maxToolRoundsReached", limit: 50 }, "t1", NOW);
-  const notice = events.chat.rows.at(-1);
-  expect(notice?.kind === "notice" && notice.actions.map(({ id }) => id)).toEqual(["resumeTurn"]);
-});
