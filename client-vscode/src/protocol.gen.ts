@@ -150,6 +150,13 @@ export interface RateParams {
   readonly note?: string;
 }
 
+/** Whose next prompt is meant. */
+export interface PreviewContextParams {
+  readonly sessionId?: string | null;
+  /** The first prompt of a session that is not made yet, whichever is current. */
+  readonly ofNewSession?: boolean;
+}
+
 /** `query` is what somebody has typed behind the `@`; its signs need not stand in a row. */
 export interface FilesParams {
   readonly query?: string;
@@ -476,13 +483,13 @@ export interface ToolQuestion {
   /** Of the line, those that need the yes among them. */
   readonly parts?: readonly QuestionPart[];
   readonly cwd?: string;
-  /** What holds the command back, or that nothing does. */
+  /** What holds the command back, or that nothing does: a sentence. */
   readonly sandbox?: string;
   readonly mode?: "acceptEdits" | "ask" | "plan";
   /** Why it asks. */
   readonly reason?: string;
   readonly warnings?: readonly string[];
-  /** What cannot be taken back; empty if everything can. */
+  /** What cannot be taken back: a sentence; empty if everything can. */
   readonly irreversible?: string;
   /** What "for this session" and "always" would allow; absent where they are not offered. */
   readonly rule?: ToolRule;
@@ -980,13 +987,13 @@ export interface ConfirmToolParams {
   /** Of the line, those that need the yes among them. */
   readonly parts?: readonly QuestionPart[];
   readonly cwd?: string;
-  /** What holds the command back, or that nothing does. */
+  /** What holds the command back, or that nothing does: a sentence. */
   readonly sandbox?: string;
   readonly mode?: "acceptEdits" | "ask" | "plan";
   /** Why it asks. */
   readonly reason?: string;
   readonly warnings?: readonly string[];
-  /** What cannot be taken back; empty if everything can. */
+  /** What cannot be taken back: a sentence; empty if everything can. */
   readonly irreversible?: string;
   /** What "for this session" and "always" would allow; absent where they are not offered. */
   readonly rule?: ToolRule;
@@ -1372,6 +1379,8 @@ export interface ToolList {
   readonly questions?: readonly ToolQuestion[];
   /** What holds commands back here, or that nothing does. */
   readonly sandbox?: string;
+  /** The turn that can be gone on with; absent while a turn is under way or waits. */
+  readonly unfinished?: UnfinishedTurn;
 }
 
 /** A tool that the model has. */
@@ -1382,6 +1391,15 @@ export interface ToolInfo {
   readonly risk: "command" | "edit" | "network" | "note" | "question" | "read";
   /** What would be decided of a plain call now. */
   readonly decision: "allow" | "ask" | "deny";
+}
+
+/** The newest turn, where it ended early and `gemini/chat/resume` can go on with it. */
+export interface UnfinishedTurn {
+  readonly turnId: string;
+  /** How it ended. */
+  readonly outcome: "cancelled" | "completed" | "failed" | "interrupted" | "replaced" | "stopped";
+  /** Why, if it failed or was stopped. */
+  readonly reason?: string;
 }
 
 /** The rules of consent in force, those that are asked first at the front. */
@@ -1586,7 +1604,7 @@ export interface Requests {
   /** The token ledger, split by part. */
   readonly "gemini/context": { readonly params: SessionParams; readonly result: ContextReport };
   /** The IDE context as the next turn would send it, and what is left out and why. */
-  readonly "gemini/context/preview": { readonly params: SessionParams; readonly result: ContextPreview };
+  readonly "gemini/context/preview": { readonly params: PreviewContextParams; readonly result: ContextPreview };
   /** The files and folders of the workspace that `@` can name in a prompt, those first that are most likely meant. */
   readonly "gemini/files": { readonly params: FilesParams; readonly result: WorkspaceFileList };
   /** What a prompt names with `@`: what goes along with it, and what does not and why. */

@@ -754,12 +754,19 @@ export const toolInfo = v.object({
   decision: v.picklist(["allow", "ask", "deny"]),
 });
 
+export const unfinishedTurn = v.object({
+  turnId: v.string(),
+  outcome: v.picklist(["cancelled", "completed", "failed", "interrupted", "replaced", "stopped"]),
+  reason: v.exactOptional(v.string()),
+});
+
 export const toolList = v.object({
   mode: v.picklist(["acceptEdits", "ask", "plan"]),
   tools: v.array(toolInfo),
   todos: v.exactOptional(v.array(todo)),
   questions: v.exactOptional(v.array(toolQuestion)),
   sandbox: v.exactOptional(v.string()),
+  unfinished: v.exactOptional(unfinishedTurn),
 });
 
 export const storedRule = v.object({

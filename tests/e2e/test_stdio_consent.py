@@ -201,6 +201,18 @@ async def test_the_model_asks_the_person_and_keeps_its_tasks(desk: Desk, emulato
         assert spoken.of("todosChanged") == [{"type": "todosChanged", "todos": todos}]
 
 
+async def test_without_a_session_the_users_rules_are_listed_and_taken_back_and_none_is_made(desk: Desk) -> None:
+    settings = desk.tmp_path / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    rule = {"tool": "write_file", "decision": "allow", "path": "/new.py"}
+    settings.write_text(json.dumps({"companion": {"tools": {"rules": [rule]}}}), "utf-8")
+    async with desk.server(ALL, {}) as spoken:
+        (listed,) = (await spoken.ask("gemini/rules"))["rules"]
+        assert (listed["source"], listed["text"]) == ("user", "Allow write_file on /new.py")
+        assert await spoken.ask("gemini/rules/revoke", {"ruleId": listed["ruleId"]}) == {"rules": []}
+        assert (await spoken.ask("gemini/session/list"))["sessions"] == []
+
+
 async def test_a_rule_that_nobody_has_is_not_taken_back(desk: Desk) -> None:
     async with desk.server(ALL, {}) as spoken:
         error = await spoken.fails("gemini/rules/revoke", {"ruleId": "rule-x"})

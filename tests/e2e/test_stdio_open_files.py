@@ -48,6 +48,14 @@ async def test_a_small_file_goes_along_whole_and_the_chip_says_so_without_a_sess
     assert (await online.ask("gemini/context"))["byPart"]["ideContext"] > 20
 
 
+async def test_the_preview_of_a_new_session_is_not_that_of_the_current_one(online: Editor, workspace: Path) -> None:
+    show(online, (workspace / "parser.py").as_uri())
+    await online.ask("gemini/chat", {"prompt": "What does parser.py do?"})
+    assert (await online.ask("gemini/context/preview"))["kind"] == "none"
+    fresh = await online.ask("gemini/context/preview", {"ofNewSession": True})
+    assert (fresh["kind"], fresh["texts"][0]["extent"]) == ("full", "whole")
+
+
 async def test_of_a_long_file_the_same_lines_are_in_the_request_the_preview_the_receipt_and_the_transcript(
     online: Editor, emulator: Emulator, workspace: Path
 ) -> None:

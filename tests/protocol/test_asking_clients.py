@@ -38,10 +38,10 @@ QUESTION = ToolQuestion(
         QuestionPart(text="rm -r dist", decision="ask", reason="deletes"),
     ),
     cwd="/project",
-    sandbox="nothing holds it back",
+    sandbox="No sandbox: there is none here.",
     reason="it runs a command",
     warnings=("it deletes files",),
-    irreversible="deleted files",
+    irreversible="Deleted files cannot be taken back.",
     rule=RULE,
     rule_text="Allow run_shell_command: npm test …",
 )
@@ -160,10 +160,10 @@ def test_the_message_holds_the_whole_line_where_what_holds_it_back_and_what_cann
         "    npm test && rm -r dist",
         "needs your yes: rm -r dist",
         "in /project",
-        "sandbox: nothing holds it back",
+        "No sandbox: there is none here.",
         "asked because it runs a command (mode ask)",
         "warning: it deletes files",
-        "cannot be undone: deleted files",
+        "warning: Deleted files cannot be taken back.",
         "for this session: Allow run_shell_command: npm test …",
     ]
 

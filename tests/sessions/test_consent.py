@@ -160,6 +160,7 @@ async def test_plan_mode_chosen_between_question_and_answer_beats_the_yes(studio
     await studio.write("a.py", "x")
     assert studio.tool.written == {}
     assert "exit_plan_mode" in response(studio)["error"]
+    assert (await record(studio)).summary == "plan mode", "the sentence for the model is not what people read"
 
 
 async def test_news_that_change_nothing_leave_the_question_open(studio: ConsentStudio) -> None:

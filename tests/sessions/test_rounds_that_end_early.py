@@ -13,6 +13,7 @@ from gemini_companion.engine.history.log import ReplyEntry, ToolResultEntry, Tur
 from gemini_companion.sessions.events import TurnCancelled
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import MaxToolRoundsReached, ToolCallCompleted, ToolCallStarted
+from gemini_companion.sessions.tools.listing import listed_tools
 from gemini_companion.tools.tool import ToolContext, ToolOutput, ToolRefusal
 from tests.support.patience import PATIENCE
 from tests.support.sample_tools import AskingConsent, SampleArgs, SampleTool, allowing
@@ -134,9 +135,14 @@ async def test_an_answer_that_breaks_off_after_finished_rounds_leaves_them_and_t
     session = await studio.session()
     assert roles(session) == ["prompt", "reply", "toolResult"]
     assert last_end(session).outcome == "failed"
+    unfinished = listed_tools(session, ()).unfinished
+    assert unfinished is not None
+    assert (unfinished.turn_id, unfinished.outcome) == (last_end(session).turn_id, "failed")
+    assert unfinished.reason == "Gone."
 
     studio.model.streams = ["There."]
     result = await studio.app.resume(studio.client)
+    assert listed_tools(session, ()).unfinished is None
 
     assert result.text.strip() == "There."
     assert roles(session) == ["prompt", "reply", "toolResult", "reply"]
@@ -215,6 +221,7 @@ async def test_nothing_is_resumed_after_a_turn_that_was_completed_or_not_kept(tm
     await studio.chat("Hi")
     with pytest.raises(InvalidInput, match="nothing to go on with"):
         await studio.app.resume(studio.client)
+    assert listed_tools(await studio.session(), ()).unfinished is None
     studio.model.streams = [ModelUnavailable("Gone.", retryable=False)]
     with pytest.raises(ModelUnavailable):
         await studio.chat("Again")

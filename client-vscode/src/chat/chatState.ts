@@ -8,6 +8,7 @@ import { DraftStore } from "./draftStore.js";
 import { Conversation } from "./pure/conversation.js";
 import { errorView } from "./pure/faults.js";
 import { retryableTurn } from "./pure/retrying.js";
+import { setUnfinished } from "./pure/unfinished.js";
 import type { SavedDraft } from "./pure/savedDraft.js";
 import type { Translate } from "./pure/words.js";
 import { Work } from "./work.js";
@@ -85,7 +86,14 @@ export class ChatState implements Disposable {
     this.draftStore = new DraftStore(needs.drafts);
     this.#memory = needs.memory;
     this.#place = needs.place;
-    this.work = new Work(needs.daemon, { t: needs.t, place: needs.place }, () => this.touch());
+    this.work = new Work(
+      needs.daemon,
+      { t: needs.t, place: needs.place },
+      {
+        changed: () => this.touch(),
+        unfinished: (turn) => setUnfinished(this.conversation, turn),
+      },
+    );
     this.conversation = this.blankConversation();
     const asked = needs.memory.get(ASKED_MODEL);
     this.#askedModel = typeof asked === "string" && asked ? asked : undefined;

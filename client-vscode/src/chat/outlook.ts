@@ -54,7 +54,7 @@ export class Outlook implements Disposable {
     try {
       await this.reporter.flush();
       const sessionId = this.chat.info?.sessionId;
-      const asked = sessionId === undefined ? {} : { sessionId };
+      const asked = sessionId === undefined ? { ofNewSession: true } : { sessionId };
       const { openFiles = [] } = await this.chat.daemon.request("gemini/context/preview", asked);
       const files = new Map(openFiles.map((file) => [file.uri, file]));
       if (JSON.stringify([...files]) !== JSON.stringify([...this.#files])) {

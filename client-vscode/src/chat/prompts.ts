@@ -94,8 +94,15 @@ export class Prompts {
   async goOn(): Promise<void> {
     const sessionId = this.chat.info?.sessionId;
     if (sessionId === undefined || this.chat.job.kind !== "idle") return;
-    await this.chat.daemon.request("gemini/chat/resume", { sessionId });
-    await this.session.refresh();
+    if (this.queue.held === "ended") this.queue.release(); // what waits goes on behind the answer that goes on
+    try {
+      await this.chat.daemon.request("gemini/chat/resume", { sessionId });
+    } catch (error) {
+      this.queue.hold();
+      throw error;
+    } finally {
+      await this.session.refresh();
+    }
     this.drain();
   }
 

@@ -55,6 +55,11 @@ export function registerTools(chat: Chat, view: ChatView): Disposable[] {
     if (chosen !== undefined) await chat.work.setMode(await chat.session(), chosen.mode);
   }
 
+  async function goOn(): Promise<void> {
+    if (chat.conversation.rows.some((row) => row.kind === "answer" && row.canGoOn === true)) await chat.prompts.goOn();
+    else void window.showInformationMessage(t("No answer of this chat was interrupted where it could go on."));
+  }
+
   return [
     daemon.handle(ServerRequestMethod.confirmTool, (params, token) => questions.confirm(params, token)),
     daemon.handle(ServerRequestMethod.askUser, (params, token) => questions.ask(params, token)),
@@ -62,5 +67,7 @@ export function registerTools(chat: Chat, view: ChatView): Disposable[] {
     chat.onDidChange(tellKey),
     commands.registerCommand("geminiCompanion.toQuestion", () => chat.guard(toQuestion)),
     commands.registerCommand("geminiCompanion.chooseMode", () => chat.guard(chooseMode)),
+    commands.registerCommand("geminiCompanion.toolRules", () => view.command({ do: "openToolRules" })),
+    commands.registerCommand("geminiCompanion.goOn", () => chat.guard(goOn)),
   ];
 }

@@ -1,7 +1,7 @@
 /** The page's questions, answered. */
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
 import type { PageRequest, PageResults } from "../panel/contract.js";
-import { ErrorCode } from "../protocol.gen.js";
+import { ErrorCode, type RuleList } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import { ROWS_PER_PAGE } from "./pageLink.js";
 import { findIn } from "./pure/finding.js";
@@ -58,6 +58,12 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
         ...(text === undefined ? {} : { text }),
       });
     }
+    case "toolRules":
+      return ofChat(chat, await daemon.request("gemini/rules", openSession(chat)));
+    case "revokeToolRule": {
+      const { ruleId } = request;
+      return ofChat(chat, await daemon.request("gemini/rules/revoke", { ...openSession(chat), ruleId }));
+    }
     case "recall":
       return daemon.request("gemini/recall", { query: request.query, limit: MOST_RECALLED });
     case "verdict":
@@ -78,6 +84,11 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
 /** The open session, if there is one: else what holds for the whole project is meant. */
 function openSession(chat: Chat): { readonly sessionId?: string } {
   return chat.info ? { sessionId: chat.info.sessionId } : {};
+}
+
+/** For a chat that is not begun the daemon answers with its current session's rules, which are not this chat's. */
+function ofChat(chat: Chat, { rules }: RuleList): RuleList {
+  return { rules: chat.info ? rules : rules.filter(({ source }) => source !== "session") };
 }
 
 /** The open session's id. A question does not begin one. Throws a `DaemonFault` for a chat that is not begun. */

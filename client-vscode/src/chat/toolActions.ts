@@ -5,6 +5,8 @@ import type { RevertResult } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import type { EditorPort, OpenReview } from "./editorPort.js";
 import { oldestTurn, textBefore } from "./pure/changes.js";
+import { showOutput } from "./pure/toolEvents.js";
+import { SHOWN_OUTPUT } from "./pure/toolRows.js";
 
 type Message<T extends FromPage["type"]> = Extract<FromPage, { type: T }>;
 
@@ -59,12 +61,24 @@ export class ToolActions implements Disposable {
         await chat.daemon.request("gemini/commands/stop", { sessionId: await chat.session(), toolCallId: callId });
         return;
       case "output":
-        await chat.refresh();
+        await this.#readOutput(callId);
         return;
       case "openDiff":
         await this.#openDiff(callId);
         return;
     }
+  }
+
+  /** The end of what a call put out, which its row does not have. */
+  async #readOutput(toolCallId: string): Promise<void> {
+    const { conversation, daemon, info } = this.chat;
+    if (info === undefined) return;
+    const call = { sessionId: info.sessionId, toolCallId };
+    let [hit] = (await daemon.request("gemini/recall", call)).hits;
+    const characters = hit?.characters ?? hit?.text.length ?? 0;
+    if (hit !== undefined && characters > hit.text.length)
+      [hit] = (await daemon.request("gemini/recall", { ...call, offset: characters - SHOWN_OUTPUT })).hits;
+    if (hit !== undefined) showOutput(conversation, toolCallId, hit.text, characters > SHOWN_OUTPUT);
   }
 
   async #answer(message: Message<"answerTool">): Promise<void> {

@@ -1,9 +1,26 @@
 /** What tools did in the open chat and may do: its mode, the model's tasks, the files that were changed. */
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
 import type { Mode, Task, WorkView } from "../panel/contract.js";
-import type { Change, ChangeList, CompanionEvent, RevertResult, SessionInfo, ToolQuestion } from "../protocol.gen.js";
+import type {
+  Change,
+  ChangeList,
+  CompanionEvent,
+  RevertResult,
+  SessionInfo,
+  ToolQuestion,
+  UnfinishedTurn,
+} from "../protocol.gen.js";
 import { changesView, NO_CHANGES, standing } from "./pure/changes.js";
 import type { Words } from "./pure/toolRows.js";
+
+const ENDS: ReadonlySet<string> = new Set(["turnCompleted", "turnFailed", "turnCancelled"]);
+
+export interface WorkListener {
+  /** Something that the panel shows around the transcript is another one. */
+  changed(): void;
+  /** The turn of the shown session that can be gone on with. */
+  unfinished(turn: UnfinishedTurn | undefined): void;
+}
 
 export class Work {
   #sessionId: string | undefined;
@@ -17,7 +34,7 @@ export class Work {
   constructor(
     private readonly daemon: DaemonPort,
     private readonly words: Words,
-    private readonly changed: () => void,
+    private readonly tell: WorkListener,
   ) {}
 
   get mode(): Mode {
@@ -43,6 +60,7 @@ export class Work {
     this.#mode = info?.mode ?? "ask";
     this.#tasks = [];
     this.#take({ changes: [] });
+    this.tell.unfinished(undefined);
     if (info === undefined) return [];
     const { sessionId } = info;
     const [tools] = await Promise.all([
@@ -52,6 +70,7 @@ export class Work {
     if (tools === undefined || sessionId !== this.#sessionId) return [];
     this.#mode = tools.mode;
     this.#tasks = tools.todos ?? [];
+    this.tell.unfinished(tools.unfinished);
     return tools.questions ?? [];
   }
 
@@ -65,6 +84,15 @@ export class Work {
     if (event.type === "modeChanged") this.#mode = event.mode;
     else if (event.type === "todosChanged") this.#tasks = event.todos;
     else if (event.type === "changesChanged") void this.readChanges();
+    else if (ENDS.has(event.type) && !isComplete(event)) void this.#readUnfinished();
+  }
+
+  /** Never rejects. */
+  async #readUnfinished(): Promise<void> {
+    const sessionId = this.#sessionId;
+    if (sessionId === undefined) return;
+    const tools = await optional(this.daemon.request("gemini/tools", { sessionId }));
+    if (sessionId === this.#sessionId && tools !== undefined) this.tell.unfinished(tools.unfinished);
   }
 
   /** Read them anew; what comes meanwhile is read once more. Never rejects. */
@@ -78,7 +106,7 @@ export class Work {
   async setMode(sessionId: string, mode: Mode): Promise<void> {
     const set = await this.daemon.request("gemini/session/mode", { sessionId, mode });
     if (sessionId === this.#sessionId) this.#mode = set.mode;
-    this.changed();
+    this.tell.changed();
   }
 
   async keep(path?: string): Promise<void> {
@@ -118,8 +146,13 @@ export class Work {
   #take(list: ChangeList): void {
     this.#listed = list.changes;
     this.#changes = changesView(list, this.words);
-    this.changed();
+    this.tell.changed();
   }
+}
+
+/** A turn that ended with all it had to say: there is nothing to go on with. */
+function isComplete(event: CompanionEvent): boolean {
+  return event.type === "turnCompleted" && (event.finishReason === "" || event.finishReason === "STOP");
 }
 
 /** What the chat can be shown without: a refusal leaves it out. */

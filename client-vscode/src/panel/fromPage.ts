@@ -30,6 +30,9 @@ const requestSchema = v.variant("do", [
     scope: v.exactOptional(v.picklist(["session", "project"])),
     text: v.exactOptional(v.pipe(text, v.maxLength(LONGEST_RULE))),
   }),
+  /** The rules of consent. */
+  ask("toolRules", {}),
+  ask("revokeToolRule", { ruleId: word }),
   /** Everything ever said in the project. */
   ask("recall", { query: word }),
   /** Whether a compression would be worth it now; `null` where there is nothing to say. */

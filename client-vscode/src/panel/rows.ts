@@ -117,6 +117,8 @@ const answerSchema = v.object({
   usage: v.exactOptional(usage),
   durationMs: v.exactOptional(v.number()),
   finishReason: v.exactOptional(v.string()),
+  /** The turn ended early, and can go on where it stands. */
+  canGoOn: v.exactOptional(v.literal(true)),
   error: v.exactOptional(errorSchema),
   /** From 1; above 1 an earlier attempt was discarded. */
   attempt: v.number(),
@@ -156,6 +158,8 @@ const noticeSchema = v.object({
   level: nameIn(NOTICE_LEVELS),
   text: v.string(),
   actions: v.array(actionSchema),
+  /** What one about masked outputs has counted so far. */
+  counts: v.exactOptional(v.object({ outputs: v.number(), tokens: v.number() })),
 });
 
 /** A line that is nobody's: the model was changed, a loop was found, the turn limit is reached. */

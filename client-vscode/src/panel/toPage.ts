@@ -7,6 +7,7 @@ import {
   contextReport,
   promptCheck,
   recallResult,
+  ruleList,
   sessionList,
   stats,
   verdict,
@@ -28,6 +29,7 @@ const commandSchema = v.variant("do", [
   v.object({ do: v.literal("openSessions"), query: v.exactOptional(v.string()) }),
   v.object({ do: v.literal("openRules") }),
   v.object({ do: v.literal("openMode") }),
+  v.object({ do: v.literal("openToolRules") }),
   /** The focus goes to what waits for an answer, oldest first; `row` is the index of its row. */
   v.object({ do: v.literal("toQuestion"), row: v.number(), callId: v.string() }),
   /** A place in the text of a row, by the row's index; the whole row if `length` is 0. */
@@ -88,6 +90,8 @@ const resultSchemas = {
   stats,
   rules: constraintList,
   setRule: constraint,
+  toolRules: ruleList,
+  revokeToolRule: ruleList,
   recall: recallResult,
   verdict: v.nullable(verdict),
   /** Offsets into the row's text; at most 1,000. `row` is its index. */

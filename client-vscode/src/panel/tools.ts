@@ -38,20 +38,23 @@ export const TOOLS = {
   Record<string, { readonly kind: ToolKind; readonly title: string; readonly argument: string }>
 >;
 
-/** What tools may do unasked. English; translated where it is shown. */
+/** What tools may do unasked; `short` is the label where there is little room. English; translated where it is shown. */
 export const MODES = {
   ask: {
     label: "Ask first",
+    short: "Ask",
     description: "Reads by itself, and asks before it changes or runs anything",
     announcement: "Gemini asks before it changes or runs anything",
   },
   plan: {
     label: "Plan",
+    short: "Plan",
     description: "Reads and plans; nothing is changed or run",
     announcement: "Gemini reads and plans, and changes nothing",
   },
   acceptEdits: {
     label: "Accept edits",
+    short: "Edits",
     description: "Edits files in the workspace by itself, and asks before it runs anything",
     announcement: "Gemini edits files by itself, and asks before it runs anything",
   },

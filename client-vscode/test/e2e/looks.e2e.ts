@@ -30,6 +30,8 @@ const LOOKED_INTO: readonly FixtureName[] = [
   "toolWaiting",
   "toolAsksPerson",
   "toolsDone",
+  "toolRulesOpen",
+  "interrupted",
 ];
 const READ_OUT: readonly FixtureName[] = [
   ...LOOKED_INTO,
@@ -46,6 +48,10 @@ const READ_OUT: readonly FixtureName[] = [
   "ownModel",
   "notCompressed",
   "reminderOpen",
+  "modeOpen",
+  "stoppedUnfinished",
+  "roundsUsedUp",
+  "outputsMasked",
 ];
 const ALL = Object.keys(fixtures) as FixtureName[]; // Object.keys forgets the names' type
 

@@ -2,216 +2,24 @@
  * The states of the panel, as messages of the host: what the page is to be posted, in order. The screenshots, the accessibility runs and
  * the unit tests of the page all show these.
  */
-import type {
-  AnswerRow,
-  DividerRow,
-  ErrorView,
-  PageResults,
-  PanelState,
-  PromptRow,
-  Row,
-  ToPage,
-} from "../../src/panel/contract.js";
-import { CHANGED, TASKS, commandAsked, commandRow, editAsked, editRow, lookedAt, personAsked } from "./toolRows.js";
+import type { AnswerRow, DividerRow, ErrorView, PanelState, Row, ToPage } from "../../src/panel/contract.js";
 import { retryableTurn } from "../../src/chat/pure/retrying.js";
-import type { CompressionResult, Constraint } from "../../src/protocol.gen.js";
-
-/** A Wednesday afternoon; rows have this day's times, so that pictures do not change with the clock. */
-const afternoon = Date.UTC(2026, 2, 11, 13, 2);
-
-export const baseState: PanelState = {
-  daemon: { kind: "ready", version: "1.0.0" },
-  trusted: true,
-  isLocal: false,
-  providerHint: "",
-  session: { sessionId: "s1", title: "Fix the tokenizer" },
-  job: { kind: "idle" },
-  meter: { used: 412_310, limit: 1_048_576, source: "api", compressionAt: 524_288, mode: "auto" },
-  chips: [
-    {
-      uri: "file:///ws/src/tokenizer.py",
-      label: "tokenizer.py:80-94",
-      detail: "src/tokenizer.py",
-      isActive: true,
-      included: true,
-    },
-    { uri: "file:///ws/src/parser.py", label: "parser.py", detail: "src/parser.py", isActive: false, included: true },
-  ],
-  rules: { inForce: 2, proposed: 0 },
-  queue: [],
-  work: {
-    mode: "ask",
-    tasks: [],
-    changes: { files: [], added: 0, removed: 0, note: "" },
-    questions: 0,
-    canSteer: false,
-  },
-  models: {
-    current: "gemini-3-pro",
-    list: [
-      { name: "gemini-3-pro", tokenLimit: 1_048_576, description: "Strongest at code" },
-      { name: "gemini-3-flash", tokenLimit: 1_048_576, description: "Quick answers" },
-      { name: "offline", tokenLimit: 32_768, description: "Answers from your files, without a network" },
-    ],
-  },
-  hidden: [],
-  canUndo: false,
-  examples: [
-    "Explain tokenizer.py step by step",
-    "Which tests does tokenizer.py still need?",
-    "Find what could go wrong in lines 80 to 94",
-  ],
-  settings: { sendWith: "enter", messageKeys: true, announce: "summary", platform: "other", locale: "en" },
-};
-
-const prompt: PromptRow = {
-  kind: "prompt",
-  id: "p:t1",
-  version: 1,
-  time: afternoon,
-  turnId: "t1",
-  text: "Why does the tokenizer drop the last line?",
-  receipt: {
-    kind: "full",
-    files: ["src/tokenizer.py", "src/parser.py"],
-    selectionChars: 412,
-    withheld: [{ name: "secrets.env", reason: "its name says that it holds secrets" }],
-    mentioned: [],
-  },
-};
-
-const answer: AnswerRow = {
-  kind: "answer",
-  id: "a:t1",
-  version: 1,
-  time: afternoon + 9_000,
-  turnId: "t1",
-  model: "gemini-3-pro",
-  state: "done",
-  text: [
-    "The loop ends **before** `flush()` is called, so whatever is still in the buffer is lost.",
-    "",
-    "```python",
-    "def tokens(self):",
-    "    for line in self.lines:",
-    "        yield from self.feed(line)",
-    "    yield from self.flush()  # the last line",
-    "```",
-    "",
-    "Two things follow from this:",
-    "",
-    "1. A file *without* a final newline loses its last token.",
-    "2. An empty file is not affected.",
-  ].join("\n"),
-  thoughts: "The buffer is only written when a newline comes. So the end of the file needs a flush of its own.",
-  thoughtMs: 6_000,
-  tools: [
-    {
-      id: "c1",
-      name: "read_file",
-      kind: "read",
-      title: "Read src/tokenizer.py",
-      state: "ok",
-      at: 0,
-      args: '{"file_path": "src/tokenizer.py"}',
-      output: "class Tokenizer:",
-      summary: "220 lines",
-      durationMs: 12,
-      href: "src/tokenizer.py",
-    },
-  ],
-  usage: {
-    promptTokens: 9_870,
-    cachedTokens: 4_096,
-    thoughtTokens: 210,
-    outputTokens: 1_204,
-    totalTokens: 11_284,
-    utilityTokens: 0,
-  },
-  durationMs: 9_000,
-  finishReason: "STOP",
-  attempt: 1,
-};
-
-const nextPrompt: PromptRow = {
-  kind: "prompt",
-  id: "p:t2",
-  version: 1,
-  time: afternoon + 60_000,
-  turnId: "t2",
-  text: "Write a test that fails without the fix.",
-};
-const nextAnswer: AnswerRow = {
-  kind: "answer",
-  id: "a:t2",
-  version: 1,
-  turnId: "t2",
-  model: "gemini-3-pro",
-  state: "streaming",
-  text: 'Here is a test that fails today, since the last token never comes:\n\n```python\ndef test_last_line_without_newline():\n    assert list(Tokenizer("a\\nb").tokens())',
-  thoughts: "",
-  tools: [],
-  attempt: 1,
-};
-const turn = { kind: "turn", id: "t2" } as const;
-
-const retention: NonNullable<CompressionResult["retention"]> = {
-  score: 0.94,
-  facts: 50,
-  kept: 47,
-  repaired: 0,
-  missing: [
-    { kind: "directive", text: "Run make lint before a commit." },
-    { kind: "path", text: "tests/data/empty.txt" },
-    { kind: "path", text: "tests/data/crlf.txt" },
-  ],
-  appended: 2,
-  unsupported: [{ kind: "path", text: "src/lexer.py" }],
-};
-
-const result: CompressionResult = {
-  status: "COMPRESSED",
-  trigger: "manual",
-  originalTokenCount: 812_340,
-  newTokenCount: 96_120,
-  tokenCountSource: "api",
-  modelCalls: 3,
-  durationMs: 14_200,
-  message: "38 turns were folded into a snapshot.",
-  compressionId: "k1",
-  snapshot: "<state_snapshot>…</state_snapshot>",
+import { CHANGED, TASKS, commandAsked, commandRow, editAsked, editRow, lookedAt, personAsked } from "./toolRows.js";
+import {
+  afternoon,
+  baseState,
+  prompt,
+  answer,
+  nextPrompt,
+  nextAnswer,
+  turn,
   retention,
-  appendix: "Rules\n- Never change the public names of the tokenizer.\nFiles\n- src/tokenizer.py",
-  strategy: "split",
-};
-const divider: DividerRow = {
-  kind: "divider",
-  id: "c:k1",
-  version: 1,
-  time: afternoon + 30_000,
-  compressionId: "k1",
-  state: "compressed",
-  trigger: "manual",
   result,
-  hiddenTurns: 38,
-  canUndo: true,
-};
-
-const rule: Constraint = {
-  constraintId: "n3",
-  text: "never touch generated/",
-  scope: "session",
-  state: "inForce",
-  createdAt: afternoon,
-  turnId: "t1",
-  source: "prompt",
-};
-const ruledPrompt: PromptRow = {
-  ...prompt,
-  text: "Never touch generated/. Why does the tokenizer drop the last line?",
-};
-
-const done: readonly Row[] = [prompt, answer];
+  divider,
+  rule,
+  ruledPrompt,
+  done,
+} from "./chatRows.js";
 
 function failure(
   kind: string,
@@ -590,6 +398,38 @@ export function makeFixtures(now: number) {
         { uri: "file:///ws/d.py", label: "d.py", detail: "d.py", isActive: false, included: true },
       ],
     }),
+    toolRulesOpen: [...show({}), { type: "command", rev: 2, command: { do: "openToolRules" } }],
+    modeOpen: [...show({}), { type: "command", rev: 2, command: { do: "openMode" } }],
+    interrupted: show({}, [
+      prompt,
+      {
+        ...answer,
+        state: "failed",
+        tools: lookedAt,
+        canGoOn: true,
+        error: failure(
+          "unfinished",
+          "The answer was interrupted.",
+          "What was done so far is kept. Gemini can go on from there.",
+          [],
+        ),
+      },
+    ]),
+    stoppedUnfinished: show({}, [prompt, { ...answer, state: "stopped", canGoOn: true }]),
+    roundsUsedUp: show({}, [prompt, { ...answer, finishReason: "maxToolRounds", canGoOn: true }]),
+    outputsMasked: show({}, [
+      prompt,
+      {
+        kind: "notice",
+        id: "m:t1",
+        version: 3,
+        level: "info",
+        text: "12 old outputs are hidden from Gemini, which frees 31,204 tokens. Nothing is lost: you see them above, and Gemini can recall each one whole.",
+        actions: [],
+        time: afternoon,
+      },
+      answer,
+    ]),
     findOpen: [...show({}), { type: "command", rev: 2, command: { do: "find" } }],
     meterOpen: [...show({}), { type: "command", rev: 2, command: { do: "openMeter" } }],
     sessionsOpen: [...show({}), { type: "command", rev: 2, command: { do: "openSessions" } }],
@@ -600,189 +440,3 @@ export type FixtureName = keyof ReturnType<typeof makeFixtures>;
 
 /** The states with countdowns that start when this module is loaded. */
 export const fixtures: Readonly<Record<FixtureName, readonly ToPage[]>> = makeFixtures(Date.now());
-
-const day = 86_400_000;
-
-/** What the host answers to the page's questions in these states, by question. */
-export const answers: PageResults = {
-  rows: { from: 0, rows: done },
-  files: {
-    files: [
-      { path: "src/tokenizer.py", label: "tokenizer.py" },
-      { path: "tests/test_tokenizer.py", label: "test_tokenizer.py" },
-      { path: "docs/token grammar.md", label: "token grammar.md" },
-    ],
-  },
-  check: { mentions: [] },
-  sessions: {
-    sessions: [
-      {
-        sessionId: "s1",
-        title: "Fix the tokenizer",
-        model: "gemini-3-pro",
-        createdAt: afternoon - day,
-        updatedAt: afternoon,
-        turns: 41,
-        tokenCount: 412_310,
-        workspaceFolders: [],
-      },
-      {
-        sessionId: "s2",
-        title: "Changelog for the next release and what it should say about the parser",
-        model: "gemini-3-pro",
-        createdAt: afternoon - 2 * day,
-        updatedAt: afternoon - day,
-        turns: 6,
-        tokenCount: 18_204,
-        workspaceFolders: [],
-      },
-      {
-        sessionId: "s3",
-        title: "Speed of the import",
-        model: "gemini-3-flash",
-        createdAt: afternoon - 40 * day,
-        updatedAt: afternoon - 38 * day,
-        turns: 1,
-        tokenCount: 2_310,
-        workspaceFolders: [],
-        heldBy: 4711,
-      },
-    ],
-    nextCursor: "s3",
-  },
-  context: {
-    sessionId: "s1",
-    model: "gemini-3-pro",
-    tokenCount: 412_310,
-    tokenCountSource: "api",
-    tokenLimit: 1_048_576,
-    byPart: {
-      systemInstruction: 4_120,
-      tools: 2_880,
-      environment: 1_904,
-      memory: 6_310,
-      ideContext: 18_220,
-      snapshot: 95_000,
-      constraints: 1_120,
-      messages: 231_556,
-      toolOutputs: 51_200,
-    },
-    free: 636_266,
-    threshold: 0.5,
-    tokensUntilCompression: 111_978,
-    compressionAt: 524_288,
-  },
-  stats: {
-    sessionId: "s1",
-    turns: 41,
-    calls: 58,
-    promptTokens: 4_402_118,
-    cachedTokens: 3_120_004,
-    thoughtTokens: 21_300,
-    outputTokens: 98_700,
-    compressions: 2,
-    tokensSaved: 716_220,
-  },
-  rules: {
-    constraints: [
-      {
-        constraintId: "n1",
-        text: "Never change the public names of the tokenizer: two other teams import them.",
-        scope: "project",
-        state: "inForce",
-        createdAt: afternoon,
-        source: "client",
-      },
-      {
-        constraintId: "n2",
-        text: "Python 3.11 is the oldest version that has to work.",
-        scope: "session",
-        state: "inForce",
-        createdAt: afternoon,
-        turnId: "t1",
-        source: "pin",
-      },
-      {
-        constraintId: "n3",
-        text: "Run the tests before you say that something works.",
-        scope: "session",
-        state: "proposed",
-        createdAt: afternoon,
-        turnId: "t1",
-        source: "prompt",
-      },
-      {
-        constraintId: "n4",
-        text: "Answer in German.",
-        scope: "session",
-        state: "released",
-        createdAt: afternoon,
-        turnId: "t1",
-        source: "prompt",
-      },
-    ],
-  },
-  setRule: {
-    constraintId: "n3",
-    text: "Run the tests before you say that something works.",
-    scope: "session",
-    state: "inForce",
-    createdAt: afternoon,
-    turnId: "t1",
-    source: "prompt",
-  },
-  recall: {
-    hits: [
-      {
-        sessionId: "s2",
-        sessionTitle: "Changelog for the next release and what it should say about the parser",
-        turnId: "t7",
-        entryId: "e7",
-        role: "user",
-        time: afternoon - day,
-        text: "The tokenizer flushes its buffer at the end of the file since version 1.4, so the changelog has to say that the last line is not lost any more.",
-        score: 4.2,
-        isHidden: true,
-      },
-      {
-        sessionId: "s1",
-        sessionTitle: "Fix the tokenizer",
-        turnId: "t1",
-        entryId: "e1",
-        role: "model",
-        time: afternoon,
-        text: "The loop ends before flush() is called, so whatever is still in the buffer is lost.",
-        score: 3.1,
-      },
-    ],
-  },
-  verdict: {
-    isWorthIt: false,
-    savedPerTurn: 290_100,
-    summaryTokens: 420_000,
-    lostCacheTokens: 96_120,
-    expectedTurns: 1.6,
-    netTokens: -51_960,
-    message: "Not worth it yet: a compression would cost more than the next 2 turns save.",
-  },
-  find: {
-    matches: [
-      { row: 0, rowId: "p:t1", start: 13, length: 9 },
-      { row: 1, rowId: "a:t1", start: 4, length: 4 },
-    ],
-  },
-  prompts: { prompts: ["Why does the tokenizer drop the last line?", "Explain the parser\nin three sentences"] },
-  compressions: {
-    compressions: [
-      {
-        compressionId: "k1",
-        status: "COMPRESSED",
-        trigger: "manual",
-        time: afternoon,
-        originalTokenCount: 812_340,
-        newTokenCount: 96_120,
-        state: "inForce",
-      },
-    ],
-  },
-};

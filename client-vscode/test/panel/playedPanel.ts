@@ -1,6 +1,8 @@
 /** The panel's page with a host that plays one of the fixtures and answers each prompt with some Markdown. */
 import type { FromPage, PageRequest, Row, ToPage, Unnumbered } from "../../src/panel/contract.js";
-import { answers, baseState, fixtures, type FixtureName } from "./fixtures.js";
+import { answers } from "./answers.js";
+import { baseState } from "./chatRows.js";
+import { fixtures, type FixtureName } from "./fixtures.js";
 
 const ANSWER = `The loop ends before \`flush()\`, so **the last line** is dropped.
 

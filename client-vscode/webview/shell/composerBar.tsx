@@ -10,6 +10,7 @@ import { formatShort } from "./numbers.js";
 import { opens } from "./popup.js";
 import { useShell } from "./shell.js";
 import { hindrance } from "./standing.js";
+import { ToolRulesDialog } from "./toolRules.js";
 
 interface ComposerBarProps {
   readonly panel: PanelState;
@@ -81,7 +82,7 @@ export function ComposerBar({ panel, hasText, addFile, steer }: ComposerBarProps
 function ModeButton({ panel }: { readonly panel: PanelState }) {
   const shell = useShell();
   const { mode } = panel.work;
-  const items = (Object.keys(MODES) as Mode[]).map((name) => ({
+  const modes: readonly MenuItem[] = (Object.keys(MODES) as Mode[]).map((name) => ({
     label: t(MODES[name].label),
     detail: t(MODES[name].description),
     checked: name === mode,
@@ -90,6 +91,13 @@ function ModeButton({ panel }: { readonly panel: PanelState }) {
       shell.focusComposer();
     },
   }));
+  const toRules: MenuItem = {
+    label: t("Tool Rules…"),
+    detail: t("What is allowed, asked and refused beside the mode"),
+    icon: "tasks",
+    separated: true,
+    run: () => shell.openPopup("toolRules"),
+  };
   return (
     <>
       <button
@@ -102,10 +110,12 @@ function ModeButton({ panel }: { readonly panel: PanelState }) {
         {...opens(shell, "mode", "menu")}
       >
         <Icon name="shield" />
-        <span class="model-name">{t(MODES[mode].label)}</span>
+        <span class="model-name mode-label">{t(MODES[mode].label)}</span>
+        <span class="model-name mode-short">{t(MODES[mode].short)}</span>
         <Icon name="chevronDown" />
       </button>
-      <Menu name="mode" label={t("Mode")} items={items} class="popup-footer" />
+      <Menu name="mode" label={t("Mode")} items={[...modes, toRules]} class="popup-footer" />
+      <ToolRulesDialog />
     </>
   );
 }

@@ -95,6 +95,9 @@ export class Messages {
       case "openMode":
         shell.openPopup("mode");
         return;
+      case "openToolRules":
+        shell.openPopup("toolRules");
+        return;
       case "toQuestion":
         shell.closePopup();
         if (shell.transcript?.focusQuestion(command.row, command.callId) !== true)

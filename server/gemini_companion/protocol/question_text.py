@@ -25,12 +25,12 @@ def text_of_question(question: ToolQuestion) -> str:
     if question.cwd:
         lines.append(f"in {printable(question.cwd)}")
     if question.sandbox:
-        lines.append(f"sandbox: {printable(question.sandbox)}")
+        lines.append(printable(question.sandbox))
     if question.reason:
         lines.append(f"asked because {printable(question.reason)} (mode {question.mode})")
     lines += [f"warning: {printable(warning)}" for warning in question.warnings]
     if question.irreversible:
-        lines.append(f"cannot be undone: {printable(question.irreversible)}")
+        lines.append(f"warning: {printable(question.irreversible)}")
     if question.rule_text:
         lines.append(f"for this session: {printable(question.rule_text)}")
     return "\n".join(lines)

@@ -27,6 +27,13 @@ class SessionParams(_Params, frozen=True, kw_only=True):
     session_id: str | None = None
 
 
+class PreviewContextParams(SessionParams, frozen=True, kw_only=True):
+    """Whose next prompt is meant."""
+
+    of_new_session: bool = False
+    """The first prompt of a session that is not made yet, whichever is current."""
+
+
 class SessionIdParams(_Params, frozen=True, kw_only=True):
     """A session by its id."""
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from gemini_companion.engine.history.log import TurnOutcome
 from gemini_companion.engine.history.tool_entries import ChangeKind, Mode, Todo, ToolRule
 from gemini_companion.tools.tool import Risk
 
@@ -48,13 +49,13 @@ class ToolQuestion(_Result, frozen=True, kw_only=True):
     """Of the line, those that need the yes among them."""
     cwd: str | None = None
     sandbox: str = ""
-    """What holds the command back, or that nothing does."""
+    """What holds the command back, or that nothing does: a sentence."""
     mode: Mode = "ask"
     reason: str = ""
     """Why it asks."""
     warnings: tuple[str, ...] = ()
     irreversible: str = ""
-    """What cannot be taken back; empty if everything can."""
+    """What cannot be taken back: a sentence; empty if everything can."""
     rule: ToolRule | None = None
     """What "for this session" and "always" would allow; absent where they are not offered."""
     rule_text: str = ""
@@ -80,6 +81,16 @@ class ToolInfo(_Result, frozen=True, kw_only=True):
     """What would be decided of a plain call now."""
 
 
+class UnfinishedTurn(_Result, frozen=True, kw_only=True):
+    """The newest turn, where it ended early and `gemini/chat/resume` can go on with it."""
+
+    turn_id: str
+    outcome: TurnOutcome
+    """How it ended."""
+    reason: str = ""
+    """Why, if it failed or was stopped."""
+
+
 class ToolList(_Result, frozen=True, kw_only=True):
     """The tools of a session, and what its turn leaves open."""
 
@@ -90,6 +101,8 @@ class ToolList(_Result, frozen=True, kw_only=True):
     """Those that wait for an answer, oldest first."""
     sandbox: str = ""
     """What holds commands back here, or that nothing does."""
+    unfinished: UnfinishedTurn | None = None
+    """The turn that can be gone on with; absent while a turn is under way or waits."""
 
 
 class StoredRule(_Result, frozen=True, kw_only=True):

@@ -126,6 +126,21 @@ def test_a_file_that_is_not_open_is_read_before_it_is_changed() -> None:
     assert then[0]["functionCall"]["args"]["new_string"] == "2"
 
 
+def test_a_word_that_was_searched_for_is_told_as_it_was_written() -> None:
+    for name in ("load_all", "Config.load"):
+        said = next_step(
+            [
+                user_text(f"Where is {name} used?"),
+                _call("grep_search", {"pattern": rf"\b{name.replace('.', chr(92) + '.')}\b"}),
+                _result("grep_search", output="a.py\n1: load_all()"),
+            ],
+            (),
+            ALL,
+        )
+        assert isinstance(said, str)
+        assert f"I searched for `{name}`:" in said
+
+
 def test_what_came_of_a_command_is_quoted() -> None:
     prompt = user_text("run `make`")
     answer = next_step(

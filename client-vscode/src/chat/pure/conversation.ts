@@ -3,6 +3,7 @@ import type { Row } from "../../panel/contract.js";
 import type { CompressionInfo, Constraint, EventParams, HistoryItem } from "../../protocol.gen.js";
 import { ConversationRows, isLive } from "./conversationRows.js";
 import { applyEvent } from "./events.js";
+import { offerToGoOn } from "./unfinished.js";
 import { rowsByEntry, rowsOf, type UnversionedRow } from "./history.js";
 
 export class Conversation extends ConversationRows {
@@ -41,6 +42,7 @@ export class Conversation extends ConversationRows {
     if (isOlder) next.push(...own);
     this.replace(next);
     this.setConstraints(constraints);
+    offerToGoOn(this);
   }
 
   /** Whether a row that the transcript does not have is kept: what is under way, and what only this window knows. */

@@ -1,6 +1,6 @@
 /** The rows of one conversation, by their index and by their id, with the ones that are under way. Every change gets a version. */
 import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row, ToolRow } from "../../panel/contract.js";
-import type { CompressionResult, CompressionStatusReport, Constraint } from "../../protocol.gen.js";
+import type { CompressionResult, CompressionStatusReport, Constraint, UnfinishedTurn } from "../../protocol.gen.js";
 import { answerLook, dividerLook } from "../../panel/statuses.js";
 import { keptAs, keptByTurn, settled, type UnversionedRow } from "./history.js";
 import { cutShort, withOutput } from "./toolRows.js";
@@ -30,6 +30,8 @@ export class ConversationRows {
   readonly #underWay = new Set<string>();
   /** The row that shows an entry of the log, by the entry's id. */
   protected entries: ReadonlyMap<string, string> = new Map();
+  /** The turn that can be gone on with, as the daemon says; none while one is under way. */
+  unfinished: UnfinishedTurn | undefined;
   #constraints: readonly Constraint[] = [];
   #version = 0;
   #notices = 0;
@@ -233,8 +235,15 @@ export class ConversationRows {
 
   /** A notice above a row, or at the end if there is no such row. */
   noticeBefore(id: string, level: NoticeRow["level"], text: string): void {
+    this.#notices += 1;
+    const notice = { kind: "notice", id: `n:${this.#notices}`, level, text, actions: [], time: this.now() } as const;
+    this.addBefore(id, notice);
+  }
+
+  /** A new row above another, or at the end if there is no such row. */
+  addBefore(id: string, draft: UnversionedRow): void {
     const index = this.#indexes.get(id);
-    this.notice(level, text);
+    this.add(draft);
     const added = this.#all.at(-1);
     if (index === undefined || added === undefined) return;
     this.replace([...this.#all.slice(0, index), added, ...this.#all.slice(index, -1)]);

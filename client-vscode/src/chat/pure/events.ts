@@ -1,6 +1,6 @@
 /** What each event of the daemon does to the rows. */
 import type { AnswerRow, Receipt } from "../../panel/contract.js";
-import type { CompressionCompleted, CompressionFailed, EventParams, Usage } from "../../protocol.gen.js";
+import type { CompressionCompleted, CompressionFailed, EventParams, OutputsMasked, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { errorView } from "./faults.js";
@@ -8,6 +8,7 @@ import { visibleText } from "./history.js";
 import { merged, receiptOf } from "./receipts.js";
 import { applyToolEvent } from "./toolEvents.js";
 import { cutShort } from "./toolRows.js";
+import { beginTurn } from "./unfinished.js";
 
 export function applyEvent(chat: ConversationRows, { event, turnId, time }: EventParams): void {
   const turn = turnId ?? "";
@@ -18,6 +19,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     case "turnStarted":
       if (event.steerId != null) withoutSteer(chat, event.steerId);
+      beginTurn(chat, turn);
       open(chat, turn, visibleText(event.prompt), time);
       chat.change(`a:${turn}`, "answer", { state: "sending", model: event.model, since: time });
       return;
@@ -61,9 +63,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     }
     case "maxToolRoundsReached":
-      chat.notice("warning", chat.t("Gemini used its tools {0} times in a row and stopped to ask you.", event.limit), [
-        { id: "resumeTurn", label: chat.t("Go On"), argument: turn },
-      ]);
+      chat.notice("warning", chat.t("Gemini used its tools {0} times in a row and stopped to ask you.", event.limit));
       return;
     case "turnCompleted":
       finish(chat, turn, event);
@@ -77,8 +77,11 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       chat.change(`p:${turn}`, "prompt", { outcome: "failed" });
       return;
     case "turnCancelled":
-      chat.change(`a:${turn}`, "answer", { state: "stopped", ...cut(chat.answer(turn)) });
-      chat.change(`p:${turn}`, "prompt", { outcome: "cancelled" });
+      chat.change(`a:${turn}`, "answer", {
+        ...(event.by === "interrupted" ? brokenOff(chat, turn) : { state: "stopped" }),
+        ...cut(chat.answer(turn)),
+      });
+      chat.change(`p:${turn}`, "prompt", { outcome: event.by === "interrupted" ? "interrupted" : "cancelled" });
       return;
     case "ideContextSent":
       addReceipt(chat, turn, receiptOf(event, chat.place));
@@ -144,6 +147,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "modelChanged":
       chat.noticeBefore(`a:${turn}`, "info", chat.t("{0} answers from here on.", event.to));
       return;
+    case "outputsMasked":
+      masked(chat, turn, event);
+      return;
     case "loopDetected":
       chat.notice("warning", chat.t("Gemini repeats itself: {0}", event.detail));
       return;
@@ -159,7 +165,6 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "hookRan":
     case "memoryChanged":
     case "modeChanged":
-    case "outputsMasked":
     case "settingsChanged":
     case "titleChanged":
     case "todosChanged":
@@ -210,6 +215,12 @@ function seam(row: AnswerRow | undefined): string {
   return length > 0 && inserted(row).some(({ at }) => at === length) ? "\n\n" : "";
 }
 
+/** The daemon ended in the middle of it. */
+function brokenOff(chat: ConversationRows, turnId: string): Pick<AnswerRow, "state"> & Partial<AnswerRow> {
+  const message = chat.t("The answer was interrupted.");
+  return { state: "failed", error: errorView({ kind: "failed", message }, chat.t, chat.now(), turnId) };
+}
+
 /** The turn is over: no tool of it runs or asks any more. */
 function cut(row: AnswerRow | undefined): Pick<AnswerRow, "tools"> {
   return { tools: (row?.tools ?? []).map(cutShort) };
@@ -250,6 +261,26 @@ function finish(
     usage: event.turnUsage ?? event.usage,
     durationMs: event.durationMs,
   });
+}
+
+/** One line for a turn, however often it masks: it counts on. */
+function masked(chat: ConversationRows, turnId: string, { outputs, tokensSaved }: OutputsMasked): void {
+  const id = `m:${turnId}`;
+  const before = chat.row(id);
+  const known = before?.kind === "notice" ? before.counts : undefined;
+  const counts = { outputs: (known?.outputs ?? 0) + outputs, tokens: (known?.tokens ?? 0) + tokensSaved };
+  const said =
+    counts.outputs === 1
+      ? chat.t("1 old output is hidden from Gemini, which frees {0} tokens.", counts.tokens.toLocaleString("en"))
+      : chat.t(
+          "{0} old outputs are hidden from Gemini, which frees {1} tokens.",
+          counts.outputs,
+          counts.tokens.toLocaleString("en"),
+        );
+  const text = `${said} ${chat.t("Nothing is lost: you see them above, and Gemini can recall each one whole.")}`;
+  if (known === undefined)
+    chat.addBefore(`a:${turnId}`, { kind: "notice", id, level: "info", text, actions: [], counts, time: chat.now() });
+  else chat.change(id, "notice", { text, counts });
 }
 
 function addReceipt(chat: ConversationRows, turnId: string, receipt: Receipt): void {

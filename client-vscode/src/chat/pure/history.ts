@@ -295,6 +295,7 @@ function sumOf(one: Usage, other: Usage): Usage {
     thoughtTokens: one.thoughtTokens + other.thoughtTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     totalTokens: one.totalTokens + other.totalTokens,
+    utilityTokens: one.utilityTokens + other.utilityTokens,
   };
 }
 

@@ -64,6 +64,13 @@ export function applyToolEvent(chat: ConversationRows, event: ToolEvent, turnId:
   }
 }
 
+/** All that a call put out, or the end of it if it is cut. */
+export function showOutput(chat: ConversationRows, callId: string, output: string, isCut: boolean): void {
+  const found = chat.tool(callId);
+  if (found === undefined) return;
+  chat.setTool(found.turnId, { ...withOutput(found.tool, output), ...(isCut ? { isCut } : {}) });
+}
+
 /** The question of a call is settled, by whomever. */
 export function settle(chat: ConversationRows, callId: string, time: number): void {
   const found = chat.tool(callId);

@@ -157,7 +157,8 @@ function titleOf(name: string, args: Arguments, { t, place }: Words): string {
   if (!isKnown(name)) return name;
   const { title, argument, kind } = TOOLS[name];
   const isPath = kind === "read" || kind === "edit";
-  const names = argument === "" ? [] : namesOf(args[argument]).map((one) => (isPath ? place(one) : one));
+  const shown = (one: string): string => (isPath ? place(one) : argument === "pattern" ? plainWord(one) : one);
+  const names = argument === "" ? [] : namesOf(args[argument]).map(shown);
   return t(title, shortened(oneLine(names.join(", ")))).trim();
 }
 
@@ -167,6 +168,11 @@ function namesOf(value: unknown): string[] {
   if (typeof value === "number") return [String(value)];
   if (Array.isArray(value)) return value.slice(0, MOST_NAMED).flatMap(namesOf);
   return typeof value === "object" && value !== null && "question" in value ? namesOf(value.question) : [];
+}
+
+/** A pattern for one whole word is shown as the word. */
+function plainWord(pattern: string): string {
+  return /^\\b([\w$]+)\\b$/.exec(pattern)?.[1] ?? pattern;
 }
 
 function oneLine(text: string): string {

@@ -1,7 +1,9 @@
 /** States of the panel out of `test/panel/fixtures.ts`, shown in the real page: the host is cut off, and its messages are ours. */
 import type { Frame, Page } from "playwright-core";
 import type { PageResults, Row, ToPage } from "../../../src/panel/contract.js";
-import { answers, baseState, type FixtureName, makeFixtures } from "../../panel/fixtures.js";
+import { answers } from "../../panel/answers.js";
+import { baseState } from "../../panel/chatRows.js";
+import { type FixtureName, makeFixtures } from "../../panel/fixtures.js";
 
 /** The origin of our messages, by which the page knows them. */
 const STAGE = "stage";
@@ -23,6 +25,7 @@ function listenThrough({ stage, answers: prepared }: { readonly stage: string; r
     if ("sessions" in value) return prepared.sessions;
     if ("hits" in value) return prepared.recall;
     if ("savedPerTurn" in value || "netTokens" in value) return prepared.verdict;
+    if ("rules" in value) return prepared.toolRules;
     return "constraints" in value ? prepared.rules : value;
   };
   const add = window.addEventListener.bind(window);

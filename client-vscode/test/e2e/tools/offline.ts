@@ -15,7 +15,7 @@ export function offline(set: Stage): void {
     const panel = await set.newChat();
     await panel.send("run `echo one > made.txt && cat made.txt`");
     const asked = question(panel, /Run echo one/);
-    await asked.getByText(/sandbox: /).waitFor();
+    await asked.getByText(/[Ss]andbox/).waitFor();
     await keepPicture(set, "tools", "offline-asked");
     await press(asked, "Yes");
     await panel.isIdle();

@@ -17,7 +17,7 @@ export function running(set: Stage): void {
     await panel.send("Do the tests pass?");
     const asked = question(panel, /Run make test/);
     await asked.getByRole("group", { name: "Command" }).getByText(RUN_TESTS).waitFor();
-    await asked.getByText(/sandbox: /).waitFor();
+    await asked.getByText(/[Ss]andbox/).waitFor();
     await press(asked, "Always…", asked.getByRole("textbox", { name: "Allow commands that begin with" }));
     await keepPicture(set, "tools", "command-asked");
     await press(asked, "Allow in This Chat");
@@ -37,6 +37,15 @@ export function running(set: Stage): void {
     await ends(panel, "They pass.");
     await hasText(set, "src/tokenizer.py", "    if buffer:\n        yield");
     expect(await question(panel, /./).count(), "nothing was asked").toBe(0);
+    await set.window.command("Gemini: Show Tool Rules");
+    const rules = panel.frame.getByRole("dialog", { name: "Tool rules" });
+    const rule = rules.getByRole("listitem").filter({ hasText: RUN_TESTS });
+    await rule.getByText("in this chat").waitFor();
+    await keepPicture(set, "tools", "rules");
+    await rule.getByRole("button", { name: /^Revoke: / }).press("Enter");
+    await rule.waitFor({ state: "detached" });
+    await rules.press("Escape");
+    await rules.waitFor({ state: "detached" });
     await keepPicture(set, "tools", "command-passed");
     expect(await told(set)).toContain("OK");
   });

@@ -14,7 +14,7 @@ import type { PageCommand } from "../../../src/panel/contract.js";
 import { meterText } from "../../../src/status/pure/meterText.js";
 import { stage, type Stage } from "./fakeDaemon.js";
 import { compression, constraint, content, ScriptedEvents, turn } from "./scriptedEvents.js";
-import { baseState } from "../../panel/fixtures.js";
+import { baseState } from "../../panel/chatRows.js";
 
 const NONE = new Set<string>();
 const stages: Stage[] = [];

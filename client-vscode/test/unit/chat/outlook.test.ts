@@ -49,14 +49,14 @@ afterEach(() => {
 });
 
 describe("the outlook", () => {
-  it("is asked once for a hundred changes, without a session too", async () => {
+  it("is asked once for a hundred changes; in an empty chat it is that of a new session, whichever is current", async () => {
     for (let change = 0; change < 100; change += 1) {
       typed.fire();
       await pass(10);
     }
     expect(asked).toEqual([]);
     await pass(300);
-    expect(asked).toEqual([{}]);
+    expect(asked).toEqual([{ ofNewSession: true }]);
   });
 
   it("names the open session", async () => {

@@ -12,7 +12,7 @@ import type { CompressionStatusReport, ContextFile } from "../../../src/protocol
 import { statusText } from "../../../src/compression/pure/texts.js";
 import { meterText, percent } from "../../../src/status/pure/meterText.js";
 import { ScriptedEvents } from "./scriptedEvents.js";
-import { baseState } from "../../panel/fixtures.js";
+import { baseState } from "../../panel/chatRows.js";
 
 const NUMBER = (value: number): string => value.toLocaleString("en-US");
 const REPORT: CompressionStatusReport = {

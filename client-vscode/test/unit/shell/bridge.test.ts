@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { FromPage, ToPage } from "../../../src/panel/contract.js";
 import { Bridge, callTimeoutMs, readyTimeoutMs, type ShellMessage } from "../../../webview/bridge.js";
 import { decoders } from "../../../webview/decoders.js";
-import { answers, baseState, fixtures } from "../../panel/fixtures.js";
+import { answers } from "../../panel/answers.js";
+import { baseState } from "../../panel/chatRows.js";
+import { fixtures } from "../../panel/fixtures.js";
 
 const sync = (rev: number): ToPage => ({
   type: "sync",

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { baseState } from "../../panel/fixtures.js";
+import { baseState } from "../../panel/chatRows.js";
 import { Mounted } from "./mounted.js";
 
 let panel: Mounted;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { contextParts, slices } from "../../../webview/shell/meterParts.js";
-import { answers } from "../../panel/fixtures.js";
+import { answers } from "../../panel/answers.js";
 
 const parts = fc.record({
   systemInstruction: fc.nat(1_000_000),

@@ -17,7 +17,8 @@ import { DraftReporter } from "../../../webview/shell/draftReporter.js";
 import { Messages } from "../../../webview/shell/messages.js";
 import type { FindMatch, HostLine, TextDelta, TranscriptPort } from "../../../webview/shell/ports.js";
 import { Shell, ShellProvider } from "../../../webview/shell/shell.js";
-import { answers, baseState } from "../../panel/fixtures.js";
+import { answers } from "../../panel/answers.js";
+import { baseState } from "../../panel/chatRows.js";
 
 export class FakeTranscript implements TranscriptPort {
   place: ScrollAnchor = "end";

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CallError } from "../../../webview/bridge.js";
-import { answers, fixtures, type FixtureName } from "../../panel/fixtures.js";
+import { answers } from "../../panel/answers.js";
+import { fixtures, type FixtureName } from "../../panel/fixtures.js";
 import { Mounted, nameOf } from "./mounted.js";
 
 let panel: Mounted;

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { baseState, fixtures, type FixtureName } from "../../panel/fixtures.js";
+import { baseState } from "../../panel/chatRows.js";
+import { fixtures, type FixtureName } from "../../panel/fixtures.js";
 import { Mounted } from "./mounted.js";
 
 let panel: Mounted;

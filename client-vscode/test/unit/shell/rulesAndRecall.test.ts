@@ -2,7 +2,8 @@
 /** The list of rules, what was ever said found again, and what the meter says of a compression's worth. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { excerpt } from "../../../webview/shell/marking.js";
-import { answers, fixtures, type FixtureName } from "../../panel/fixtures.js";
+import { answers } from "../../panel/answers.js";
+import { fixtures, type FixtureName } from "../../panel/fixtures.js";
 import { Mounted } from "./mounted.js";
 
 let panel: Mounted;

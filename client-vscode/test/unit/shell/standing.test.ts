@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { QUEUE_LIMIT } from "../../../src/panel/limits.js";
 import { hindrance, notices } from "../../../webview/shell/standing.js";
-import { baseState, fixtures, type FixtureName } from "../../panel/fixtures.js";
+import { baseState } from "../../panel/chatRows.js";
+import { fixtures, type FixtureName } from "../../panel/fixtures.js";
 
 function stateOf(name: FixtureName) {
   const first = fixtures[name][0];

@@ -3,7 +3,7 @@
 import { act } from "preact/test-utils";
 import { afterEach, describe, expect, it } from "vitest";
 import type { PanelState } from "../../../src/panel/contract.js";
-import { baseState } from "../../panel/fixtures.js";
+import { baseState } from "../../panel/chatRows.js";
 import { CHANGED, TASKS } from "../../panel/toolRows.js";
 import { Mounted } from "./mounted.js";
 

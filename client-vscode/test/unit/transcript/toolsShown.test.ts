@@ -85,14 +85,23 @@ describe("the rows of tools", () => {
     expect(sent).toEqual([{ type: "tool", do: "stop", callId: "c3" }]);
   });
 
-  it("ask once for what a call put out, when somebody unfolds it", () => {
+  it("ask for what a call put out when somebody unfolds it, and again while it has not come", () => {
     show(live([{ ...commandRow, state: "ok" }]));
     const details = root.querySelector<HTMLDetailsElement>(".tool details");
-    for (const open of [true, false, true]) {
+    const toggle = (open: boolean): void => {
       if (details) details.open = open;
       details?.dispatchEvent(new Event("toggle"));
-    }
-    expect(sent).toEqual([{ type: "tool", do: "output", callId: "c3" }]);
+    };
+    const asked = { type: "tool", do: "output", callId: "c3" };
+    toggle(true);
+    expect(sent).toEqual([asked]);
+    toggle(false);
+    toggle(true);
+    expect(sent).toEqual([asked, asked]);
+    show(live([{ ...commandRow, state: "ok", output: "41 passed" }]));
+    toggle(false);
+    toggle(true);
+    expect(sent).toEqual([asked, asked]);
   });
 });
 
@@ -104,10 +113,10 @@ describe("a question", () => {
     expect([...question().querySelectorAll("mark")].map((one) => one.textContent)).toEqual(["rm -rf build"]);
     for (const part of [
       "in /ws",
-      "bubblewrap, no network",
+      "without network · mode: Ask first",
       "Ask first",
       "not under version control",
-      "the files in build",
+      "⚠ What it does outside of files in the workspace cannot be taken back.",
     ])
       expect(text).toContain(part);
   });

@@ -1,4 +1,4 @@
-import type { AnswerRow, Row } from "../../../src/panel/contract.js";
+import type { Action, AnswerRow, Row } from "../../../src/panel/contract.js";
 import { answerLook } from "../../../src/panel/statuses.js";
 import { button, element, setText } from "../element.js";
 import { MarkdownView } from "../markdown/markdownView.js";
@@ -6,7 +6,7 @@ import { Pacer } from "../markdown/pacing.js";
 import { countText, durationText } from "../texts.js";
 import { AnswerBody } from "./answerBody.js";
 import { answerStateText, isGrowing, isTimed, thoughtText } from "./answerState.js";
-import { buttonLine, copyText } from "./buttons.js";
+import { actionButtons, buttonLine, copyText } from "./buttons.js";
 import { FoldingMenu } from "./foldingMenu.js";
 import { Problem } from "./problem.js";
 import { showTime } from "./promptRow.js";
@@ -27,6 +27,7 @@ export class AnswerView implements RowView {
   readonly #state = element("div", { class: "state" });
   readonly #stateText = element("span");
   readonly #stoppedRetry: HTMLButtonElement;
+  readonly #goOn: HTMLElement;
   readonly #usage = element("span", { class: "usage" });
   readonly #copy: HTMLButtonElement;
   readonly #retry: HTMLButtonElement;
@@ -50,6 +51,9 @@ export class AnswerView implements RowView {
     this.#problem = new Problem(context);
     this.#stoppedRetry = button(t("Retry"), () => this.command("retry"));
     this.#state.append(this.#stateText, this.#stoppedRetry);
+    const goOn: Action = { id: "resumeTurn", label: t("Go On"), argument: row.turnId };
+    this.#goOn = buttonLine(...actionButtons([goOn], context));
+    this.#goOn.classList.add("way-on");
     this.#copy = button(t("Copy"), () => this.command("copy"));
     this.#retry = button(t("Retry"), () => this.command("retry"));
     this.#pin = button(t("Pin"), () => this.command("pin"));
@@ -63,7 +67,14 @@ export class AnswerView implements RowView {
       this.#usage,
     );
     head.append(this.#model, this.#time);
-    article.append(this.#thoughts, this.markdown.element, this.#state, this.#problem.element, this.#buttons);
+    article.append(
+      this.#thoughts,
+      this.markdown.element,
+      this.#state,
+      this.#problem.element,
+      this.#goOn,
+      this.#buttons,
+    );
     this.element = article;
     this.update(row);
   }
@@ -85,6 +96,7 @@ export class AnswerView implements RowView {
     const retries = canRetry(row.turnId);
     this.#problem.show(row.error, retries);
     this.#stoppedRetry.hidden = look.retriesBesideLine !== true || !retries;
+    this.#goOn.hidden = readOnly || row.canGoOn !== true;
     this.#buttons.hidden = growing;
     this.#copy.hidden = row.text === "";
     // One of its own stands where it is wanted most.

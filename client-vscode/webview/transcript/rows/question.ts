@@ -80,7 +80,7 @@ export class QuestionView {
     if (reason !== "") content.push(element("p", { class: "question-reason" }, reason));
     content.push(this.#facts(question));
     for (const warning of warnings) content.push(warningLine(warning));
-    if (irreversible !== "") content.push(warningLine(t("Cannot be taken back: {0}", irreversible)));
+    if (irreversible !== "") content.push(warningLine(irreversible));
     if (question.isOurs && !this.#context.readOnly) content.push(...this.#answers(question));
     else content.push(element("p", { class: "question-reason" }, t("The answer is given in another window.")));
     return content;
@@ -101,7 +101,7 @@ export class QuestionView {
     const { t } = this.#context.language;
     const facts = [
       cwd !== undefined && t("in {0}", cwd),
-      sandbox !== "" && t("sandbox: {0}", sandbox),
+      sandbox !== "" && sandbox.replace(/\.$/, ""),
       t("mode: {0}", t(MODES[mode].label)),
     ];
     return element("p", { class: "question-facts", dir: "auto" }, facts.filter((fact) => fact !== false).join(" · "));

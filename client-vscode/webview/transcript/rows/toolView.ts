@@ -101,9 +101,10 @@ export class ToolView {
     setText(this.#note, noteOf(this.#tool, this.#context.ticker.now(), this.#context.language));
   }
 
-  /** What a call put out is in the log; it comes with the transcript when somebody wants to see it. */
+  /** What a call put out is in the log; it comes when somebody wants to see it. */
   #unfolded(): void {
     const { id, state, output } = this.#tool;
+    if (!this.#details.open) this.#isAskedFor = false; // one that was not in the log yet is asked for again
     if (!this.#details.open || this.#isAskedFor || output !== "" || !TOOL_STATES[state].isEnded) return;
     this.#isAskedFor = true;
     this.#context.host.send({ type: "tool", do: "output", callId: id });

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, cast
 
 from gemini_companion.adapters.offline.conversation import read_conversation
-from gemini_companion.adapters.offline.wishes import Rename, Wish, renaming, wish_of
+from gemini_companion.adapters.offline.wishes import Rename, Wish, plain_pattern, renaming, wish_of
 from gemini_companion.adapters.offline.wording import wording_for
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.part import is_thought, response_of, text_of
@@ -83,7 +83,7 @@ def _report(result: Result) -> str:
         return f"`{result.name}` did not go ahead. It says:\n\n{_fenced(result.error)}"
     heads = {
         "run_shell_command": f"I ran `{result.args.get('command', '')}`. It put out:",
-        "grep_search": f"I searched for `{result.args.get('pattern', '')}`:",
+        "grep_search": f"I searched for `{plain_pattern(str(result.args.get('pattern', '')))}`:",
         "glob": f"I looked for `{result.args.get('pattern', '')}`:",
         "list_directory": f"In `{result.args.get('dir_path', '.')}`:",
         "read_file": f"`{result.args.get('file_path', '')}` holds:",

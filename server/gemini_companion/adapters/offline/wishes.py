@@ -14,6 +14,7 @@ _LONGEST: Final = 2_000
 _POLITE: Final = lazy(r"(?i)^(?:please |now |then |ok,? |and |can you |could you |would you |will you )+")
 _QUOTED: Final = lazy(r"`([^`\n]{1,400})`|\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”")
 _NAME: Final = lazy(r"^[A-Za-z_$][\w$.:]*$")
+_ESCAPED: Final = lazy(r"\\(\W)")
 _FENCE: Final = "```"
 
 _THIS_FILE: Final = ("this file", "the file", "this", "here", "the open file", "the active file", "it")
@@ -105,6 +106,12 @@ def renaming(rename: Rename, path: str, text: str) -> Wish | str:
     if text.count(rename.old) > 1:
         args["allow_multiple"] = True
     return Wish("replace", args)
+
+
+def plain_pattern(pattern: str) -> str:
+    """What was searched for, as a person wrote it: the pattern that `wish_of` made, without its signs."""
+    words = pattern.removeprefix(r"\b").removesuffix(r"\b")
+    return _ESCAPED().sub(r"\1", words)
 
 
 def _places(text: str, name: str) -> Iterator[int]:

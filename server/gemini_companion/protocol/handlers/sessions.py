@@ -13,6 +13,7 @@ from gemini_companion.protocol.types import (
     NewSessionParams,
     OpenSessionParams,
     PinParams,
+    PreviewContextParams,
     RenameParams,
     ReplayParams,
     SessionIdParams,
@@ -86,8 +87,8 @@ async def context(host: Host, params: SessionParams) -> ContextReport:
     return inspection.context_report(await host.load(params.session_id))
 
 
-async def context_preview(host: Host, params: SessionParams) -> ContextPreview:
-    if params.session_id is None and host.client.current is None:
+async def context_preview(host: Host, params: PreviewContextParams) -> ContextPreview:
+    if params.of_new_session or (params.session_id is None and host.client.current is None):
         return await preview_context(host.app.services, host.client)
     return await preview_context(host.app.services, host.client, await host.load(params.session_id))
 

@@ -9,7 +9,7 @@ from gemini_companion.sessions.tool_results import ModeResult, RuleList, ToolLis
 from gemini_companion.sessions.tools.consent_service import ConsentService
 from gemini_companion.sessions.tools.listing import listed_tools
 from gemini_companion.sessions.tools.modes import mode_of, set_mode
-from gemini_companion.sessions.tools.rules import listed_rules
+from gemini_companion.sessions.tools.rules import listed_rules, listed_rules_of_settings
 from gemini_companion.sessions.tools.rules import revoke as revoke_rule
 
 
@@ -26,14 +26,17 @@ async def list_(host: Host, params: SessionParams) -> ToolList:
 
 
 async def rules(host: Host, params: SessionParams) -> RuleList:
+    if params.session_id is None and host.client.current is None:
+        return listed_rules_of_settings(host.app.services)
     return listed_rules(await host.load(params.session_id))
 
 
 async def revoke(host: Host, params: RevokeRuleParams) -> RuleList:
-    session, consent = await host.hold(params.session_id), _consent(host)
+    is_of_none = params.session_id is None and host.client.current is None  # none is made to take a rule back
+    session, consent = None if is_of_none else await host.hold(params.session_id), _consent(host)
     await revoke_rule(session, params.rule_id, consent.own if consent else None)
     host.app.tooling.consent.reconsider()
-    return listed_rules(session)
+    return listed_rules(session) if session is not None else listed_rules_of_settings(host.app.services)
 
 
 def _consent(host: Host) -> ConsentService | None:

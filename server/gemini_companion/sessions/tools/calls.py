@@ -120,6 +120,10 @@ class Setting:
         )
 
 
+class _NotAllowed(ToolRefusal):
+    """The rules, the mode or a person said no."""
+
+
 def called_in(parts: Iterable[Part], new_id: Callable[[str], str]) -> list[Called]:
     """The calls in an answer, each with an id of ours."""
     made = (wire for part in parts if (wire := call_of(part)) is not None)
@@ -167,7 +171,9 @@ class CallRun:
         try:
             output, response, media = await self._run(self._tool())
         except ToolRefusal as refusal:
-            return self._end(refusal.outcome, {"error": refusal.message}, summary=_first_line(refusal.message))
+            # Of a refusal by rules or a person, people read the reason; the sentence is meant for the model.
+            said = self._consent if isinstance(refusal, _NotAllowed) and self._consent else refusal.message
+            return self._end(refusal.outcome, {"error": refusal.message}, summary=_first_line(said))
         except (Exception, asyncio.CancelledError) as defect:
             if _is_stopped(defect):
                 raise
@@ -245,7 +251,7 @@ class CallRun:
             elif decided.allowed:
                 return tool, args, proposal
             else:
-                raise ToolRefusal(decided.refusal or "Not done: consent was not given.", outcome="declined")
+                raise _NotAllowed(decided.refusal or "Not done: consent was not given.", outcome="declined")
         raise ToolRefusal("Not done: its arguments were changed too often.", outcome="declined")
 
     async def _limited(self, tool: Tool[Any], work: Any) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.tool_results import ToolInfo, ToolList, ToolQuestion
+from gemini_companion.sessions.tool_results import ToolInfo, ToolList, ToolQuestion, UnfinishedTurn
 from gemini_companion.sessions.tools.judging import situation_of
 from gemini_companion.sessions.tools.modes import mode_of
+from gemini_companion.sessions.tools.resuming import resumable
 from gemini_companion.tools.policy.decide import Asked, decide
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import Proposal, ToolRefusal
@@ -36,7 +37,15 @@ def listed_tools(session: Session, questions: tuple[ToolQuestion, ...]) -> ToolL
         todos=session.tools_state.todos,
         questions=questions,
         sandbox=_sandbox(session, roots),
+        unfinished=_unfinished(session),
     )
+
+
+def _unfinished(session: Session) -> UnfinishedTurn | None:
+    if session.lane.has_turn:  # the log is as that turn leaves it, which nobody knows yet
+        return None
+    before = resumable(session)
+    return UnfinishedTurn(turn_id=before.turn_id, outcome=before.outcome, reason=before.reason) if before else None
 
 
 def _sandbox(session: Session, roots: tuple[str, ...]) -> str:

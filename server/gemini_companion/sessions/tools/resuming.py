@@ -36,6 +36,8 @@ class Resumable:
     """How it ended."""
     model: str
     """The model that it was begun with; `""` for the session's."""
+    reason: str
+    """Why, if it failed or was stopped; else empty."""
     is_asked: bool
     """A person was being asked about one of them, and nothing that acts had begun."""
 
@@ -66,6 +68,7 @@ def resumable(session: Session) -> Resumable | None:
         reply=reply,
         outcome=end.outcome,
         model=prompt.model,
+        reason=end.reason,
         is_asked=reply is not None and bool(calls) and all(call.state == "asked" for call in calls),
     )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, Protocol
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.tool_entries import AllowanceEntry, ToolRule
+from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import RuleList, StoredRule
 from gemini_companion.settings.own_file import rule_id as id_of_own
@@ -30,15 +31,23 @@ class OwnRules(Protocol):
 
 def rules_of(session: Session) -> tuple[SourcedRule, ...]:
     """The rules in force, those that are asked first at the front."""
-    return in_order(_rules(session))
+    return in_order((*_of_session(session), *_of_settings(session.services)))
 
 
 def listed_rules(session: Session) -> RuleList:
     """The same for a client."""
+    return _listed(rules_of(session))
+
+
+def listed_rules_of_settings(services: Services) -> RuleList:
+    """Those that hold in every session."""
+    return _listed(in_order(_of_settings(services)))
+
+
+def _listed(rules: Iterable[SourcedRule]) -> RuleList:
     return RuleList(
         rules=tuple(
-            StoredRule(rule=one.rule, source=one.source, rule_id=one.rule_id, text=text_of(one.rule))
-            for one in rules_of(session)
+            StoredRule(rule=one.rule, source=one.source, rule_id=one.rule_id, text=text_of(one.rule)) for one in rules
         )
     )
 
@@ -59,10 +68,13 @@ async def allow_for_session(session: Session, rule: ToolRule) -> bool:
     return True
 
 
-async def revoke(session: Session, rule_id: str, own: OwnRules | None) -> None:
-    """Take a rule of the session's or of the user's back. Raises `InvalidInput` if there is none, `StorageFault`."""
-    rule = session.tools_state.allowances.get(rule_id)
-    if rule is not None:
+async def revoke(session: Session | None, rule_id: str, own: OwnRules | None) -> None:
+    """Take a rule of the session's or of the user's back; without a session the user's only.
+
+    Raises `InvalidInput` if there is none, `InvalidSettings`, `StorageFault`.
+    """
+    rule = session.tools_state.allowances.get(rule_id) if session is not None else None
+    if session is not None and rule is not None:
         stamp = session.stamp()
         await session.append(lambda seq: AllowanceEntry(**stamp, seq=seq, rule_id=rule_id, rule=rule, revoked=True))
         return
@@ -74,9 +86,12 @@ async def revoke(session: Session, rule_id: str, own: OwnRules | None) -> None:
         )
 
 
-def _rules(session: Session) -> Iterator[SourcedRule]:
+def _of_session(session: Session) -> Iterator[SourcedRule]:
     for rule_id, rule in session.tools_state.allowances.items():
         yield SourcedRule(rule=rule, source="session", rule_id=rule_id)
-    for one in session.services.settings().tools.rules:
+
+
+def _of_settings(services: Services) -> Iterator[SourcedRule]:
+    for one in services.settings().tools.rules:
         own = one.is_own and one.source == "user"
         yield SourcedRule(rule=one.rule, source=one.source, rule_id=id_of_own(one.rule) if own else None)

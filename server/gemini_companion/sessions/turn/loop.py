@@ -185,9 +185,6 @@ class TurnLoop:
         for files in attached:
             if files.has_news:
                 self.requests.emit(files.receipt())
-        if self._setting is not None and attached:
-            named = {one.path for files in attached for one in files.attachments}
-            self._setting.named_by_person |= named
         if self.requests.is_cancelled():
             raise asyncio.CancelledError
 

@@ -68,7 +68,7 @@ class GrepSearch:
         place = await existing(args.dir_path or ".", context)
         where = f" in {place.shown}" if args.dir_path else ""
         state = place if args.dir_path else None
-        return Proposal(title=f"Search for {args.pattern[:80]}{where}", touched=(read_of(place),), state=state)
+        return Proposal(title=f"Search for {_plain(args.pattern)[:80]}{where}", touched=(read_of(place),), state=state)
 
     async def run(self, args: GrepSearchArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Search."""
@@ -133,3 +133,9 @@ def _grouped(lines: Sequence[Line]) -> str:
             gaps.append(line)
         groups.append(f"{printable(path)}\n" + "\n".join(gaps))
     return "\n\n".join(groups)
+
+
+def _plain(pattern: str) -> str:
+    """The pattern for people: of one whole word, the word."""
+    word = pattern[2:-2]
+    return word if pattern == rf"\b{word}\b" and word.replace("_", "a").isalnum() else pattern
