@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -73,7 +73,7 @@ async def impatient(emulator: Emulator) -> AsyncIterator[GeminiProvider]:
 
 
 @asynccontextmanager
-async def waiting(emulator: Emulator, limit_ms: int) -> AsyncIterator[GeminiProvider]:
+async def waiting(emulator: Emulator, limit_ms: int) -> AsyncGenerator[GeminiProvider]:
     options = GeminiOptions(api_key="k", base_url=emulator.base_url, timeout_ms=limit_ms, idle_timeout_ms=limit_ms)
     client = GeminiProvider(options)
     yield client
