@@ -10,7 +10,8 @@ NODE_STAMP := $(CLIENT)/node_modules/.stamp
 NODE := $(shell node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm 2>/dev/null)
 NO_NODE := Node is not here, or older than 20: what concerns the VS Code extension is left out (apt-get install nodejs npm brings one).
 E2E_STAMP := $(VENV)/.e2e-stamp
-WORKERS ?= 2
+# One more than there are processors: tests of processes and disks wait, too.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
 .PHONY: setup hooks demo test test-quick test-client thorough check check-client e2e e2e-client bench bench-client chaos package wheel generate release clean
 

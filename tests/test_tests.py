@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ ALLOWED: Final = {
 @pytest.mark.parametrize("path", MODULES)
 def test_no_private_name_of_another_module_is_touched_or_patched(path: Path) -> None:
     allowed = ALLOWED.get(path.relative_to(TESTS).as_posix(), set[str]())
-    assert set(_private_names(ast.parse(path.read_text("utf-8")))) <= allowed
+    assert set(_private_names(_tree(path))) <= allowed
 
 
 @pytest.mark.parametrize("path", MODULES)
@@ -37,6 +38,11 @@ def test_no_wait_is_measured_in_seconds_of_its_own(path: Path) -> None:
         return
     found = [f"line {call.lineno}: {ast.unparse(call)}" for call in _calls(path) if _waits_by_the_clock(call)]
     assert found == []
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 def _private_names(tree: ast.Module) -> Iterator[str]:
@@ -68,7 +74,7 @@ def _is_private(name: str) -> bool:
 
 
 def _calls(path: Path) -> list[ast.Call]:
-    return [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+    return [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call)]
 
 
 def _waits_by_the_clock(call: ast.Call) -> bool:

@@ -101,8 +101,8 @@ PLACES: dict[str, tuple[Begin, str, set[tuple[str, str]]]] = {
 """Where the daemon is killed: how to get there, what the file holds then, calls that are known to be interrupted."""
 
 
-IN_SHORT = ("behind what was read", "asked about a command", "while a command runs", "behind a command that failed")
-"""Before and after a change, with a question open, with a command under way; the rest is thorough."""
+IN_SHORT = ("asked about a command", "while a command runs", "behind a command that failed")
+"""After a change: with a question open, with a command under way, with nothing open; the rest is thorough."""
 
 
 @pytest.mark.parametrize(

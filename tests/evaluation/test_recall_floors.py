@@ -26,6 +26,7 @@ def figures(corpus_folder: Path) -> dict[tuple[str, str], RecallFigures]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("task", "arm", "alone", "with_neighbours"),
     [
@@ -44,6 +45,7 @@ def test_recall_finds_at_least_what_it_found_when_it_was_designed(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_in_talk_recall_finds_more_than_the_index_alone(figures: dict[tuple[str, str], RecallFigures]):
     recall, index = figures["locomo", "recall"], figures["locomo", "any word"]
     assert recall.turns_at[5].low > index.turns_at[5].value

@@ -9,10 +9,20 @@ from tests.fuzz.kinds import KINDS, Kind
 from tests.fuzz.running import run
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_mutated_input_neither_crashes_nor_holds_up_what_decodes_it(kind: Kind):
-    outcome = run(kind, 2_000 if kind.is_frame else 300, seed=1)
+def check(kind: Kind, inputs: int) -> None:
+    outcome = run(kind, inputs, seed=1)
     assert not outcome.crashes
     assert outcome.slowest < HANG_MS, outcome.slowest_input
     assert outcome.growth < GROWTH
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_mutated_input_neither_crashes_nor_holds_up_what_decodes_it(kind: Kind):
+    check(kind, 400 if kind.is_frame else 60)
+
+
+@pytest.mark.slow
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_more_mutated_input_neither_crashes_nor_holds_up_what_decodes_it(kind: Kind):
+    check(kind, 10_000 if kind.is_frame else 1_500)

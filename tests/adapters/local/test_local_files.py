@@ -236,6 +236,28 @@ async def test_without_the_package_the_fault_has_the_command_that_installs_it(
     assert "-m pip install xllamacpp" in raised.value.hint
 
 
+CANNOT_LOAD_NOR_END = """
+import shutil, threading
+from unittest.mock import MagicMock
+
+CommonParams = MagicMock
+shutil.rmtree = lambda *_, **__: threading.Event().wait()
+
+def Server(params):
+    raise RuntimeError
+"""
+
+
+@pytest.mark.process
+async def test_a_process_that_is_slow_to_end_is_not_taken_for_one_without_memory(
+    tiny: Path, tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "xllamacpp.py").write_text(CANNOT_LOAD_NOR_END, "utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    with pytest.raises(ModelUnavailable, match=r"cannot be loaded: llama\.cpp gives no reason"):
+        await collect(desk.provider(tiny), ask())
+
+
 @pytest.mark.process
 async def test_a_module_in_the_folder_of_the_project_is_not_run(
     tiny: Path, tmp_path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch

@@ -4,8 +4,8 @@ import { expressions } from "./expressions.js";
 
 const MEBIBYTE = 1 << 20;
 const SIZES = [1 << 10, 1 << 13, 1 << 16, MEBIBYTE];
-/** Milliseconds of CPU for a mebibyte. A linear expression takes 1 to 30, a quadratic one hours. */
-const LIMIT = 250;
+/** Milliseconds of CPU for a mebibyte. A linear expression takes 1 to 30, on a busy machine many times that, a quadratic one hours. */
+const LIMIT = 1_000;
 
 /** Expressions that only ever meet text of at most so many characters: the file and line's text, and that number. */
 const SHORT: Readonly<Record<string, number>> = {};

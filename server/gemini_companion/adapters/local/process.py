@@ -88,20 +88,21 @@ class Worker:
                 hint="Choose a smaller file in `model.local`, or compress the chat.",
                 retryable=False,
             )
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_ENDING_SECONDS):
-                await self._process.wait()
-        await self.end()
+        code = await self._own_end()
         if any(map(_NO_MEMORY.search, self._log)):
             return ModelUnavailable(f"{name} ran out of memory.", hint=_MEMORY_HINT, retryable=False)
         return ModelUnavailable(
-            f"The process that runs {name} {self._ending()}.", hint="It is started again when it is needed."
+            f"The process that runs {name} {_ending(code)}.", hint="It is started again when it is needed."
         )
 
-    def _ending(self) -> str:
-        """How the process ended, as the end of a sentence."""
+    async def _own_end(self) -> int | None:
+        """See that the process ends. Its exit code; `None` if it did not end by itself, and was killed here."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ENDING_SECONDS):
+                await self._process.wait()
         code = self._process.returncode
-        return f"was ended by {signal_name(-code)}" if code is not None and code < 0 else f"ended with {code}"
+        await self.end()
+        return code
 
     async def wait_until_loaded(self) -> None:
         """Raises `ModelUnavailable` with what to do if the model cannot be loaded; the process has ended then."""
@@ -118,11 +119,7 @@ class Worker:
         if started is not None and started.address:
             self.address = started.address
             return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_ENDING_SECONDS):
-                await self._process.wait()
-        await self.end()
-        raise self._load_fault(started)
+        raise self._load_fault(started, await self._own_end())
 
     async def _started(self) -> Started | None:
         """What the process says; `None` if it ended before it said anything."""
@@ -133,7 +130,7 @@ class Worker:
         except msgspec.DecodeError:
             return None
 
-    def _load_fault(self, started: Started | None) -> ModelUnavailable:
+    def _load_fault(self, started: Started | None, code: int | None) -> ModelUnavailable:
         name = self.model.title
         if started is not None and started.missing_package:
             why = printable(started.missing_package)
@@ -142,10 +139,10 @@ class Worker:
                 hint=f'Run: "{sys.executable}" -m pip install xllamacpp — then send the prompt again.',
                 retryable=False,
             )
-        if any(map(_NO_MEMORY.search, self._log)) or self._process.returncode == -signal.SIGKILL:
+        if any(map(_NO_MEMORY.search, self._log)) or code == -signal.SIGKILL:
             return ModelUnavailable(f"There is not enough memory to load {name}.", hint=_MEMORY_HINT, retryable=False)
         reasons = [match["reason"] for match in map(_REASON.search, self._log) if match]
-        silent = "llama.cpp gives no reason" if started is not None else f"llama.cpp {self._ending()}"
+        silent = "llama.cpp gives no reason" if started is not None else f"llama.cpp {_ending(code)}"
         why = printable(reasons[-1])[:200].rstrip(".") if reasons else silent
         return ModelUnavailable(f"{name} cannot be loaded: {why}.", hint=_FILE_HINT, retryable=False)
 
@@ -190,6 +187,13 @@ async def start_worker(model: LocalModel, env: Mapping[str, str]) -> Worker:
         await asyncio.shield(worker.end())
         raise
     return worker
+
+
+def _ending(code: int | None) -> str:
+    """How a process ended, as the end of a sentence; `None` if it did not end by itself."""
+    if code is None:
+        return "said nothing more and was stopped"
+    return f"was ended by {signal_name(-code)}" if code < 0 else f"ended with {code}"
 
 
 def _made_folder() -> SocketFolder:

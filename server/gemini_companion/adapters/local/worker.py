@@ -65,6 +65,8 @@ def main() -> None:
     while server is not None and sys.stdin.buffer.read(4_096):
         pass
     shutil.rmtree(start.folder, ignore_errors=True)
+    if server is None:
+        return  # in order: llama.cpp writes its log, which says why, on a thread of its own
     os._exit(0)  # what it computes is of no use to anyone
 
 
