@@ -21,10 +21,10 @@ _SEQUENCE: Final = re.compile(
 _UNFINISHED: Final = re.compile(
     r"(?:(?:\x1b\[|\x9b)[0-?]*[ -/]*|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*\x1b?|\x1b[ -/]*|\r)\Z"
 )
-_ENDS: Final = re.compile(r"\r+\n|[\v\f]")
-_NO_TEXT: Final = {
-    code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r\b\v\f\x85"
-} | {7: "", 0x85: "\n"}
+_ENDS: Final = re.compile(r"\r+\n|[\v\f\x85]")
+_ESCAPE: Final = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
+_SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NO_TEXT: Final = re.compile(r"[\x00-\x06\x0e-\x1f\x7f-\x9f]+")
 
 
 class PlainText:
@@ -47,11 +47,17 @@ class PlainText:
         """
         text = self._unfinished + text
         self._unfinished = ""
+        return self._taken(text if _SPECIAL.search(text) is None else self._cleared(text, is_last=is_last), is_last)
+
+    def _cleared(self, text: str, *, is_last: bool) -> str:
         found = None if is_last else _UNFINISHED.search(text, max(0, len(text) - LONGEST_SEQUENCE))
         if found:
             self._unfinished = found[0]
             text = text[: found.start()]
-        text = _ENDS.sub("\n", _SEQUENCE.sub("", text)).translate(_NO_TEXT)
+        text = _ENDS.sub("\n", _SEQUENCE.sub("", text) if _ESCAPE.search(text) else text).replace("\a", "")
+        return _NO_TEXT.sub(lambda run: "\ufffd" * len(run[0]), text)
+
+    def _taken(self, text: str, is_last: bool) -> tuple[str, str]:
         before, feed, rest = text.rpartition("\n")
         certain: list[str] = []
         watched: list[str] = []
