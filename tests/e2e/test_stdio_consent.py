@@ -235,3 +235,22 @@ async def test_a_question_that_waits_when_the_window_is_closed_comes_again(desk:
             while not (desk.workspace / "new.py").exists():
                 await spoken.ask("gemini/compressionStatus", {"sessionId": session["sessionId"]})
     assert [method for method, _ in desk.asked] == ["gemini/confirmTool"] * 2
+
+
+async def test_rules_of_the_session_and_of_always_hold_after_a_restart(desk: Desk, emulator: Emulator) -> None:
+    for path in ("one.py", "two.py", "one.py", "two.py"):
+        wanted = call("write_file", {"file_path": path, "content": "x"})
+        emulator.script(answer(wanted), "Done.", method="streamGenerateContent")
+    outcomes = iter(["session", "always"])
+    answers = {"gemini/confirmTool": lambda _: {"outcome": next(outcomes)}}
+    async with desk.server(ALL, answers) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Write it."})
+        await spoken.ask("gemini/chat", {"prompt": "Write the other."})
+        (session,) = (await spoken.ask("gemini/session/list", {}))["sessions"]
+    async with desk.server(ALL, answers) as spoken:
+        await spoken.ask("gemini/session/open", {"sessionId": session["sessionId"]})
+        assert {one["source"] for one in (await spoken.ask("gemini/rules"))["rules"]} == {"session", "user"}
+        for _ in range(2):
+            await spoken.ask("gemini/chat", {"prompt": "Again.", "sessionId": session["sessionId"]})
+        assert {one["outcome"] for one in spoken.of("toolCallCompleted")} == {"ok"}
+    assert len(desk.asked) == 2
