@@ -118,7 +118,7 @@ def play_online(tmp_path: Path, command: Sequence[str], scenario: Path) -> tuple
     return saw, emulator
 
 
-WORK: Mapping[str, Sequence[Step]] = {
+WORK: Mapping[str, tuple[Step, ...]] = {
     "Run it.": (
         Step("touch", (("run_shell_command", {"command": "touch made.txt"}),)),
         Step("told", says="It was not run."),
