@@ -247,3 +247,41 @@ async def test_a_question_that_waits_when_the_window_is_closed_comes_again(desk:
             while not (desk.workspace / "new.py").exists():
                 await spoken.ask("gemini/compressionStatus", {"sessionId": session["sessionId"]})
     assert [method for method, _ in desk.asked] == ["gemini/confirmTool"] * 2
+
+
+async def test_rules_of_the_session_and_of_always_hold_after_a_restart(desk: Desk, emulator: Emulator) -> None:
+    for path in ("one.py", "two.py", "one.py", "two.py"):
+        wanted = call("write_file", {"file_path": path, "content": "x"})
+        emulator.script(answer(wanted), "Done.", method="streamGenerateContent")
+    outcomes = iter(["session", "always"])
+    answers = {"gemini/confirmTool": lambda _: {"outcome": next(outcomes)}}
+    async with desk.server(ALL, answers) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Write it."})
+        await spoken.ask("gemini/chat", {"prompt": "Write the other."})
+        (session,) = (await spoken.ask("gemini/session/list", {}))["sessions"]
+    async with desk.server(ALL, answers) as spoken:
+        await spoken.ask("gemini/session/open", {"sessionId": session["sessionId"]})
+        assert {one["source"] for one in (await spoken.ask("gemini/rules"))["rules"]} == {"session", "user"}
+        for _ in range(2):
+            await spoken.ask("gemini/chat", {"prompt": "Again.", "sessionId": session["sessionId"]})
+        assert {one["outcome"] for one in spoken.of("toolCallCompleted")} == {"ok"}
+    assert len(desk.asked) == 2
+
+
+async def test_a_search_through_a_folder_runs_unasked_unless_a_secret_is_below_it(
+    desk: Desk, emulator: Emulator
+) -> None:
+    (desk.workspace / "src").mkdir(exist_ok=True)
+    (desk.workspace / "src" / "found.py").write_text("needle = 1\n")
+    (desk.workspace / "keys").mkdir()
+    (desk.workspace / "keys" / "id_rsa").write_text("needle\n")
+    for line in ("grep -rn needle src", "cat src/*.py | wc -l", "grep -rn needle keys"):
+        args = {"command": line}
+        emulator.script(answer(call("run_shell_command", args, call_id="c")), "Done.", method="streamGenerateContent")
+    answers = {"gemini/confirmTool": lambda _: {"outcome": "reject"}}
+    async with desk.server(ALL, answers, command=SERVER) as spoken:
+        for _ in range(3):
+            await spoken.ask("gemini/chat", {"prompt": "Look."})
+        assert [one["outcome"] for one in spoken.of("toolCallCompleted")] == ["ok", "ok", "declined"]
+    ((_, question),) = desk.asked
+    assert "keys/id_rsa" in question["reason"]

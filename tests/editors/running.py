@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.cli.editor import CONFIGURATIONS, FOLDER
+from tests.support.agent_story import ENDLESS, Step, Worker
 from tests.support.editor_client import server_environment
 from tests.support.emulator import Emulator, slow
 
@@ -115,3 +116,29 @@ def play_online(tmp_path: Path, command: Sequence[str], scenario: Path) -> tuple
     assert not emulator.malformed
     assert not emulator.defects
     return saw, emulator
+
+
+WORK: Mapping[str, tuple[Step, ...]] = {
+    "Run it.": (
+        Step("touch", (("run_shell_command", {"command": "touch made.txt"}),)),
+        Step("told", says="It was not run."),
+    ),
+    "Split at commas.": (
+        Step("look", (("read_file", {"file_path": "parser.py"}), ("grep_search", {"pattern": "split"}))),
+        Step("edit", (("replace", {"file_path": "parser.py", "old_string": "split()", "new_string": "split(',')"}),)),
+        Step("run", (("run_shell_command", {"command": "grep -rn split ."}),)),
+        Step("done", says="It splits at commas."),
+    ),
+    "Wait for ever.": ENDLESS,
+}
+"""What a model with tools does, and how it is asked to."""
+
+
+def play_work(tmp_path: Path, command: Sequence[str], scenario: Path) -> tuple[dict[str, Any], Path]:
+    """Run the editor with a model that uses tools; what was seen, and the workspace."""
+    with Emulator(responder=Worker(WORK)) as emulator:
+        environment = {"GEMINI_API_KEY": "emulator-key", "GOOGLE_GEMINI_BASE_URL": emulator.base_url}
+        saw = play(tmp_path, command, scenario, environment)
+    assert not emulator.malformed
+    assert not emulator.defects
+    return saw, tmp_path / "work"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.editors.running import configuration, play, play_online
+from tests.editors.running import PARSER, configuration, play, play_online, play_work
 from tests.support.emulator import Emulator
 from tests.support.patience import PATIENCE
 
@@ -82,6 +82,23 @@ def test_an_answer_is_cancelled_half_way_and_the_chat_goes_on(online: tuple[dict
     assert "a time." not in saw["cancelled"]
     assert saw["cancelled"].rstrip().endswith("*(No answer.)*")
     assert "You said:" in saw["after_cancel"]
+
+
+def test_emacs_is_asked_in_the_minibuffer_before_a_change_and_a_command_and_a_stop_ends_the_command(
+    command: list[str], tmp_path: Path
+) -> None:
+    saw, workspace = play_work(tmp_path, command, SCRIPTS / "agent.el")
+    touch, edit, search, endless = saw["asked"]
+    assert "Run touch made.txt?" in touch
+    assert saw["declined"].rstrip().endswith("It was not run.")
+    assert not (workspace / "made.txt").exists()
+    assert "Edit parser.py?" in edit
+    assert "+    return text.split(',')" in edit
+    assert "Run grep -rn split .?" in search  # there is an .env in the folder
+    assert saw["worked"].rstrip().endswith("It splits at commas.")
+    assert saw["buffer"] == PARSER.replace("split()", "split(',')")
+    assert "sleep 600" in endless
+    assert saw["stopped"].rstrip().endswith("*(No answer.)*")
 
 
 def test_the_file_is_clean_to_the_byte_compiler(command: list[str], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.editors.running import configuration, play, play_online
+from tests.editors.running import PARSER, configuration, play, play_online, play_work
 from tests.support.emulator import Emulator
 from tests.support.patience import PATIENCE
 
@@ -114,3 +114,15 @@ def test_vim_is_asked_before_a_change_reads_it_in_and_takes_it_back(
     assert "- Edit parser.py: +" in saw["changed"]
     assert "sum_of = 0" in saw["buffer"]
     assert saw["reverted"].startswith("Put back: ")
+
+
+def test_vim_shows_what_the_model_does_with_tools_and_has_its_changes_in_the_buffer(
+    command: list[str], tmp_path: Path
+) -> None:
+    saw, workspace = play_work(tmp_path, command, SCRIPTS / "tools.vim")
+    assert "It was not run." in saw["declined"]
+    assert not (workspace / "made.txt").exists()
+    assert saw["mode"] == "Mode: acceptEdits"
+    assert "- Edit parser.py: +1 −1" in saw["worked"]
+    assert saw["worked"].rstrip().endswith("It splits at commas.")
+    assert saw["buffer"] == saw["on_disk"] == PARSER.rstrip("\n").replace("split()", "split(',')")

@@ -10,7 +10,7 @@ import random
 import shutil
 import socket
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -67,12 +67,29 @@ def ground(tmp_path: Path) -> Path:
     return ground
 
 
-def paths(ground: Path) -> Iterator[str]:
+INSIDE_NAMES: Final = (
+    "a.txt",
+    "sub",
+    "sub",
+    "b.txt",
+    "-rf",
+    "café",
+    "hard",
+    "to_parent",
+    "to_inside",
+    ".",
+    "..",
+    "new",
+)
+"""Those that lead somewhere in the workspace more often than not."""
+
+
+def paths(ground: Path, *, known: Sequence[str] = NAMES, count: int = PATHS) -> Iterator[str]:
     """The same ones every time."""
     chance = random.Random(20261123)
     beginnings = ["", "", "", "", "/", "//", f"{ground}/ws/", f"{ground}/outside/", f"{ground}/ws/../", f"{ground}//ws/./", "/proc/self/", "/dev/", "/proc/self/root", "file://"]  # fmt: skip
-    for _ in range(PATHS):
-        names = [chance.choice(NAMES) for _ in range(chance.choice((1, 1, 2, 2, 3, 5)))]
+    for _ in range(count):
+        names = [chance.choice(known) for _ in range(chance.choice((1, 1, 2, 2, 3, 5)))]
         yield chance.choice(beginnings) + "/".join(names)
 
 
@@ -108,6 +125,48 @@ async def test_no_path_leads_out(ground: Path, by_descriptor: bool):
     assert {each.name for each in ground.iterdir()} == {"ws", "outside"}
     assert read > 20
     assert written > 20
+
+
+@pytest.mark.skipif(not CAN_HOLD, reason="names cannot be opened from a folder here")
+async def test_a_thousand_paths_swapped_between_check_and_use_never_lead_out(ground: Path):
+    """After each check a file or folder on the way becomes a link to what is outside under the same name."""
+    ws, mirror = ground / "ws", ground / "outside" / "mirror"
+    for name in ("a.txt", "sub/a.txt", "sub/b.txt", "-rf", "caf\u00e9", "hard", "sub/hard", "only", "sub/only"):
+        write(mirror / name, OUTSIDE)
+    files = DiskFiles(DiskWorkspace())
+    chance = random.Random(20261124)
+    before = state_of(ground / "outside")
+    swapped = 0
+    for path in paths(ground, known=INSIDE_NAMES, count=10 * PATHS):
+        if swapped == PATHS:
+            break
+        place = await files.place(path, [str(ws)])
+        parts = Path(place.path).relative_to(ws).parts if place.root and "\0" not in place.path else ()
+        there = [end for end in range(1, len(parts) + 1) if os.path.lexists(ws.joinpath(*parts[:end]))]
+        if not there:
+            continue
+        victim = ws.joinpath(*parts[: chance.choice(there)])
+        os.rename(victim, ground / "aside")
+        os.symlink(mirror / victim.relative_to(ws), victim)
+        swapped += 1
+        try:
+            with suppress(ToolRefusal):
+                assert (await files.read(place, limit=100)).data != OUTSIDE
+            with suppress(ToolRefusal):
+                assert "only" not in [each.name for each in (await files.names(place, limit=100)).entries]
+            for data in (INSIDE, OUTSIDE):
+                expected = hashlib.sha256(data).hexdigest()
+                with suppress(ToolRefusal):
+                    await files.write(place, INSIDE, expected=expected)
+                with suppress(ToolRefusal):
+                    await files.delete(place, expected=expected)
+            with suppress(ToolRefusal):
+                await files.write(place, INSIDE, expected=None)
+        finally:
+            os.unlink(victim)
+            os.rename(ground / "aside", victim)
+    assert state_of(ground / "outside") == before
+    assert swapped == PATHS
 
 
 @contextmanager

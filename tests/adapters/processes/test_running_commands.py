@@ -66,6 +66,15 @@ def is_running(pid: int) -> bool:
     return False
 
 
+def is_below(pid: int, above: int) -> bool:
+    with suppress(OSError, ValueError):
+        while pid > 1:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+            if pid == above:
+                return True
+    return False
+
+
 def pids_in(text: str) -> list[int]:
     return [int(found) for found in re.findall(r"pid=([0-9]+)", text)]
 
@@ -120,6 +129,13 @@ SHAPES = {
     "double fork": "(setsid sh -c '(echo pid=$$; exec sleep 1000) & echo pid=$!' &) ; exec sleep 1000",
     "deaf": "(trap '' TERM HUP INT; echo pid=$BASHPID; while :; do sleep 1000; done) & wait",
     "stopped": "sleep 1000 & echo pid=$!; kill -STOP $!; wait",
+    "stopped and deaf in a session of its own": (
+        "setsid sh -c 'trap \"\" TERM HUP INT; echo pid=$$; kill -STOP $$; while :; do sleep 1000; done' & wait"
+    ),
+    "stopped itself": "echo pid=$$; kill -STOP $$; sleep 1000",
+    "a daemon that is deaf": (
+        "(setsid sh -c 'trap \"\" TERM HUP; (echo pid=$$; while :; do sleep 1000; done) >&2 & echo pid=$!' &); sleep 1000"
+    ),
     "deaf itself": "trap '' TERM; echo pid=$$; while :; do sleep 1000; done",
 }
 
@@ -134,6 +150,48 @@ async def test_stopping_ends_everything_that_was_started(bench: Bench, shape: st
     assert not [pid for pid in (*pids, running.pid) if is_running(pid)]
     assert end.survivors == ()
     assert end.exit_code is None or end.exit_code > 0
+
+
+async def test_stopping_ends_five_hundred_children(bench: Bench) -> None:
+    running = await bench.start("for i in {1..500}; do sleep 1000 & done; echo pid=$$ begun; wait")
+    await bench.until_heard("begun")
+    before = [path for path in Path("/proc").glob("[0-9]*") if is_below(int(path.name), running.pid)]
+    assert len(before) >= 500
+    end = await asyncio.wait_for(running.stop(), PATIENCE)
+    assert end.survivors == ()
+    assert not [path for path in before if is_running(int(path.name))]
+
+
+async def test_a_command_that_closes_its_output_is_waited_for(bench: Bench) -> None:
+    end = await bench.run("echo before; exec >&- 2>&-; sleep 0.3; echo x > made; exit 5")
+    assert (end.output, end.exit_code) == ("before\n", 5)
+    assert (bench.folder / "work" / "made").exists()
+
+
+async def test_a_command_that_closed_its_output_can_be_stopped(bench: Bench) -> None:
+    running = await bench.start("echo pid=$$; exec >&- 2>&-; while :; do sleep 1000; done")
+    await bench.until_heard("pid=")
+    await asyncio.wait_for(running.stop(), PATIENCE)
+    assert not is_running(pids_in("".join(bench.heard))[0])
+
+
+async def test_what_is_no_text_is_shown_as_such(bench: Bench) -> None:
+    end = await bench.run("printf 'a\\0b\\377c\\n\\303'; printf '\\251 \\033[31mred\\033[0m\\n'")
+    assert end.output == "a\ufffdb\ufffdc\n\u00e9 red\n"
+    assert "".join(bench.heard) == end.output
+
+
+async def test_of_a_progress_bar_the_last_state_is_kept(bench: Bench) -> None:
+    end = await bench.run("for i in {1..200}; do printf '%d%%\\r' $i; done; echo; echo done")
+    assert end.output == "200%\ndone\n"
+
+
+async def test_a_single_line_of_a_hundred_megabytes_is_held_by_its_ends(bench: Bench) -> None:
+    end = await bench.run("printf first; head -c 100000000 /dev/zero | tr '\\0' x; printf last")
+    assert end.total_bytes == 100_000_009
+    assert end.output.startswith("firstxxx")
+    assert end.output.endswith("xxxlast")
+    assert len(end.output) < 400_000
 
 
 async def test_a_daemon_of_the_command_does_not_outlive_it(bench: Bench) -> None:

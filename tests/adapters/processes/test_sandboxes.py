@@ -154,6 +154,23 @@ async def test_stopping_works_in_a_sandbox_too(cage: Cage) -> None:
     assert not [line for line in lines if line == b"sleep\x004343\x00"]
 
 
+async def test_stopping_ends_a_session_of_its_own_in_a_sandbox(cage: Cage) -> None:
+    heard: list[str] = []
+    running = await cage.runner.start(
+        "(setsid sh -c 'trap \"\" TERM HUP; echo begun; while :; do sleep 4444; done' &); while :; do sleep 4445; done",
+        cwd=str(cage.work),
+        roots=(str(cage.work),),
+        limit_seconds=None,
+        sandbox=DEMANDED,
+        on_output=heard.append,
+    )
+    await until(lambda: "begun" in "".join(heard))
+    end = await asyncio.wait_for(running.stop(), PATIENCE)
+    assert end.survivors == ()
+    lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert not [line for line in lines if line in (b"sleep\x004444\x00", b"sleep\x004445\x00")]
+
+
 def broken(tmp_path: Path, says: str) -> Runner:
     program = tmp_path / "bin" / "bwrap"
     program.parent.mkdir()

@@ -1,4 +1,6 @@
-"""A command's output as it comes: its head and tail in memory, the whole in a private file up to a quota."""
+"""A command's output as it comes: its head and tail in memory as plain text, the whole as it came in a private file up
+to a quota.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,8 @@ import tempfile
 from collections import deque
 from contextlib import suppress
 from typing import Final
+
+from gemini_companion.adapters.processes.plain_text import PlainText
 
 HEAD: Final = 64_000
 TAIL: Final = 256_000
@@ -25,6 +29,7 @@ class Output:
         self._tail_limit = tail
         self._quota = quota
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._plain = PlainText()
         self._head = ""
         self._tail: deque[str] = deque()
         self._tail_length = 0
@@ -37,11 +42,11 @@ class Output:
         self.spill_note = ""
 
     def add(self, data: bytes, *, is_last: bool = False) -> str:
-        """Take in more; its text. A sign that is cut between two pieces comes with the second."""
+        """Take in more; what of it is to be shown to those who watch, as plain text (`plain_text`)."""
         self.total_bytes += len(data)
-        text = self._decoder.decode(data, final=is_last)
+        text, watched = self._plain.feed(self._decoder.decode(data, final=is_last), is_last=is_last)
         self._hold(text)
-        return text
+        return watched
 
     def spill(self, data: bytes) -> None:
         """Write the same piece to the file, where it is needed. It may wait for the disk."""
@@ -81,13 +86,13 @@ class Output:
     def text(self) -> str:
         """Head and tail, and how much is missing between them."""
         if not self._left_out:
-            return self._head + "".join(self._tail)
+            return self._head + "".join(self._tail) + self._plain.line
         gap = f"\n[… {self._left_out} characters left out …]\n"
-        return self._head + gap + "".join(self._tail)
+        return self._head + gap + "".join(self._tail) + self._plain.line
 
     def latest(self, characters: int) -> str:
         """The last characters so far."""
-        text = "".join(self._tail)
+        text = "".join(self._tail) + self._plain.line
         return (self._head + text if not self._left_out else text)[-characters:] if characters > 0 else ""
 
     def _hold(self, text: str) -> None:

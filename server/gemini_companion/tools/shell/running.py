@@ -8,9 +8,10 @@ from typing import Final
 from gemini_companion.tools.shell.programs import words_of
 
 _TAR: Final = words_of(
-    "-I -F --to-command --use-compress-program --checkpoint-action --rsh-command --rmt-command --info-script "
-    "--new-volume-script"
+    "-I -F --to-command --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script"
 )
+_TAR_PROGRESS: Final = "--check"
+"""The beginning of the one by which `tar` runs something as it goes on."""
 _COMPILER: Final = words_of("-wrapper -fplugin -specs -B @")
 _MAKE: Final = words_of("-f --file --makefile --eval -E SHELL= MAKEFLAGS=")
 _SCRIPTS: Final = words_of("--script-shell --node-options --shell --init-script --onload-script")
@@ -64,6 +65,8 @@ def running_option(name: str, words: Sequence[str], accepted: int) -> str:
 
 
 def _is_one(name: str, word: str, options: frozenset[str], *, is_first: bool) -> bool:
+    if name.endswith("tar") and word.startswith(_TAR_PROGRESS):
+        return True
     if word.startswith("--"):
         given = word.partition("=")[0]
         return len(given) > 2 and any(option.startswith(given) or option == given[1:] for option in options)

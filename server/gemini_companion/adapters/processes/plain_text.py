@@ -1,0 +1,107 @@
+"""What a terminal would show in the end of what a program puts out: no colours, no signs that move a cursor.
+
+Programs are told that there is no terminal (`TERM=dumb`), and some write for one all the same. A model pays for each of
+these signs, and a panel must not act on them. Of a line that was written over and over, as progress bars do, the last
+state stays.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+LONGEST_LINE: Final = 65_536
+"""Characters of a line that may still be written over; what is longer is taken as it is."""
+LONGEST_SEQUENCE: Final = 4_096
+_SEQUENCE: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+    r"|\x1b[ -/]*[0-~]"
+)
+_UNFINISHED: Final = re.compile(
+    r"(?:(?:\x1b\[|\x9b)[0-?]*[ -/]*|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*\x1b?|\x1b[ -/]*|\r)\Z"
+)
+_ENDS: Final = re.compile(r"\r+\n|[\v\f\x85]")
+_ESCAPE: Final = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
+_SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NO_TEXT: Final = re.compile(r"[\x00-\x06\x0e-\x1f\x7f-\x9f]+")
+
+
+class PlainText:
+    """Takes text in pieces of any size, and gives what is certain of it. Takes time in proportion to the text."""
+
+    def __init__(self) -> None:
+        self._unfinished = ""
+        self._line = ""
+        self._shown = ""
+
+    @property
+    def line(self) -> str:
+        """The line that has not ended, as it stands."""
+        return _settled(self._line)
+
+    def feed(self, text: str, *, is_last: bool = False) -> tuple[str, str]:
+        """What is certain now, whole lines but for the last; and what is new for somebody who watches.
+
+        To them a line is shown as it comes until it is written over; then again when it ends.
+        """
+        text = self._unfinished + text
+        self._unfinished = ""
+        return self._taken(text if _SPECIAL.search(text) is None else self._cleared(text, is_last=is_last), is_last)
+
+    def _cleared(self, text: str, *, is_last: bool) -> str:
+        found = None if is_last else _UNFINISHED.search(text, max(0, len(text) - LONGEST_SEQUENCE))
+        if found:
+            self._unfinished = found[0]
+            text = text[: found.start()]
+        text = _ENDS.sub("\n", _SEQUENCE.sub("", text) if _ESCAPE.search(text) else text).replace("\a", "")
+        return _NO_TEXT.sub(lambda run: "\ufffd" * len(run[0]), text)
+
+    def _taken(self, text: str, is_last: bool) -> tuple[str, str]:
+        before, feed, rest = text.rpartition("\n")
+        certain: list[str] = []
+        watched: list[str] = []
+        if feed:
+            for piece in before.split("\n"):
+                line = _settled(self._line + piece)
+                certain.append(f"{line}\n")
+                watched.append(self._news(line) + "\n")
+                self._line = self._shown = ""
+        self._line = _last_states(self._line + rest)
+        if is_last or len(self._line) > LONGEST_LINE:
+            line = self.line
+            certain.append(line)
+            watched.append(self._news(line))
+            self._line = self._shown = ""
+        elif "\r" not in self._line and "\b" not in self._line:
+            watched.append(self._news(self._line))
+            self._shown = self._line
+        return "".join(certain), "".join(watched)
+
+    def _news(self, line: str) -> str:
+        return line[len(self._shown) :] if line.startswith(self._shown) else f"\n{line}"
+
+
+def _last_states(line: str) -> str:
+    """Of what was written over, no more than may still count."""
+    if line.count("\r") < 2:
+        return line
+    pieces = line.split("\r")
+    last = pieces.pop()
+    shown = next((piece for piece in reversed(pieces) if piece), "")
+    return f"{shown}\r{last}"
+
+
+def _settled(line: str) -> str:
+    """What stands in a line in the end."""
+    if "\r" in line:
+        line = next((piece for piece in reversed(line.split("\r")) if piece), "")
+    if "\b" in line:
+        kept: list[str] = []
+        for sign in line:
+            if sign != "\b":
+                kept.append(sign)
+            elif kept:
+                kept.pop()
+        line = "".join(kept)
+    return line

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_companion.adapters.processes.output import Output
+from gemini_companion.adapters.processes.plain_text import LONGEST_LINE, PlainText
+
+SHOWN = {
+    "colours": ("\x1b[31mred\x1b[0m \x1b[1;38;5;200mx\x1b[m\n", "red x\n"),
+    "a title": ("\x1b]0;title\x07a\x1b]2;x\x1b\\b\n", "ab\n"),
+    "a link": ("\x1b]8;;http://x\x1b\\text\x1b]8;;\x1b\\\n", "text\n"),
+    "something for the clipboard": ("\x1b]52;c;aWQ=\x07ok\n", "ok\n"),
+    "the cursor": ("a\x1b[2J\x1b[H\x1b[?25lb\x1b7\x1b8\x1bc\x1b(B\n", "ab\n"),
+    "signs of one byte": ("a\x9b31mb\x9d0;t\x9cc\n", "abc\n"),
+    "a progress bar": ("10%\r20%\r\x1b[K100%\ndone\n", "100%\ndone\n"),
+    "a bar that is wiped away": ("10%\r20%\r\r\nx\n", "20%\nx\n"),
+    "line ends of Windows": ("a\r\nb\r\r\nc\r\n", "a\nb\nc\n"),
+    "a bar that does not end": ("1\r2\r3", "3"),
+    "letters twice": ("b\bbo\bol\bld _\bu\n", "bold u\n"),
+    "too many steps back": ("\b\b\ba\n", "a\n"),
+    "what is no text": ("a\0b\x01c\x7f\a\n", "a\ufffdb\ufffdc\ufffd\n"),
+    "an escape that stays one": ("a\x1b", "a\ufffd"),
+    "tabs": ("a\tb\n", "a\tb\n"),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_it_is_what_a_terminal_would_show_in_the_end(name: str) -> None:
+    text, wanted = SHOWN[name]
+    assert PlainText().feed(text, is_last=True)[0] == wanted
+
+
+PIECES = st.sampled_from(
+    ["a", "b\n", "\r", "\r\n", "\x1b", "[31m", "]0;t", "\x07", "\x1b\\", "\b", "\x9b", "5%", "é", "\0", "\n", "\x1b[2K", "\\", "\x90"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=30))
+def test_it_does_not_matter_in_which_pieces_it_comes_and_nothing_is_left_that_moves_a_cursor(pieces: list[str]) -> None:
+    plain = PlainText()
+    text = "".join(plain.feed(piece)[0] for piece in pieces) + plain.feed("", is_last=True)[0]
+    assert text == PlainText().feed("".join(pieces), is_last=True)[0]
+    assert not set(text) & {*map(chr, range(9)), "\r", "\x1b", *map(chr, range(0x7F, 0xA0))}
+
+
+@given(st.lists(st.sampled_from(["a", "b\n", "\n", "é\n\n", "c d"]), max_size=20))
+def test_those_who_watch_see_ordinary_text_as_it_comes(pieces: list[str]) -> None:
+    plain = PlainText()
+    watched = [plain.feed(piece)[1] for piece in pieces]
+    assert watched == pieces
+
+
+def test_those_who_watch_see_the_first_and_the_last_state_of_a_bar() -> None:
+    plain = PlainText()
+    watched = "".join(plain.feed(f"{number}%\r")[1] for number in range(101)) + plain.feed("\nend\n")[1]
+    assert watched == "0%\n100%\nend\n"
+
+
+def test_a_line_without_end_is_not_held() -> None:
+    plain = PlainText()
+    for _ in range(100):
+        plain.feed("x" * 10_000)
+        assert len(plain.line) <= LONGEST_LINE
+    plain.feed("\n\x1b]" + "y" * 1_000_000)
+    assert len(plain.line) <= LONGEST_LINE
+
+
+def test_the_state_of_a_bar_counts_as_output_while_the_command_runs() -> None:
+    output = Output(None)
+    output.add(b"begun\n10%\r5")
+    output.add(b"0%\r6")
+    assert output.text() == output.latest(100) == "begun\n6"
