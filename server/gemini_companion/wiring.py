@@ -189,7 +189,7 @@ class Daemon:
         self._env = env
         self._hosts: dict[Connection, Host] = {}
         self._app: Application | None = None
-        self._maintenance: list[asyncio.Task[None]] = []
+        self._maintenance: list[asyncio.Task[object]] = []
         self._settings: SettingsService
         self._store: SqliteStore
 
@@ -282,7 +282,8 @@ class Daemon:
         for task in self._maintenance:
             task.cancel()
         await self._app.close()
-        await self._app.services.ports.commands.close()
+        if (ports := self._app.services.ports) is not None:
+            await ports.commands.close()
 
     def _on_workspace(self) -> None:
         """The folders of a client or its trust have changed."""

@@ -54,8 +54,10 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     thought_tokens: int = 0
     output_tokens: int = 0
     total_tokens: int = 0
-    utility_tokens: int = 0
-    """Of requests that were made on the way to it, such as for condensing an output; `total_tokens` has them in it."""
+    utility_tokens: int | msgspec.UnsetType = msgspec.UNSET
+    """Of requests that were made on the way to it, such as for condensing an output; `total_tokens` has them in it.
+    Unset where there were none.
+    """
 
 
 class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

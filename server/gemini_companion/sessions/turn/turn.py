@@ -223,8 +223,9 @@ class Turn:
     def _with_utilities(self, usage: Usage) -> Usage:
         """With what models took on the way, in a turn that was cut short before this one too; called once a turn."""
         spent = self.tooling.outputs.take_spent(self.session)
-        total = usage.total_tokens + spent
-        return msgspec.structs.replace(usage, utility_tokens=usage.utility_tokens + spent, total_tokens=total)
+        if not spent:
+            return usage
+        return msgspec.structs.replace(usage, utility_tokens=spent, total_tokens=usage.total_tokens + spent)
 
     def _restore(self) -> None:
         """Bring back the turn that was to be replaced: there is no new answer."""
