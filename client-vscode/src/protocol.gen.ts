@@ -598,8 +598,8 @@ export interface Usage {
   readonly thoughtTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
-  /** Of requests that were made on the way to it, such as for condensing an output; `total_tokens` has them in it. */
-  readonly utilityTokens: number;
+  /** Of requests that were made on the way to it, such as for condensing an output; `total_tokens` has them in it. Unset where there were none. */
+  readonly utilityTokens?: number;
 }
 
 /** The turn ended in an error; the view is as before it, but for its finished rounds. */

@@ -183,7 +183,7 @@ export const usage = v.object({
   thoughtTokens: integer,
   outputTokens: integer,
   totalTokens: integer,
-  utilityTokens: integer,
+  utilityTokens: v.exactOptional(integer),
 });
 
 export const turnCompleted = v.object({

@@ -11,7 +11,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
@@ -190,7 +190,7 @@ class Daemon:
         self._env = env
         self._hosts: dict[Connection, Host] = {}
         self._app: Application | None = None
-        self._maintenance: list[asyncio.Task[Any]] = []
+        self._maintenance: list[asyncio.Task[object]] = []
         self._settings: SettingsService
         self._store: SqliteStore
 
@@ -283,8 +283,8 @@ class Daemon:
         for task in self._maintenance:
             task.cancel()
         await self._app.close()
-        if self._app.services.ports is not None:
-            await self._app.services.ports.commands.close()
+        if (ports := self._app.services.ports) is not None:
+            await ports.commands.close()
 
     def _on_workspace(self) -> None:
         """The folders of a client or its trust have changed."""

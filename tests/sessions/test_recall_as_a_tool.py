@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +169,33 @@ async def test_a_call_is_recalled_by_its_id_and_its_session_alone(tmp_path: Path
     asked: dict[str, Any] = {"tool_call_id": "c", "session_id": "s", **more}
     with pytest.raises(InvalidInput):
         await recall(studio.services, **asked)
+
+
+async def test_what_was_cut_and_then_masked_early_comes_back_by_the_id_that_its_preview_names(tmp_path: Path) -> None:
+    logs = [f"run {number}\n{LOG}" for number in range(4)]
+    left = list(logs)
+
+    async def work(args: SampleArgs, context: ToolContext) -> ToolOutput:
+        return ToolOutput(output=left.pop(0))
+
+    tool = SampleTool("run_shell_command", "read", work)
+    tool.shape = "command"
+    studio = Studio(
+        tmp_path, tools=[tool, Recall()], tooling=allowing(outputs=CutOutputs()), token_limit_override=60_000
+    )
+    studio.model.streams = [*(calls(("run_shell_command", {})) for _ in logs), "Built."]  # the same call each time
+    await studio.chat("Build it until it works.")
+    (first, *_) = (
+        part["functionResponse"]["response"]["output"]
+        for content in studio.model.main()[-1].contents
+        for part in content.parts
+        if "functionResponse" in part
+    )
+    assert first.startswith("[An earlier output of ")
+    (call_id,) = re.findall(r'recall\(tool_call_id="([^"]+)"\)', first)
+    session = await studio.session()
+    remembered = await MemoryOfSession(session).output(call_id)
+    assert remembered is not None
+    assert remembered.text == logs[0]
+    response = await ask(studio, tool_call_id=call_id, query="part 12345")
+    assert "compiled part 12345" in response["response"]["output"]

@@ -112,7 +112,6 @@ export const answer: AnswerRow = {
     thoughtTokens: 210,
     outputTokens: 1_204,
     totalTokens: 11_284,
-    utilityTokens: 0,
   },
   durationMs: 9_000,
   finishReason: "STOP",

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gemini_companion.adapters.processes.output import HEAD, TAIL
+from gemini_companion.adapters.processes.output import HEAD, TAIL, Output
 from gemini_companion.adapters.processes.runner import Runner
 from gemini_companion.adapters.processes.spills import UNKNOWN_SECONDS, SpillFolder, sweep_spills
 from gemini_companion.adapters.storage.process import ProcessIdentity
@@ -60,7 +60,7 @@ def test_what_cannot_be_told_goes_when_nothing_in_it_has_changed_for_long(tmp_pa
     os.utime(used / "command-1.txt", (NOW, NOW))
     earlier = tmp_path / "command-abc.txt"  # as an earlier version left them
     earlier.write_text("compiled", "utf-8")
-    os.utime(earlier, (NOW - UNKNOWN_SECONDS - 1, NOW))
+    os.utime(earlier, (NOW, NOW - UNKNOWN_SECONDS - 1))
     assert swept(tmp_path) == 2
     assert (old.exists(), used.exists(), earlier.exists()) == (False, True, False)
 
@@ -86,6 +86,30 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 def test_where_there_is_nothing_nothing_is_swept(tmp_path: Path) -> None:
     assert swept(tmp_path / "missing") == 0
+
+
+def test_an_output_beyond_the_quota_says_at_its_end_how_much_of_it_is_kept(tmp_path: Path) -> None:
+    output = Output(str(tmp_path), head=10, tail=20, quota=40)
+    for _ in range(10):
+        output.add(b"0123456789")
+        output.spill(b"0123456789")
+    output.add(b"", is_last=True)
+    output.close()
+    assert output.text().endswith(
+        "\n[Of its 100 bytes not all are kept: recall gives its first 40, and this is its end.]\n"
+    )
+    assert output.spill_path is not None
+    assert Path(output.spill_path).stat().st_size == 40
+    output.discard()
+    assert files(tmp_path) == []
+
+
+def test_an_output_within_the_quota_says_nothing_of_it(tmp_path: Path) -> None:
+    output = Output(str(tmp_path), head=10, tail=20, quota=40)
+    output.add(b"0123456789" * 4)
+    output.spill(b"0123456789" * 4)
+    output.close()
+    assert output.text().endswith("0123456789")
 
 
 def files(folder: Path) -> list[Path]:

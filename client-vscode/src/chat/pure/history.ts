@@ -289,13 +289,14 @@ function joined(row: UnversionedRow<AnswerRow>, item: HistoryItem, words: Words)
 
 /** The tokens of a turn are those of all its requests, as the event of its end has them. */
 function sumOf(one: Usage, other: Usage): Usage {
+  const utilities = (one.utilityTokens ?? 0) + (other.utilityTokens ?? 0);
   return {
     promptTokens: one.promptTokens + other.promptTokens,
     cachedTokens: one.cachedTokens + other.cachedTokens,
     thoughtTokens: one.thoughtTokens + other.thoughtTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     totalTokens: one.totalTokens + other.totalTokens,
-    utilityTokens: one.utilityTokens + other.utilityTokens,
+    ...(utilities ? { utilityTokens: utilities } : {}),
   };
 }
 

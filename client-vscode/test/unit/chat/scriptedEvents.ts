@@ -63,14 +63,7 @@ export class ScriptedEvents {
   }
 }
 
-export const USAGE = {
-  promptTokens: 10,
-  cachedTokens: 0,
-  thoughtTokens: 0,
-  outputTokens: 5,
-  totalTokens: 15,
-  utilityTokens: 0,
-};
+export const USAGE = { promptTokens: 10, cachedTokens: 0, thoughtTokens: 0, outputTokens: 5, totalTokens: 15 };
 
 let entries = 0;
 

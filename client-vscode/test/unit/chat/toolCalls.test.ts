@@ -233,11 +233,10 @@ describe("the tokens of a turn", () => {
     thoughtTokens: 2,
     outputTokens,
     totalTokens: promptTokens + outputTokens,
-    utilityTokens: 0,
   });
 
   it("are those of all its requests, in the transcript as in the event of its end", () => {
-    const sum = { promptTokens: 30, cachedTokens: 2, thoughtTokens: 4, outputTokens: 7, totalTokens: 37, utilityTokens: 0 };
+    const sum = { promptTokens: 30, cachedTokens: 2, thoughtTokens: 4, outputTokens: 7, totalTokens: 37 };
     const end = { type: "turnCompleted", finishReason: "STOP", usage: usage(20, 4), durationMs: 9 } as const;
     const events = played().event({ ...end, turnUsage: sum }, "t1");
     expect(events.chat.answer("t1")?.usage).toEqual(sum);

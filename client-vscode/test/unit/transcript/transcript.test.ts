@@ -145,14 +145,7 @@ describe("an answer", () => {
   });
 
   it("shows its Markdown, its model and its tokens, and what can be done with it", () => {
-    const usage = {
-      promptTokens: 9_000,
-      cachedTokens: 0,
-      thoughtTokens: 0,
-      outputTokens: 1_204,
-      totalTokens: 10_204,
-      utilityTokens: 0,
-    };
+    const usage = { promptTokens: 9_000, cachedTokens: 0, thoughtTokens: 0, outputTokens: 1_204, totalTokens: 10_204 };
     show(promptRow(0, "q"), { ...answerRow(0, "**yes**"), usage, thoughts: "hm", thoughtMs: 6_000 });
     const gemini = article("Gemini");
     expect(gemini.querySelector("strong")?.textContent).toBe("yes");

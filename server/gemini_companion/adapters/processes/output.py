@@ -63,9 +63,9 @@ class Output:
             room = self._quota - self._written
             self._written += os.write(self._file, memoryview(data)[:room])
             if len(data) > room:
-                self.spill_note = f"only its first {self._quota} bytes are in the file"
+                self.spill_note = f"recall gives its first {self._quota:,}, and this is its end"
         except OSError as fault:
-            self.spill_note = f"the file ends early: {fault.strerror}"
+            self.spill_note = f"the disk failed after {self._written:,} ({fault.strerror})"
             self._first = []
 
     def close(self) -> None:
@@ -84,11 +84,14 @@ class Output:
             self.spill_path = None
 
     def text(self) -> str:
-        """Head and tail, and how much is missing between them."""
+        """Head and tail, and how much is missing between them; behind them, what is missing in the file too."""
         if not self._left_out:
             return self._head + "".join(self._tail) + self._plain.line
         gap = f"\n[… {self._left_out} characters left out …]\n"
-        return self._head + gap + "".join(self._tail) + self._plain.line
+        lost = (
+            f"\n[Of its {self.total_bytes:,} bytes not all are kept: {self.spill_note}.]\n" if self.spill_note else ""
+        )
+        return self._head + gap + "".join(self._tail) + self._plain.line + lost
 
     def latest(self, characters: int) -> str:
         """The last characters so far."""

@@ -57,14 +57,20 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     thought_tokens: int = 0
     output_tokens: int = 0
     total_tokens: int = 0
-    utility_tokens: int = 0
-    """Of requests that were made on the way to it, such as for condensing an output; `total_tokens` has them in it."""
+    utility_tokens: int | msgspec.UnsetType = msgspec.UNSET
+    """Of requests that were made on the way to it, such as for condensing an output; `total_tokens` has them in it.
+    Unset where there were none.
+    """
 
 
 def sum_of(usages: Sequence[Usage]) -> Usage:
     """The tokens of several answers."""
-    fields = Usage.__struct_fields__
-    return Usage(**{name: sum(getattr(usage, name) for usage in usages) for name in fields})
+    totals: dict[str, int] = {}
+    for usage in usages:
+        for name, tokens in msgspec.structs.asdict(usage).items():
+            if tokens is not msgspec.UNSET:
+                totals[name] = totals.get(name, 0) + tokens
+    return Usage(**totals)
 
 
 class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -246,7 +246,7 @@ class Turn:
     def _spent(self) -> Usage:
         """What models took on the way, in a turn that was cut short before this one too; called once a turn."""
         spent = self.tooling.outputs.take_spent(self.session)
-        return Usage(utility_tokens=spent, total_tokens=spent)
+        return Usage(utility_tokens=spent, total_tokens=spent) if spent else Usage()
 
     def _restore(self) -> None:
         """Bring back the turn that was to be replaced: there is no new answer."""
