@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { RULE_DECISIONS, RULE_SOURCES, ruleSubject, type StoredRule } from "../../src/panel/toolRules.js";
 import { MODES } from "../../src/panel/tools.js";
 import { t } from "../strings.js";
@@ -33,11 +33,12 @@ function ToolRulesBody() {
   const rules = revoked ?? value?.rules;
 
   // The button that was pressed went with its rule.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFocusDue.current) return;
     isFocusDue.current = false;
-    if (document.activeElement === document.body)
-      box.current?.querySelector<HTMLElement>("li button, [data-first]")?.focus();
+    if (document.activeElement !== document.body) return;
+    const next = box.current?.querySelector<HTMLElement>("li button");
+    (next ?? box.current?.querySelector<HTMLElement>("[data-first]"))?.focus();
   }, [rules]);
 
   const revoke = async (ruleId: string, name: string) => {

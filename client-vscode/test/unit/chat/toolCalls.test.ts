@@ -5,7 +5,7 @@ import { rowsOf } from "../../../src/chat/pure/history.js";
 import { SHOWN_OUTPUT, toolRow } from "../../../src/chat/pure/toolRows.js";
 import { english } from "../../../src/chat/pure/words.js";
 import type { ToolRow } from "../../../src/panel/contract.js";
-import { content, NOW, ScriptedEvents, USAGE } from "./scriptedEvents.js";
+import { content, ScriptedEvents, USAGE } from "./scriptedEvents.js";
 
 const READ = { file_path: "src/a.py", start_line: 7 };
 const COMMAND = { command: "make test\nmake lint" };
@@ -250,8 +250,29 @@ describe("the tokens of a turn", () => {
   });
 });
 
-it("a turn that used all its rounds offers to go on", () => {
-  const events = played().event({ type: "maxToolRoundsReached", limit: 50 }, "t1", NOW);
-  const notice = events.chat.rows.at(-1);
-  expect(notice?.kind === "notice" && notice.actions.map(({ id }) => id)).toEqual(["resumeTurn"]);
+describe("masked outputs", () => {
+  it("are told once for a turn, above its answer, and counted on", () => {
+    const events = played()
+      .event({ type: "outputsMasked", outputs: 1, tokensSaved: 900 }, "t1")
+      .event({ type: "outputsMasked", outputs: 11, tokensSaved: 30_304 }, "t1");
+    expect(events.chat.rows.map(({ kind }) => kind)).toEqual(["prompt", "notice", "answer"]);
+    const notice = events.chat.rows[1];
+    expect(notice?.kind === "notice" && notice.text).toContain(
+      "12 old outputs are hidden from Gemini, which frees 31,204 tokens.",
+    );
+    expect(notice?.kind === "notice" && notice.text).toContain("recall");
+  });
+});
+
+describe("the title of a search", () => {
+  it.each([
+    [String.raw`\btokens\b`, "Search for tokens"],
+    [String.raw`\btokens|words\b`, String.raw`Search for \btokens|words\b`],
+  ])("for %s is %s", (pattern, title) => {
+    const row = toolRow({ id: "c", name: "grep_search", args: { pattern }, at: 0 }, "ok", {
+      t: english,
+      place: (path) => path,
+    });
+    expect(row.title).toBe(title);
+  });
 });

@@ -95,12 +95,13 @@ export class AnswerView implements RowView {
     this.#takeTexts(row, growing);
     const retries = canRetry(row.turnId);
     this.#problem.show(row.error, retries);
-    this.#stoppedRetry.hidden = look.retriesBesideLine !== true || !retries;
+    const retriesBesideLine = look.retriesBesideLine === true && row.canGoOn !== true; // to go on is wanted more
+    this.#stoppedRetry.hidden = !retriesBesideLine || !retries;
     this.#goOn.hidden = readOnly || row.canGoOn !== true;
     this.#buttons.hidden = growing;
     this.#copy.hidden = row.text === "";
     // One of its own stands where it is wanted most.
-    this.#retry.hidden = !retries || look.retriesBesideLine === true || this.#problem.offersRetry;
+    this.#retry.hidden = !retries || retriesBesideLine || this.#problem.offersRetry;
     this.#pin.hidden = readOnly;
     this.#folding.update(row);
     setText(this.#pin, row.pinId !== undefined ? t("Unpin") : t("Pin"));
