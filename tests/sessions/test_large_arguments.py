@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.engine.history.log import encode_entry
+from gemini_companion.engine.history.tool_entries import ToolCallEntry
 from gemini_companion.sessions.tool_events import ToolCallStarted
 from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.previews import MOST_CHARACTERS, previewed
@@ -54,7 +55,7 @@ async def test_what_a_person_changed_is_in_the_log_before_it_runs(tmp_path: Path
     studio.model.streams = [calls(("run", {"content": "ours"}))]
     await studio.chat("Go.")
     entries = (await studio.session()).history.entries
-    assert [(one.state, one.args) for one in entries if one.__class__.__name__ == "ToolCallEntry"] == [
+    assert [(one.state, one.args) for one in entries if isinstance(one, ToolCallEntry)] == [
         ("running", edited),
         ("ended", None),
     ]
