@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -307,6 +308,7 @@ class Life(RuleBasedStateMachine):
 
     async def _check(self) -> None:
         session: Session = await self.studio.app.hold(self.studio.client, self.session_id)
+        await session.write_left()  # what a full disk kept from being written
         _, entries = await self.store.real.load(self.session_id)
         said = [text_of(entry.own_parts[0]) for entry in entries if isinstance(entry, PromptEntry | SteerEntry)]
         for text in self.acknowledged:
@@ -331,9 +333,38 @@ class Life(RuleBasedStateMachine):
 
 
 Life.TestCase.settings = settings(
-    max_examples=40,
-    stateful_step_count=8,
+    max_examples=20,
+    stateful_step_count=6,
     deadline=None,
     suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
 )
 TestNothingIsLost = Life.TestCase
+
+
+@pytest.mark.parametrize("kind", ["killed before", "killed after", "fault"])
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        [[("look", "steer")]],
+        [[("run", "steer"), ("run", "ok")]],
+        [[("run", "ok"), ("look", "raises")], [("run", "stop")]],
+        [[("run", "stubborn")]],
+    ],
+    ids=["steered while it looks", "steered while it runs", "stopped", "a call that does not stop"],
+)
+def test_a_turn_that_is_cut_at_each_of_its_writes_loses_nothing_and_the_chat_goes_on(
+    rounds: list[list[tuple[str, Behaviour]]], kind: Literal["killed before", "killed after", "fault"]
+) -> None:
+    for at in range(9):
+        life = Life()
+        try:
+            life.begin()
+            life.say(rounds, "answer", ids=True, trouble=Trouble(at, kind))
+            life.nothing_acknowledged_is_lost_and_nothing_acted_twice()
+            life.fork()
+            life.go_on([[("run", "ok")]], "answer", trouble=None)
+            life.nothing_acknowledged_is_lost_and_nothing_acted_twice()
+            life.say([], "answer", ids=True, trouble=None)
+            life.nothing_acknowledged_is_lost_and_nothing_acted_twice()
+        finally:
+            life.teardown()
