@@ -12,23 +12,24 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from gemini_companion.adapters.storage.store import SqliteStore, open_store
-from gemini_companion.engine.errors import CompanionError, InvalidInput, ModelUnavailable, StorageFault
+from gemini_companion.adapters.storage.store import open_store
+from gemini_companion.engine.errors import CompanionError, InvalidInput, ModelUnavailable
 from gemini_companion.engine.history.content import Content, user_text
-from gemini_companion.engine.history.log import Entry, PromptEntry, ToolResultEntry
+from gemini_companion.engine.history.log import PromptEntry, ToolResultEntry
 from gemini_companion.engine.history.part import call_of, response_of, text_of
 from gemini_companion.engine.history.tool_entries import SteerEntry
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import PromptSteered
 from gemini_companion.tools.tool import ToolContext, ToolOutput, ToolRefusal
+from tests.support.mortal_store import MortalStore, Trouble
 from tests.support.patience import PATIENCE
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
 from tests.support.scripted_model import ScriptedModel, calls
@@ -43,59 +44,9 @@ ROUND = st.lists(
 ENDINGS = st.sampled_from(["answer", "fault"])
 
 
-class Trouble(NamedTuple):
-    """What happens at one of the writes to the log, counted from 0 with the step."""
-
-    at: int
-    kind: Literal["killed before", "killed after", "fault"]
-
-
 TROUBLES = st.none() | st.builds(
     Trouble, st.integers(0, 9), st.sampled_from(["killed before", "killed after", "fault"])
 )
-
-
-class MortalStore:
-    """The real store of a process that is killed at a write: from then on nothing of it reaches the disk."""
-
-    def __init__(self, store: SqliteStore) -> None:
-        self.real = store
-        self.killed = asyncio.Event()
-        self.is_gone = False
-        """It is known that it was killed: what still runs of it may end."""
-        self.trouble: Trouble | None = None
-        self.writes = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-    async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
-        await self._alive()
-        here = self.trouble if self.trouble is not None and self.trouble.at == self.writes else None
-        self.writes += 1
-        if here is not None and here.kind == "fault":
-            raise StorageFault("The disk is full.")
-        if here is not None and here.kind == "killed before":
-            self.killed.set()
-        await self._alive()
-        await self.real.append(session_id, entries)
-        if here is not None:
-            self.killed.set()
-        await self._alive()
-
-    def save_events(self, events: Any) -> None:
-        if not self.killed.is_set():
-            self.real.save_events(events)
-
-    async def save_meta(self, meta: Any) -> None:
-        await self._alive()
-        await self.real.save_meta(meta)
-
-    async def _alive(self) -> None:
-        while self.killed.is_set():
-            if self.is_gone:
-                raise StorageFault("This process was killed.")
-            await asyncio.sleep(0)
 
 
 class CheckedModel(ScriptedModel):
