@@ -16,6 +16,7 @@ from gemini_companion.engine.history.tool_entries import ToolCallEntry
 from gemini_companion.sessions.tool_events import ToolCallStarted
 from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.previews import MOST_CHARACTERS, previewed
+from gemini_companion.sessions.tools.resuming import called_again
 from tests.sessions.test_going_on_with_turns import in_another_process
 from tests.support.patience import PATIENCE
 from tests.support.sample_tools import AskingConsent, FreeConsent, SampleTool, allowing
@@ -86,6 +87,18 @@ async def test_of_several_calls_of_one_tool_the_one_that_was_asked_about_is_aske
     await found.lane.current.wait()
     assert [args.content for args in tools[0].called] == [args["content"] for _, args in made[1:]]
     chat.cancel()
+
+
+def test_calls_that_an_earlier_version_asked_about_are_known_by_their_arguments() -> None:
+    def entry(call_id: str, content: str) -> ToolCallEntry:
+        args = {"content": content}
+        return ToolCallEntry(
+            id=call_id, seq=1, time=1, turn_id="t", call_id=call_id, name="run", args=args, state="asked"
+        )
+
+    (answer,) = calls(("run", {"content": "a"}), ("run", {"content": "b"}))
+    again = called_again(answer.parts, [entry("of-b", "b")], lambda kind: f"new-{kind}")
+    assert [called.call.call_id for called in again][1:] == ["of-b"]
 
 
 _JSON: st.SearchStrategy[Any] = st.recursive(

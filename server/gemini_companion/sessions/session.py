@@ -194,10 +194,8 @@ class Session:
             case PromptEntry():
                 self.turns += 1
                 self.open_turns[entry.turn_id] = None
-            case ReplyEntry() | ToolResultEntry() | SteerEntry():
-                self.open_turns[entry.turn_id] = None
-            case ToolCallEntry() if entry.state != "ended":  # that may come after the end of its turn
-                self.open_turns[entry.turn_id] = None
+            case ReplyEntry() | ToolResultEntry() | SteerEntry() | ToolCallEntry(state="asked" | "running"):
+                self.open_turns[entry.turn_id] = None  # the end of a call may come after that of its turn
             case TurnEndEntry():
                 self.open_turns.pop(entry.turn_id, None)
                 self.turns -= entry.outcome == "replaced"  # only the turn that replaced it counts
@@ -232,11 +230,8 @@ class Session:
         for job in previews:
             job.cancel(by)
         await self.lane.drain(by)
-        for job in previews:
-            await job.settled()
+        await asyncio.gather(*(job.settled() for job in previews))
         await self.write_left()
-
-    # --- events
 
     def emit(self, event: Event, turn_id: str | None = None) -> None:
         """Send an event to every subscriber, at once and in order."""
@@ -345,8 +340,6 @@ class Session:
     def elapsed_ms(self, started: float) -> int:
         """Milliseconds since a point on the monotonic clock."""
         return max(0, round((self.services.clock.monotonic() - started) * 1000))
-
-    # --- requests
 
     def request_contents(self, items: Iterable[Item], *more: Content) -> tuple[Content, ...]:
         """The contents of a request: the environment, `items`, then `more`, as the API accepts them."""

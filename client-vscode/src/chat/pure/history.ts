@@ -3,7 +3,7 @@ import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, R
 import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
 import { errorView } from "./faults.js";
-import { merged, NOTHING_SENT, receiptOf } from "./receipts.js";
+import { merged, NOTHING_SENT, receiptOf, withFiles } from "./receipts.js";
 import { callsOf, withResults } from "./toolHistory.js";
 import type { Words } from "./toolRows.js";
 import type { Translate } from "./words.js";
@@ -180,17 +180,6 @@ export function rowsOf(
 interface Dated {
   readonly time?: number;
   readonly hiddenBy?: string;
-}
-
-/** A receipt with the files that a prompt names. */
-function withFiles(
-  receipt: Receipt | undefined,
-  { attachments = [], withheld = [] }: HistoryItem,
-  toPlace: (path: string) => string,
-): Receipt | undefined {
-  if (attachments.length + withheld.length === 0) return receipt;
-  const mentioned = attachments.map((attachment) => toPlace(attachment.path));
-  return merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned });
 }
 
 /** What the person wrote: the parts without the attached files, which stand behind them. */

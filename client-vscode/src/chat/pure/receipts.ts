@@ -1,6 +1,6 @@
 /** Receipts of what went along with a prompt, from the daemon's. */
 import type { Receipt } from "../../panel/contract.js";
-import type { ContextReceipt } from "../../protocol.gen.js";
+import type { ContextReceipt, HistoryItem } from "../../protocol.gen.js";
 
 export const NOTHING_SENT: ContextReceipt = { kind: "full", files: [], selectionChars: 0, withheld: [] };
 
@@ -40,4 +40,15 @@ export function merged(before: Receipt | undefined, after: Receipt): Receipt {
     withheld: [...before.withheld, ...after.withheld.filter((refusal) => !names.has(refusal.name))],
     mentioned: [...new Set([...before.mentioned, ...after.mentioned])],
   };
+}
+
+/** A receipt with the files that a prompt names. */
+export function withFiles(
+  receipt: Receipt | undefined,
+  { attachments = [], withheld = [] }: HistoryItem,
+  toPlace: (path: string) => string,
+): Receipt | undefined {
+  if (attachments.length + withheld.length === 0) return receipt;
+  const mentioned = attachments.map((attachment) => toPlace(attachment.path));
+  return merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned });
 }

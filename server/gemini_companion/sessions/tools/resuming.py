@@ -15,6 +15,7 @@ from gemini_companion.engine.history.rounds import last_end, open_reply
 from gemini_companion.engine.history.tool_entries import CallRecord, ToolCallEntry
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tools.calls import NOT_BEGUN, Called, called_in
+from gemini_companion.tools.tool import ToolCall
 
 UNKNOWN: Final = "The daemon was restarted while this ran; what it did is unknown. Look before you do it again."
 ELSEWHERE: Final = (
@@ -80,22 +81,26 @@ def can_resume(session: Session) -> bool:
 
 def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], new_id: Callable[[str], str]) -> list[Called]:
     """The calls of an answer that was written before, with the ids that they had as far as the log knows them."""
-    known = list(left)
-    calls: list[Called] = []
-    for called in called_in(parts, new_id):
-        entry = next((one for one in known if one.number == called.call.number), None) or _alike(called, known)
-        if entry is not None:
-            known.remove(entry)
-            call = msgspec.structs.replace(called.call, call_id=entry.call_id)
-            called = replace(called, call=call)
-        calls.append(called)
+    calls, known = called_in(parts, new_id), list(left)
+    for is_same in (_is_numbered, _has_arguments, _has_name):  # the surest first: earlier versions wrote no number
+        for place, called in enumerate(calls):
+            entry = next((one for one in known if is_same(one, called.call)), None)
+            if entry is not None and called.call.call_id not in {one.call_id for one in left}:
+                known.remove(entry)
+                calls[place] = replace(called, call=msgspec.structs.replace(called.call, call_id=entry.call_id))
     return calls
 
 
-def _alike(called: Called, known: Sequence[ToolCallEntry]) -> ToolCallEntry | None:
-    """The entry of a call as earlier versions wrote it, without its number."""
-    same = [one for one in known if one.number is None and one.name == called.call.name]
-    return next((one for one in same if one.args == called.call.args), same[0] if same else None)
+def _is_numbered(entry: ToolCallEntry, call: ToolCall) -> bool:
+    return entry.number == call.number
+
+
+def _has_arguments(entry: ToolCallEntry, call: ToolCall) -> bool:
+    return _has_name(entry, call) and entry.args == call.args
+
+
+def _has_name(entry: ToolCallEntry, call: ToolCall) -> bool:
+    return entry.number is None and entry.name == call.name
 
 
 class Told(NamedTuple):
