@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
+
+import msgspec
 
 from gemini_companion.engine.changes.plan import Conflict as Clash
 from gemini_companion.engine.changes.plan import State, digests_of, paths_of, plan
-from gemini_companion.engine.errors import InvalidInput, StorageFault
+from gemini_companion.engine.errors import CompanionError, InvalidInput, StorageFault
 from gemini_companion.engine.history.change_record import Step
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange, KeptEntry
 from gemini_companion.sessions.clients import Client
@@ -33,6 +37,11 @@ from gemini_companion.sessions.tools.changes_versions import (
 from gemini_companion.sessions.tools.tooling import Changes, Tooling
 from gemini_companion.tools.ports import EditorPort, FileSystem
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
+
+logger = logging.getLogger(__name__)
+
+_SHOWN: Final = 200
+"""Characters of a command, for people."""
 
 
 async def revert(session: Session, client: Client, tooling: Tooling, wish: RevertWish) -> RevertResult:
@@ -60,7 +69,23 @@ async def revert(session: Session, client: Client, tooling: Tooling, wish: Rever
 
     job = Job("turn", change_id, run, client=client.client_id)
     session.lane.submit(job)
-    return await job.wait(client.client_id)
+    result = await job.wait(client.client_id)
+    running = [one.command for one in tooling.commands.background(session.session_id) if one.state == "running"]
+    if not running:
+        return result
+    line = " ".join(running[0].split())[:_SHOWN]
+    note = f"A command still runs in the background, and may change files again: {line}"
+    return msgspec.structs.replace(result, note=note)
+
+
+async def settle_left(session: Session, client: Client, tooling: Tooling) -> None:
+    """Close what a killed daemon left open, so that what it changed is listed. A fault is logged: the rest is."""
+    if not session.tools_state.changes.open or not session.lane.is_idle:
+        return
+    try:
+        await tooling.changes.settle(session, await context_of(session, client, tooling))
+    except CompanionError as fault:
+        logger.warning("What was cut short could not be settled: %s", fault.message)
 
 
 async def keep(session: Session, path: str | None) -> None:
