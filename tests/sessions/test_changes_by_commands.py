@@ -56,7 +56,7 @@ async def told(desk: ChangesDesk) -> str:
     [
         ("sed -i s/one/uno/ a.txt", ["a.txt (changed)"]),
         ("mv a.txt moved.txt", ["moved.txt (renamed from a.txt)"]),
-        ("mv sub other", ["other/b.txt (renamed from sub/b.txt)"]),
+        ("mv sub other", ["other/b.txt (renamed from sub/b.txt)", "other/link (renamed from sub/link)"]),
         ("mv a.txt A.txt", ["A.txt (renamed from a.txt)"]),
         ("cp a.txt copy.txt; rm a.txt", ["copy.txt (renamed from a.txt)"]),
         ("cp -r sub again", ["again/b.txt (created)", "again/link (created)"]),
