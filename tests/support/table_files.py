@@ -98,12 +98,11 @@ class TableFiles:
         return self.table[place.path].mode
 
     def make_folders(self, path: str) -> None:
-        parent = path.rpartition("/")[0]
-        while parent != ROOT:
-            if self.table.get(parent, FOLDER).kind != "folder":
-                raise ToolRefusal("A name on the way is not a folder.")
-            self.table.setdefault(parent, FOLDER)
-            parent = parent.rpartition("/")[0]
+        above = [path[:at] for at in range(len(ROOT) + 1, len(path)) if path[at] == "/"]
+        if any(self.table.get(folder, FOLDER).kind != "folder" for folder in above):
+            raise ToolRefusal("A name on the way is not a folder.")
+        for folder in above:
+            self.table.setdefault(folder, FOLDER)
 
     def _expect(self, place: Place, expected: str | None) -> None:
         self.writes += 1
