@@ -35,11 +35,13 @@ from gemini_companion.sessions.tools.changes_versions import (
     version_of,
 )
 from gemini_companion.sessions.tools.tooling import Changes, Tooling
+from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.ports import EditorPort, FileSystem
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
 
 logger = logging.getLogger(__name__)
 
+_NEW_FOLDER: Final = 0o755
 _SHOWN: Final = 200
 """Characters of a command, for people."""
 
@@ -137,6 +139,7 @@ async def _revert(
     done, taken = planned.results, planned.taken
     if wish.dry_run or not taken:
         return _result(taken, clashes, None)
+    await _add_folders(done, looks, context)
     work = _Revert(session, context, change_id, looks, is_partial=wish.hunks is not None)
     await work.begin(taken, done)
     failed = await work.write(done)
@@ -148,6 +151,21 @@ async def _revert(
     taken = tuple(step for step in taken if not unwritten.intersection(paths_of([step])))
     await work.end(taken, {path: state for path, state in done.items() if path not in unwritten})
     return _result(taken, clashes, change_id if taken else None)
+
+
+async def _add_folders(results: dict[str, State | None], looks: dict[str, Look], context: ToolContext) -> None:
+    """Add the folders that have to be made for files: they go again where this is taken back."""
+    for path in [path for path, state in results.items() if state is not None]:
+        folder = os.path.dirname(path)
+        while folder not in context.roots and innermost(folder, context.roots) is not None:
+            if folder not in looks:
+                try:
+                    looks[folder] = await look(folder, context.ports.files, context.roots, None)
+                except ToolRefusal:
+                    break  # writing the file will tell
+            if results.get(folder, _state(looks[folder])) is None:
+                results[folder] = State(b"", _NEW_FOLDER, "folder")
+            folder = os.path.dirname(folder)
 
 
 class _Revert:
