@@ -1462,6 +1462,8 @@ export interface RevertResult {
   readonly conflicts: readonly Conflict[];
   /** The revert itself, which can be taken back in turn. */
   readonly changeId?: string;
+  /** What else is to be known, for people: a command in the background may change files again. */
+  readonly note?: string;
 }
 
 /** A file that was left as it is, and why. */

@@ -817,6 +817,7 @@ export const revertResult = v.object({
   reverted: v.array(v.string()),
   conflicts: v.array(conflict),
   changeId: v.exactOptional(v.string()),
+  note: v.exactOptional(v.string()),
 });
 
 export const modelInfo = v.object({

@@ -284,6 +284,11 @@ def test_neovim_asks_before_a_change_and_a_command_and_shows_what_was_done(agent
     assert agent["worked"].rstrip().endswith("It splits at commas.")
 
 
+def test_an_edit_of_a_saved_file_is_saved_by_neovim_so_that_commands_see_it(agent: Saw) -> None:
+    assert agent["disk"] == agent["buffer"]
+    assert agent["unsaved"] is False
+
+
 def test_a_change_shows_in_the_buffer_and_is_taken_back_after_a_stop(agent: Saw) -> None:
     assert agent["buffer"] == PARSER.rstrip("\n").replace("split()", "split(',')")
     assert len(agent.of("turnCancelled")) == 1

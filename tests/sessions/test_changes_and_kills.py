@@ -11,6 +11,7 @@ import pytest
 
 from gemini_companion.adapters.storage.store import open_store
 from gemini_companion.engine.history.change_record import ChangeRecord
+from gemini_companion.sessions.tools import changes_reverted
 from tests.support.changes_desk import ChangesDesk
 from tests.support.patience import PATIENCE
 from tests.support.processes import running
@@ -87,4 +88,52 @@ async def test_a_kill_at_any_step_leaves_what_can_be_taken_back(
     assert path.read_text() == ("new\n" if content == "newer\n" else "old\n")
     states = {change.state for change in (await listed(desk)).changes}
     assert states == ({"made", "reverted"} if content == "newer\n" else {"reverted"})
+    await desk.studio.app.close()
+
+
+IN_A_COMMAND = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from gemini_companion.adapters.storage.store import open_store
+from tests.support.changes_desk import ChangesDesk
+from tests.support.sessions import ManualClock
+
+async def main(folder):
+    desk = ChangesDesk(folder, store=open_store(folder / "data", "default", clock=ManualClock()))
+    desk.put("b.txt", "old\\n")
+    await desk.write("a.txt", "known\\n")
+    def command():
+        desk.put("a.txt", "half\\n")
+        desk.put("b.txt", "half done\\n")
+        desk.put("made/c.txt", "new\\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+    await desk.run(command)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.process
+async def test_what_a_command_changed_before_its_daemon_was_killed_is_noticed_by_the_next_one(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    with running([sys.executable, "-c", IN_A_COMMAND, str(tmp_path)], stderr=subprocess.PIPE, env=environment) as child:
+        _, errors = child.communicate(timeout=PATIENCE)
+        assert child.returncode == -9, errors
+    store = open_store(tmp_path / "data", "default", clock=ManualClock())
+    desk = ChangesDesk(tmp_path, store=store)
+    (info,) = (await store.list()).sessions
+    await desk.studio.app.open_session(desk.studio.client, info.session_id, take_over=True)
+    await changes_reverted.settle_left(await desk.session(), desk.studio.client, desk.studio.app.tooling)
+    found = await listed(desk)
+    by_command = {Path(change.path).name: change for change in found.changes if change.by_command}
+    assert {name: change.can_revert for name, change in by_command.items()} == {
+        "a.txt": True,  # a call had written it, so its bytes are kept
+        "b.txt": False,
+        "c.txt": True,
+    }
+    assert "cut short" in found.note
+    result = await revert(desk, turn_id=by_command["b.txt"].turn_id)
+    assert [Path(conflict.path).name for conflict in result.conflicts] == ["b.txt"]
+    assert (desk.path("a.txt").read_text(), desk.path("b.txt").read_text()) == ("known\n", "half done\n")
+    assert not desk.path("made").exists()
     await desk.studio.app.close()

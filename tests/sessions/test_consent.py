@@ -233,6 +233,19 @@ async def test_a_corrected_text_is_what_is_written_and_the_model_is_told(studio:
     assert "corrected" in response(studio)["note"]
 
 
+async def test_a_yes_to_a_corrected_text_is_not_one_to_the_same_text_of_another_file(
+    studio: ConsentStudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    propose = studio.tool.proposal_of
+    monkeypatch.setattr(
+        studio.tool, "proposal_of", lambda path, text: propose("b.py" if text == "better\n" else path, text)
+    )
+    studio.person.answers = [ConsentAnswer(outcome="once", edited_content="better\n"), NO]
+    await studio.write("a.py", "x = 1\n")
+    assert [question.path for question in studio.person.asked] == ["/project/a.py", "/project/b.py"]
+    assert studio.tool.written == {}
+
+
 async def test_a_corrected_text_without_its_last_line_feed_is_asked_about_once(studio: ConsentStudio) -> None:
     studio.tool.ends_lines = True
     studio.person.answers = [ConsentAnswer(outcome="once", edited_content="better")]

@@ -294,3 +294,32 @@ async def test_a_change_that_a_crash_cut_short_is_settled_by_what_is_on_the_disk
     else:
         await revert(desk)
         assert path.read_text() == "old\n"
+
+
+async def test_a_place_is_taken_back_without_what_the_person_wrote_between_two_writes_of_the_model(
+    desk: ChangesDesk,
+) -> None:
+    path = desk.put("a.txt", LINES)
+    typed = LINES.replace("line 3\n", "model\n").replace("line 9\n", "person\n")
+
+    def person() -> None:
+        path.write_text(typed)
+
+    monkey = desk.consent.decide
+
+    async def decide(*args: Any) -> Any:
+        if "seventeen" in str(args[2].args):
+            person()
+        return await monkey(*args)
+
+    desk.consent.decide = decide  # type: ignore[method-assign]
+    turn = await desk.turn(
+        ("replace", {"file_path": "a.txt", "old_string": "line 3\n", "new_string": "model\n"}),
+        ("replace", {"file_path": "a.txt", "old_string": "line 17\n", "new_string": "seventeen\n"}),
+    )
+    if "seventeen" not in path.read_text():
+        turn = await desk.replace("a.txt", "line 17\n", "seventeen\n")
+    change = (await listed(desk)).changes[0]
+    assert "person" not in "".join(line for line in change.diff.splitlines() if line[:1] in "+-")
+    await revert(desk, turn_id=turn, path="a.txt", hunks=(0,))
+    assert "person\n" in path.read_text()

@@ -6,13 +6,11 @@ implementation: of what was taken back no line of the model's is left and none o
 
 from __future__ import annotations
 
-import hashlib
-import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from gemini_companion.adapters.storage.memory import MemoryStore
 from gemini_companion.engine.errors import InvalidInput
@@ -20,120 +18,28 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import RevertResult
 from gemini_companion.sessions.tools.changes import FileChanges
 from gemini_companion.sessions.tools.changes_chosen import RevertWish
-from gemini_companion.sessions.tools.changes_noticed import Held, Stamp, Stamps
 from gemini_companion.sessions.tools.changes_reverted import revert
 from gemini_companion.sessions.tools.changes_shown import change_list
-from gemini_companion.tools.paths import parts_below
-from gemini_companion.tools.ports import FileBytes, Place, Ports
-from gemini_companion.tools.tool import Proposal, ToolContext, ToolRefusal, Touched
+from gemini_companion.tools.ports import Ports
+from gemini_companion.tools.tool import Proposal, ToolContext, Touched
 from tests.support.sample_tools import SampleTool, allowing
 from tests.support.sessions import Studio
+from tests.support.table_files import (
+    ENCODINGS,
+    FOLDER,
+    ROOT,
+    Named,
+    TableFiles,
+    TableScan,
+    digest_of,
+    encoding_of,
+    lines_in,
+    other_ends,
+)
 from tests.support.tool_contexts import TableEditor
 
-ROOT = "/w"
 NAMES = ("a", "b", "c", "sub/d", "sub/deep/e")
 FOLDERS = ("sub", "sub/deep", "more")
-_ENCODINGS = (
-    ("utf-8", b""),
-    ("utf-8", b"\xef\xbb\xbf"),
-    ("utf-16-le", b"\xff\xfe"),
-    ("utf-16-be", b"\xfe\xff"),
-    ("utf-16-le", b""),
-)
-
-
-class Named(NamedTuple):
-    """What has a name."""
-
-    data: bytes
-    mode: int = 0o644
-    kind: Literal["file", "link", "folder"] = "file"
-
-
-_FOLDER = Named(b"", 0o755, "folder")
-
-
-class TableFiles:
-    """A `FileSystem` that is a table of names. A folder has no bytes, a link has its target's."""
-
-    def __init__(self) -> None:
-        self.table: dict[str, Named] = {}
-        self.writes = 0
-
-    async def place(self, path: str, roots: Sequence[str]) -> Place:
-        return await self.spot(path, roots)
-
-    async def spot(self, path: str, roots: Sequence[str]) -> Place:
-        known = self.table.get(path)
-        return Place(path=path, root=ROOT, shown=path, kind="missing" if known is None else known.kind)
-
-    async def read(self, place: Place, *, limit: int) -> FileBytes:
-        data, mode, kind = self.table[place.path]
-        assert kind == "file"
-        return FileBytes(data=data[:limit], digest=_digest(data[:limit]), mode=mode, size=len(data))
-
-    async def write(self, place: Place, data: bytes, *, expected: str | None, mode: int | None = None) -> str:
-        self._expect(place, expected)
-        known = self.table.get(place.path)
-        self.make_folders(place.path)
-        self.table[place.path] = Named(data, (known.mode if known else 0o644) if mode is None else mode)
-        return _digest(data)
-
-    async def delete(self, place: Place, *, expected: str) -> None:
-        self._expect(place, expected)
-        del self.table[place.path]
-
-    async def rename(self, place: Place, to: Place, *, expected: str) -> None:
-        self._expect(place, expected)
-        self._expect(to, None)
-        self.make_folders(to.path)
-        self.table[to.path] = self.table.pop(place.path)
-
-    async def read_link(self, place: Place) -> str:
-        return self.table[place.path].data.decode()
-
-    async def make_link(self, place: Place, target: str) -> None:
-        self._expect(place, None)
-        self.make_folders(place.path)
-        self.table[place.path] = Named(target.encode(), 0o777, "link")
-
-    async def delete_link(self, place: Place, *, target: str) -> None:
-        assert self.table[place.path] == Named(target.encode(), 0o777, "link")
-        del self.table[place.path]
-
-    async def make_folder(self, place: Place, *, mode: int) -> None:
-        known = self.table.get(place.path)
-        assert known is None or known.kind == "folder"
-        self.make_folders(place.path)
-        self.table[place.path] = Named(b"", mode, "folder")
-
-    async def delete_folder(self, place: Place) -> bool:
-        assert self.table[place.path].kind == "folder"
-        if any(path.startswith(place.path + "/") for path in self.table):
-            return False
-        del self.table[place.path]
-        return True
-
-    async def mode_of_folder(self, place: Place) -> int:
-        return self.table[place.path].mode
-
-    def make_folders(self, path: str) -> None:
-        parent = path.rpartition("/")[0]
-        while parent != ROOT:
-            if self.table.get(parent, _FOLDER).kind != "folder":
-                raise ToolRefusal("A name on the way is not a folder.")
-            self.table.setdefault(parent, _FOLDER)
-            parent = parent.rpartition("/")[0]
-
-    def _expect(self, place: Place, expected: str | None) -> None:
-        self.writes += 1
-        known = self.table.get(place.path)
-        if (None if known is None else _digest(known.data)) != expected or not parts_below(place.path, ROOT):
-            raise ToolRefusal("It has changed.")
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 @dataclass
@@ -243,7 +149,7 @@ class Script:
             case "make":
                 folder = f"{ROOT}/{random.choice(FOLDERS)}"
                 if self._can_be_made(folder):
-                    self._put(folder, _FOLDER)
+                    self._put(folder, FOLDER)
             case "tree" if of["folder"]:
                 folder = random.choice(of["folder"])
                 for name in [name for name in table if name == folder or name.startswith(folder + "/")]:
@@ -273,7 +179,7 @@ class Script:
         """Nothing has the name, and all above it are folders, or nothing yet."""
         above = [path[:at] for at in range(len(ROOT) + 1, len(path)) if path[at] == "/"]
         return path not in self.files.table and all(
-            self.files.table.get(folder, _FOLDER).kind == "folder" for folder in above
+            self.files.table.get(folder, FOLDER).kind == "folder" for folder in above
         )
 
     def _put(self, path: str, one: Named) -> None:
@@ -296,7 +202,7 @@ class Script:
         async with self.changes.recorded(self.session, SampleTool(what, "edit"), proposal, context):
             place = await self.files.place(path, ())
             known = self.files.table.get(path)
-            expected = _digest(known.data) if known is not None else None
+            expected = digest_of(known.data) if known is not None else None
             if what == "delete":
                 await self.files.delete(place, expected=expected or "")
             elif target is not None:
@@ -317,7 +223,7 @@ class Script:
         elif what < 0.1:
             del self.files.table[path]
         elif what < 0.2:
-            self._put(path, known._replace(data=_other_ends(known.data)))
+            self._put(path, known._replace(data=other_ends(known.data)))
         else:
             self._put(path, known._replace(data=self._edited(known.data, "person")))
         after = self._persons_text(self.files.table.get(path))
@@ -362,7 +268,7 @@ class Script:
         assert self.persons <= left, "a line of the person's is missing"
 
     def _beginning(self) -> bytes:
-        encoding, mark = self.random.choice(_ENCODINGS)
+        encoding, mark = self.random.choice(ENCODINGS)
         end = self.random.choice(("\n", "\n", "\r\n"))
         text = "".join(self._line("start") + end for _ in range(self.random.randint(0, 12)))
         if self.random.random() < 0.3:
@@ -370,7 +276,7 @@ class Script:
         return mark + text.encode(encoding)
 
     def _edited(self, data: bytes, whose: str, *, at_least: int = 0) -> bytes:
-        encoding, mark = _encoding_of(data)
+        encoding, mark = encoding_of(data)
         text = data[len(mark) :].decode(encoding)
         end = "\r\n" if "\r\n" in text else "\n"
         lines = text.split(end)
@@ -402,50 +308,8 @@ class Script:
         )  # fmt: skip
 
 
-def lines_in(data: bytes) -> list[str]:
-    """The lines of a text, without their ends and without a byte order mark."""
-    encoding, mark = _encoding_of(data)
-    return [line for line in data[len(mark) :].decode(encoding).replace("\r\n", "\n").split("\n") if line]
-
-
 def _lines_of(table: Mapping[str, Named]) -> set[str]:
     return {line for one in table.values() if one.kind == "file" for line in lines_in(one.data)}
-
-
-def _encoding_of(data: bytes) -> tuple[str, bytes]:
-    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "utf-16-le", b""
-    return next((each for each in _ENCODINGS if each[1] and data.startswith(each[1])), _ENCODINGS[0])
-
-
-def _other_ends(data: bytes) -> bytes:
-    if b"\0" in data:
-        return data
-    return data.replace(b"\r\n", b"\n") if b"\r\n" in data else data.replace(b"\n", b"\r\n")
-
-
-class TableScan:
-    """A `Scan` of the files of a script."""
-
-    def __init__(self) -> None:
-        self.files = TableFiles()
-
-    async def __call__(self, folders: Sequence[str]) -> Stamps:
-        files: dict[str, Stamp] = {}
-        bits: dict[str, int] = {}
-        for path, one in self.files.table.items():
-            if one.kind == "folder":
-                bits[path] = one.mode
-                continue
-            kind = stat.S_IFLNK if one.kind == "link" else stat.S_IFREG
-            changed = int(_digest(one.data)[:12], 16)
-            link = one.data.decode() if one.kind == "link" else None
-            files[path] = Stamp(len(one.data), changed, hash(path), kind | one.mode, link=link)
-        return Stamps(files, folders=bits)
-
-    async def hold(self, stamps: Stamps) -> Held:
-        table = {path: one.data for path, one in self.files.table.items() if one.kind == "file"}
-        return Held(table.get, {path: _digest(data) for path, data in table.items()})
 
 
 class Table(NamedTuple):

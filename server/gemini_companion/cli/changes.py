@@ -6,16 +6,17 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 
 import msgspec
 
 from gemini_companion.cli.sessions import open_application
 from gemini_companion.cli.terminal import harmless, on_one_line
-from gemini_companion.engine.errors import SessionNotFound
+from gemini_companion.engine.errors import CompanionError, SessionNotFound
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.tool_results import Change, RevertResult
 from gemini_companion.sessions.tools.changes_chosen import RevertWish
-from gemini_companion.sessions.tools.changes_reverted import revert
+from gemini_companion.sessions.tools.changes_reverted import revert, settle_left
 from gemini_companion.sessions.tools.changes_shown import change_list
 
 
@@ -38,7 +39,11 @@ async def changes(env: Mapping[str, str], options: argparse.Namespace) -> int:
             result = await revert(session, client, app.tooling, wish)
             _tell(result, options)
             return 1 if result.conflicts else 0
-        found = await change_list(await app.load(client, session_id))
+        session = await app.load(client, session_id)
+        if session.tools_state.changes.open:
+            with suppress(CompanionError):  # a daemon may have it, and be at it
+                await settle_left(await app.hold(client, session_id), client, app.tooling)
+        found = await change_list(session)
     if options.json:
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
         return 0
@@ -79,5 +84,7 @@ def _tell(result: RevertResult, options: argparse.Namespace) -> None:
         print(f"{'Would put back' if options.dry_run else 'Put back'} {on_one_line(os.path.relpath(path))}")
     for conflict in result.conflicts:
         print(f"Left {on_one_line(os.path.relpath(conflict.path))}: {on_one_line(conflict.reason)}", file=sys.stderr)
+    if result.note:
+        print(on_one_line(result.note))
     if result.change_id is not None:
         print(f"To take that back: gemini-companion changes revert --change {result.change_id}")

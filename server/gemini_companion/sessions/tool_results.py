@@ -192,3 +192,5 @@ class RevertResult(_Result, frozen=True, kw_only=True):
     conflicts: tuple[Conflict, ...]
     change_id: str | None = None
     """The revert itself, which can be taken back in turn."""
+    note: str = ""
+    """What else is to be known, for people: a command in the background may change files again."""

@@ -11,6 +11,8 @@ return function(person)
 
   record.worked = person.asked(':Gemini Split at commas.<CR>')
   record.buffer = person.lines()
+  record.disk = table.concat(vim.fn.readfile('parser.py'), '\n')
+  record.unsaved = vim.bo[vim.fn.bufnr('parser.py')].modified
 
   -- A command that is stopped half way.
   record.stopped = person.after('turnCancelled', function()

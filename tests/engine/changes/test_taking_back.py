@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gemini_companion.engine.changes.matching import LineMatcher
 from gemini_companion.engine.changes.merging import taken_back, without_hunks
 from gemini_companion.engine.changes.text import difference, lines_of
 
@@ -82,3 +83,35 @@ def test_a_new_file_comes_from_nothing() -> None:
 
 def test_what_is_no_text_has_no_diff() -> None:
     assert difference(b"\0\1", b"\0\2", "f").diff == ""
+
+
+def test_a_text_of_many_megabytes_is_merged_and_one_beyond_the_bound_is_not() -> None:
+    lines = [b"line %d of a large file\n" % number for number in range(200_000)]
+    after = [*lines[:7], b"model\n", *lines[8:]]
+    now = [*after[:-9], b"person\n", *after[-9:]]
+    wished = [*lines[:-9], b"person\n", *lines[-9:]]
+    assert taken_back(b"".join(lines), b"".join(after), b"".join(now)) == b"".join(wished)
+    many = b"\n" * 1_000_001
+    assert taken_back(many, many + b"model\n", many + b"model\nperson\n") is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_text_in_utf_16_without_a_mark_is_merged_by_lines(encoding: str) -> None:
+    before, after, now, wished = (
+        text.encode(encoding)
+        for text in ("one\ntwo\nthree\n", "one\n2\nthree\n", "one\n2\nthree\nfour\n", "one\ntwo\nthree\nfour\n")
+    )
+    assert taken_back(before, after, now) == wished
+
+
+_FEW = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n"]), max_size=60)
+
+
+@given(_FEW, _FEW)
+def test_matching_blocks_are_equal_lines_that_rise_in_both_texts(old: list[bytes], new: list[bytes]) -> None:
+    at = (0, 0)
+    for block in LineMatcher(None, old, new).get_matching_blocks():
+        assert (block.a, block.b) >= at
+        assert old[block.a : block.a + block.size] == new[block.b : block.b + block.size]
+        at = (block.a + block.size, block.b + block.size)
+    assert at == (len(old), len(new))

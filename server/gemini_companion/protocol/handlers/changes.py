@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from gemini_companion.engine.errors import CompanionError
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.tool_types import KeepParams, RevertParams
 from gemini_companion.protocol.types import SessionParams
@@ -11,7 +14,11 @@ from gemini_companion.sessions.tools.changes_shown import change_list
 
 
 async def list_(host: Host, params: SessionParams) -> ChangeList:
-    return await change_list(await host.load(params.session_id))
+    session = await host.load(params.session_id)
+    if session.tools_state.changes.open:
+        with suppress(CompanionError):  # another process may have it, and be at it
+            await changes_reverted.settle_left(await host.hold(session.session_id), host.client, host.app.tooling)
+    return await change_list(session)
 
 
 async def revert(host: Host, params: RevertParams) -> RevertResult:

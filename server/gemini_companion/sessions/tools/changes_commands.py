@@ -129,6 +129,8 @@ class CommandRecord:
         """Look again, and note what is different."""
         try:
             await self._note(noticed(self._stamps, await self._scan(self._context.roots)))
+        except Exception:  # the command itself has run; its record stays open and is settled later
+            logger.exception("What a command changed could not be noted")
         finally:
             self.session.tools_state.changes.under_way.discard(self._entry.change_id)
 
@@ -288,7 +290,7 @@ def _moved_by_content(before: Mapping[str, Version | None], after: Mapping[str, 
             gone.setdefault((old.digest, old.mode), []).append(path)
     moved: dict[str, str] = {}
     for path, now in after.items():
-        if before[path] is None and now is not None and now.digest and now.link is None:
+        if path in before and before[path] is None and now is not None and now.digest and now.link is None:
             sources = gone.get((now.digest, now.mode))
             if sources:
                 moved[path] = sources.pop()

@@ -91,11 +91,7 @@ class Noticed(NamedTuple):
 
 def noticed(before: Stamps, after: Stamps) -> Noticed:
     """What is different. Of a folder that was looked into only once nothing is said."""
-    created = [
-        path
-        for path, stamp in after.files.items()
-        if path not in before.files and not _is_below(path, before.unlisted) and not _was_there(stamp, before)
-    ]
+    created = [path for path in after.files if path not in before.files and not _is_below(path, before.unlisted)]
     deleted = [path for path in before.files if path not in after.files and not _is_below(path, after.unlisted)]
     changed = [path for path, stamp in after.files.items() if before.files.get(path, stamp) != stamp]
     gone = {before.files[path].inode: path for path in deleted}
@@ -104,6 +100,7 @@ def noticed(before: Stamps, after: Stamps) -> Noticed:
         source = gone.get(after.files[path].inode)
         if source is not None and before.files[source].is_same_bytes(after.files[path]):
             moved[path] = gone.pop(after.files[path].inode)
+    created = [path for path in created if path in moved or not _was_there(after.files[path], before)]
     unlisted = before.unlisted | after.unlisted
     folders = [
         path

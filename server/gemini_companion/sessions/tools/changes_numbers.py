@@ -26,7 +26,7 @@ class Loaded(NamedTuple):
 
 async def load_version(session: Session, version: FileVersion | None) -> Loaded:
     """The bytes of a version of a file, or why they are not to be had, for people."""
-    if version is None:
+    if version is None or version.is_folder:
         return Loaded(None)
     if not version.is_kept:
         return Loaded(None, "What it was before was not kept.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gemini_companion.engine.changes.plan import Kind, State
@@ -21,14 +21,22 @@ def in_order(results: Mapping[str, State | None]) -> list[str]:
     """
     files = {path for path, state in results.items() if state is not None and state.kind != "folder"}
 
+    above = {folder for path, state in results.items() if state is not None for folder in _above(path)}
+
     def order(path: str) -> tuple[int, int, str]:
         depth = path.count(os.sep)
         if results[path] is not None:
             return 1, depth, path
-        makes_room = any(path.startswith(file + os.sep) for file in files) if files else False
+        makes_room = any(path.startswith(file + os.sep) for file in files) or path in above
         return 0 if makes_room else 2, -depth, path
 
     return sorted(results, key=order)
+
+
+def _above(path: str) -> Iterator[str]:
+    while (folder := os.path.dirname(path)) != path:
+        yield folder
+        path = folder
 
 
 async def put(seen: Look, state: State | None, files: FileSystem, editor: EditorPort) -> bool:

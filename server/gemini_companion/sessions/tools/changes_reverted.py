@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
+
+import msgspec
 
 from gemini_companion.engine.changes.plan import Conflict as Clash
 from gemini_companion.engine.changes.plan import State, digests_of, paths_of, plan
-from gemini_companion.engine.errors import InvalidInput, StorageFault
+from gemini_companion.engine.errors import CompanionError, InvalidInput, StorageFault
 from gemini_companion.engine.history.change_record import Step
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange, KeptEntry
 from gemini_companion.sessions.clients import Client
@@ -31,8 +35,15 @@ from gemini_companion.sessions.tools.changes_versions import (
     version_of,
 )
 from gemini_companion.sessions.tools.tooling import Changes, Tooling
+from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.ports import EditorPort, FileSystem
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
+
+logger = logging.getLogger(__name__)
+
+_NEW_FOLDER: Final = 0o755
+_SHOWN: Final = 200
+"""Characters of a command, for people."""
 
 
 async def revert(session: Session, client: Client, tooling: Tooling, wish: RevertWish) -> RevertResult:
@@ -60,7 +71,23 @@ async def revert(session: Session, client: Client, tooling: Tooling, wish: Rever
 
     job = Job("turn", change_id, run, client=client.client_id)
     session.lane.submit(job)
-    return await job.wait(client.client_id)
+    result = await job.wait(client.client_id)
+    running = [one.command for one in tooling.commands.background(session.session_id) if one.state == "running"]
+    if not running:
+        return result
+    line = " ".join(running[0].split())[:_SHOWN]
+    note = f"A command still runs in the background, and may change files again: {line}"
+    return msgspec.structs.replace(result, note=note)
+
+
+async def settle_left(session: Session, client: Client, tooling: Tooling) -> None:
+    """Close what a killed daemon left open, so that what it changed is listed. A fault is logged: the rest is."""
+    if not session.tools_state.changes.open or not session.lane.is_idle:
+        return
+    try:
+        await tooling.changes.settle(session, await context_of(session, client, tooling))
+    except CompanionError as fault:
+        logger.warning("What was cut short could not be settled: %s", fault.message)
 
 
 async def keep(session: Session, path: str | None) -> None:
@@ -112,6 +139,7 @@ async def _revert(
     done, taken = planned.results, planned.taken
     if wish.dry_run or not taken:
         return _result(taken, clashes, None)
+    await _add_folders(done, looks, context)
     work = _Revert(session, context, change_id, looks, is_partial=wish.hunks is not None)
     await work.begin(taken, done)
     failed = await work.write(done)
@@ -123,6 +151,21 @@ async def _revert(
     taken = tuple(step for step in taken if not unwritten.intersection(paths_of([step])))
     await work.end(taken, {path: state for path, state in done.items() if path not in unwritten})
     return _result(taken, clashes, change_id if taken else None)
+
+
+async def _add_folders(results: dict[str, State | None], looks: dict[str, Look], context: ToolContext) -> None:
+    """Add the folders that have to be made for files: they go again where this is taken back."""
+    for path in [path for path, state in results.items() if state is not None]:
+        folder = os.path.dirname(path)
+        while folder not in context.roots and innermost(folder, context.roots) is not None:
+            if folder not in looks:
+                try:
+                    looks[folder] = await look(folder, context.ports.files, context.roots, None)
+                except ToolRefusal:
+                    break  # writing the file will tell
+            if results.get(folder, _state(looks[folder])) is None:
+                results[folder] = State(b"", _NEW_FOLDER, "folder")
+            folder = os.path.dirname(folder)
 
 
 class _Revert:
