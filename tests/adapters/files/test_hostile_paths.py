@@ -136,9 +136,9 @@ async def test_a_thousand_paths_swapped_between_check_and_use_never_lead_out(gro
     files = DiskFiles(DiskWorkspace())
     chance = random.Random(20261124)
     before = state_of(ground / "outside")
-    swapped = 0
+    swapped: int = 0
     for path in paths(ground, known=INSIDE_NAMES, count=10 * PATHS):
-        if swapped == PATHS:
+        if swapped >= PATHS:
             break
         place = await files.place(path, [str(ws)])
         parts = Path(place.path).relative_to(ws).parts if place.root and "\0" not in place.path else ()
