@@ -51,6 +51,8 @@ export class Viewport {
   #layingOut = false;
   /** A pointer or a finger is down in the list: the scrollbar may be dragged. */
   #held = false;
+  /** Counts presses and releases, so that a late release ends no later press. */
+  #holds = 0;
   /** The heights that the last layout left: of the window, and of all that scrolls in it. */
   #heights: readonly [number, number] = [0, 0];
 
@@ -70,7 +72,10 @@ export class Viewport {
     scroller.addEventListener("keydown", (event) => {
       if (UPWARDS.has(event.key) || (event.key === " " && event.shiftKey)) this.stopFollowing();
     });
-    const hold = (): void => void (this.#held = true);
+    const hold = (): void => {
+      this.#holds++;
+      this.#held = true;
+    };
     for (const type of ["pointerdown", "touchstart"]) scroller.addEventListener(type, hold, { passive: true });
     for (const type of ["pointerup", "touchend", "touchcancel"])
       window.addEventListener(type, this.#release, { passive: true });
@@ -164,7 +169,11 @@ export class Viewport {
     this.#virtualizer._didMount()();
   }
 
-  readonly #release = (): void => void (this.#held = false);
+  /** What was scrolled with it is heard of in the frames after it. */
+  readonly #release = (): void => {
+    const holds = ++this.#holds;
+    requestAnimationFrame(() => requestAnimationFrame(() => (this.#held &&= this.#holds !== holds)));
+  };
 
   #options(): ConstructorParameters<typeof Virtualizer<HTMLElement, HTMLElement>>[0] {
     return {
@@ -246,9 +255,14 @@ export class Viewport {
 
   /** Scrolls to where the place is now. Whether that moved anything. */
   #restorePlace(): boolean {
+    if (this.#place === "end") {
+      // What became smaller may have clamped it already, or the scrollbar have been dragged: no event has told of that yet.
+      const top = this.#scroller.scrollTop;
+      const isDragged = this.#held && top < this.#scrollTop - SAME;
+      this.#scrollTop = top;
+      if (isDragged) this.#place = this.#inSight();
+    }
     const target = this.#targetTop();
-    // What became smaller may have clamped it already, and no event has told of that yet.
-    if (this.#place === "end") this.#scrollTop = this.#scroller.scrollTop;
     if (Math.abs(target - this.#scrollTop) < 1) return false;
     this.#scroller.scrollTop = target;
     const reached = this.#scroller.scrollTop;
