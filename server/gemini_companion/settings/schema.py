@@ -87,8 +87,10 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class ContextSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Which files tell the model about a project."""
 
-    file_name: _OneFileName | Annotated[list[_FileName], Meta(max_length=32)] = "GEMINI.md"
-    """The name of the memory files, or several names."""
+    file_name: _OneFileName | Annotated[list[_FileName], Meta(max_length=32)] | None = None
+    """The name of the memory files, or several names; the first one is where facts are kept. By default GEMINI.md and
+    AGENTS.md.
+    """
     import_format: Literal["tree", "flat"] = "tree"
     """How `@path` imports of a memory file are put together: each in its place, or one file after the other."""
     discovery_max_dirs: _Count = 200
