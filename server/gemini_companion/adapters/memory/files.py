@@ -60,7 +60,7 @@ class DiskMemoryFiles:
         path = self.place(scope, wish)
         if path is None:
             raise InvalidInput("There is no project: no workspace folder is open.", hint="Keep it for every project.")
-        place = await self._place(path, scope)
+        place = await self._place(path, None if scope == "global" else wish.folders[0])
         if place.kind == "missing":
             before, encoded, digest = None, Encoded(), None
         else:
@@ -82,30 +82,38 @@ class DiskMemoryFiles:
             data = encode(after, encoded)
         except UnicodeEncodeError:
             data = encode(after, Encoded())
-        return MemoryEdit(path=place.path, shown=path, before=before, after=after, diff=diff, digest=digest, data=data)
+        return MemoryEdit(
+            path=place.path,
+            root=place.root or "",
+            shown=path,
+            before=before,
+            after=after,
+            diff=diff,
+            digest=digest,
+            data=data,
+        )
 
     async def write(self, edit: MemoryEdit) -> None:
         """Add it; see `MemoryFiles`."""
-        place = await self._disk.place(edit.path, (os.path.dirname(edit.path),))
+        place = await self._disk.place(edit.path, (edit.root,))
         try:
             await self._disk.write(place, edit.data, expected=edit.digest)
         except ToolRefusal as refusal:
             raise StorageFault(refusal.message, hint="Look at the file, and try again.") from refusal
 
-    async def _place(self, path: str, scope: SavedScope) -> Place:
-        """The file at the end of the path's links: anywhere for the person's own, inside of the workspace folder else.
+    async def _place(self, path: str, root: str | None) -> Place:
+        """The file at the end of the path's links, inside of a root, or anywhere for the person's own.
 
         Raises `InvalidInput`, `StorageFault`.
         """
-        folder = os.path.dirname(path)
-        if scope == "global":
-            try:
-                await asyncio.to_thread(os.makedirs, folder, mode=0o700, exist_ok=True)
-            except OSError as fault:
-                raise StorageFault(f"{folder} cannot be made: {fault.strerror}") from fault
+        if root is None:
             path = await asyncio.to_thread(followed, path)
-            folder = os.path.dirname(path)
-        place = await self._disk.place(path, (folder,))
+            root = os.path.dirname(path)
+            try:
+                await asyncio.to_thread(os.makedirs, root, mode=0o700, exist_ok=True)
+            except OSError as fault:
+                raise StorageFault(f"{root} cannot be made: {fault.strerror}") from fault
+        place = await self._disk.place(path, (root,))
         if place.root is None or place.kind not in ("file", "missing") or place.is_secret:
             raise InvalidInput(f"{path} is no file of the project: nothing is added to it.")
         return place

@@ -44,6 +44,8 @@ class MemoryEdit(msgspec.Struct, frozen=True, kw_only=True):
 
     path: str
     """Absolute, the real one."""
+    root: str
+    """The folder that it has to be in, absolute and real."""
     shown: str
     """For people."""
     before: str | None
