@@ -40,7 +40,9 @@ class World:
 
     def _link(self) -> None:
         for number in range(self.random.randint(0, 4)):
-            target = self.random.choice([*self.outside, *self.paths, self.base, self.base / "home", Path("/etc/passwd")])
+            target = self.random.choice(
+                [*self.outside, *self.paths, self.base, self.base / "home", Path("/etc/passwd")]
+            )
             path = self.random.choice(self.folders) / f"l{number}{self.random.choice(['', '.md'])}"
             if not path.is_symlink():
                 path.symlink_to(target if self.random.random() < 0.5 else os.path.relpath(target, path.parent))

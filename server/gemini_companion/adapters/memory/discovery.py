@@ -126,7 +126,10 @@ class Below:
 
     def around(self, path: str, folders: Sequence[str], names: Sequence[str]) -> list[tuple[str, str]]:
         """Those in the folders from a workspace folder, itself left out, down to a path, with that folder. Blocks."""
-        real = followed(path)
+        try:
+            real = followed(path)
+        except ValueError:  # no path at all
+            return []
         root = innermost(real, folders)
         if root is None:
             return []

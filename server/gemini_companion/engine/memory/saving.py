@@ -43,12 +43,9 @@ def with_fact(text: str, fact: str) -> str:
         body = text.rstrip()
         gap = ending * 2 if body else ""
         return f"{body}{gap}{HEADING}{ending}- {fact}{ending}"
-    heading = headings[-1]
-    following = _NEXT.search(text, heading.end())
+    begin = headings[-1].start() + len(HEADING)
+    following = _NEXT.search(text, begin)
     end = following.start() if following else len(text)
-    section = text[heading.end() : end]
-    kept = section.rstrip()
-    rest = text[end:]
-    before = text[: heading.end()].rstrip("\r")
+    section = text[begin:end].rstrip()
     gap = ending if following else ""
-    return f"{before}{kept}{ending}- {fact}{ending}{gap}{rest}"
+    return f"{text[:begin]}{section}{ending}- {fact}{ending}{gap}{text[end:]}"
