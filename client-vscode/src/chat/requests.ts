@@ -58,6 +58,10 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
         ...(text === undefined ? {} : { text }),
       });
     }
+    case "memory":
+      return daemon.request(request.reload ? "gemini/memory/reload" : "gemini/memory/list", {});
+    case "addMemory":
+      return daemon.request("gemini/memory/add", { fact: request.fact, scope: request.scope });
     case "recall":
       return daemon.request("gemini/recall", { query: request.query, limit: MOST_RECALLED });
     case "verdict":

@@ -5,6 +5,8 @@ import {
   constraint,
   constraintList,
   contextReport,
+  memoryAdded,
+  memoryList,
   promptCheck,
   recallResult,
   sessionList,
@@ -27,6 +29,7 @@ const commandSchema = v.variant("do", [
   /** With a query, everything ever said is searched for it. */
   v.object({ do: v.literal("openSessions"), query: v.exactOptional(v.string()) }),
   v.object({ do: v.literal("openRules") }),
+  v.object({ do: v.literal("openMemory") }),
   v.object({ do: v.literal("openMode") }),
   /** The focus goes to what waits for an answer, oldest first; `row` is the index of its row. */
   v.object({ do: v.literal("toQuestion"), row: v.number(), callId: v.string() }),
@@ -88,6 +91,8 @@ const resultSchemas = {
   stats,
   rules: constraintList,
   setRule: constraint,
+  memory: memoryList,
+  addMemory: memoryAdded,
   recall: recallResult,
   verdict: v.nullable(verdict),
   /** Offsets into the row's text; at most 1,000. `row` is its index. */

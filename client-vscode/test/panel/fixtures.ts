@@ -494,6 +494,7 @@ export function makeFixtures(now: number) {
       ...show({ rules: { inForce: 2, proposed: 1 } }),
       { type: "command", rev: 2, command: { do: "openRules" } },
     ],
+    memoryOpen: [...show({}), { type: "command", rev: 2, command: { do: "openMemory" } }],
     lowRetention: compressing({
       state: "unchanged",
       result: {
@@ -715,6 +716,22 @@ export const answers: PageResults = {
       },
     ],
   },
+  memory: {
+    files: [
+      { path: "/home/me/.gemini/GEMINI.md", scope: "global", tokenCount: 412, imports: [] },
+      { path: "/home/me/.gemini/extensions/lint/GEMINI.md", scope: "extension", tokenCount: 96, imports: [] },
+      {
+        path: "/home/me/tokens/GEMINI.md",
+        scope: "project",
+        tokenCount: 5_802,
+        imports: ["/home/me/tokens/docs/style.md", "/home/me/tokens/docs/names.md"],
+        problem: "./docs/gone.md: there is no such file",
+      },
+      { path: "/home/me/tokens/src/grammar/AGENTS.md", scope: "subdirectory", tokenCount: 1_020, imports: [] },
+    ],
+    tokenCount: 6_310,
+  },
+  addMemory: { path: "/home/me/tokens/GEMINI.md", diff: "+- Tests run with make test." },
   setRule: {
     constraintId: "n3",
     text: "Run the tests before you say that something works.",

@@ -9,7 +9,7 @@ import { t } from "../strings.js";
 import type { HostLine, TranscriptPort } from "./ports.js";
 import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
 
-export type PopupName = "sessions" | "more" | "meter" | "model" | "mode" | "rules" | "statistics" | "help";
+export type PopupName = "sessions" | "more" | "meter" | "model" | "mode" | "rules" | "memory" | "statistics" | "help";
 
 export interface Confirmation {
   readonly question: string;
