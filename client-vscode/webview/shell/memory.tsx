@@ -4,6 +4,7 @@ import type { MemoryFileInfo } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
+import { Icon } from "./icon.js";
 import { isComposing } from "./keymap.js";
 import { formatCount } from "./numbers.js";
 import { Popup } from "./popup.js";
@@ -92,6 +93,11 @@ function File({ file, locale }: { readonly file: MemoryFileInfo; readonly locale
   const shell = useShell();
   const { path, scope, tokenCount, imports, problem } = file;
   const name = shortPath(path);
+  const facts = [
+    scopeText(scope),
+    t("{0} tokens", formatCount(tokenCount, locale)),
+    ...(imports.length === 0 ? [] : [imports.length === 1 ? t("1 import") : t("{0} imports", imports.length)]),
+  ];
   return (
     <li>
       <button
@@ -103,16 +109,15 @@ function File({ file, locale }: { readonly file: MemoryFileInfo; readonly locale
       >
         <span dir="ltr">{name}</span>
       </button>
-      <span class="rule-line">
-        <span class="quiet">{scopeText(scope)}</span>
-        <span class="quiet">{t("{0} tokens", formatCount(tokenCount, locale))}</span>
-        {imports.length === 0 ? null : (
-          <span class="quiet" title={imports.join("\n")}>
-            {imports.length === 1 ? t("1 import") : t("{0} imports", imports.length)}
-          </span>
-        )}
+      <span class="memory-facts quiet" title={imports.join("\n")}>
+        {facts.join(" · ")}
       </span>
-      {problem === undefined ? null : <span class="memory-problem">{problem}</span>}
+      {problem === undefined ? null : (
+        <span class="memory-problem">
+          <Icon name="warning" />
+          {problem}
+        </span>
+      )}
     </li>
   );
 }
@@ -151,7 +156,7 @@ function NewFact({ add, isTrusted }: NewFactProps) {
           {t("Add")}
         </button>
       </div>
-      <div class="rule-line" role="group" aria-label={t("Where it is kept")}>
+      <div class="rule-line memory-scope" role="group" aria-label={t("Where it is kept")}>
         {(["project", "global"] as const).map((each) => (
           <button
             key={each}

@@ -37,7 +37,7 @@ describe("the memory files", () => {
 
   it("are asked for again when they change, and read anew only when that is wished", async () => {
     await show();
-    await panel.take({ type: "state", rev: 3, state: { ...baseState, memoryChanges: 1 } });
+    await panel.take({ type: "state", state: { ...baseState, memoryChanges: 1 } });
     await settle();
     await panel.click("button", "Read Again");
     await settle();
@@ -81,7 +81,7 @@ describe("the memory files", () => {
 
   it("without trust are the person's own, and so is what is added", async () => {
     await show();
-    await panel.take({ type: "state", rev: 3, state: { ...baseState, trusted: false } });
+    await panel.take({ type: "state", state: { ...baseState, trusted: false } });
     await settle();
     expect(panel.text).toContain("only your own files go along");
     const field = panel.get("textbox", "New fact");
