@@ -44,7 +44,11 @@ async def memory_for(session: Session, *, anew: bool = False) -> Tiers:
     memory = session.services.memory
     if memory is None or not session.services.with_environment:
         return Tiers()
-    return await memory.tiers(all_at_once=not session.declarations(session.choice()), anew=anew)
+    try:
+        return await memory.tiers(all_at_once=not session.declarations(session.choice()), anew=anew)
+    except Exception:  # a disk that fails costs what is new in memory, not the turn
+        logger.exception("Memory files could not be read")
+        return session.surroundings.memory
 
 
 async def take_in_memory(session: Session) -> None:
@@ -65,11 +69,7 @@ async def with_memory(
 ) -> Mapping[str, Any]:
     """A call's response, with the memory files of the folders that it touched and that the model was not told of."""
     paths = [touched.path for touched in proposal.touched if touched.is_inside]
-    try:
-        files = await _news(session, turn_id, [*paths, proposal.cwd] if proposal.cwd else paths)
-    except Exception:  # the call was made, and has its result whatever goes wrong here
-        logger.exception("Memory files around a call could not be read")
-        return response
+    files = await _news(session, turn_id, [*paths, proposal.cwd] if proposal.cwd else paths)
     if not files:
         return response
     return {**response, RESPONSE_KEY: [{"file": file.path, "text": file.text} for file in files]}
@@ -94,7 +94,11 @@ async def _news(session: Session, turn_id: str, paths: Iterable[str]) -> list[Me
     if memory is None or not wanted or not session.services.with_environment:
         return []
     standing = session.surroundings.memory
-    files = [_bounded(file) for file in await memory.around(wanted)]
+    try:
+        files = [_bounded(file) for file in await memory.around(wanted)]
+    except Exception:  # a call that was made has its result, and a prompt its answer, whatever goes wrong here
+        logger.exception("Memory files around what is touched could not be read")
+        return []
     told, left = _told_in(session, turn_id), MAX_AT_ONCE
     fresh: list[MemoryFile] = []
     for file in files:
