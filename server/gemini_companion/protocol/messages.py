@@ -56,7 +56,8 @@ def sentence_for(result: object) -> str:
             return (
                 f"{count:,} of {limit:,} tokens: system {parts.system_instruction + parts.tools:,}, environment"
                 f" {parts.environment:,}, memory {parts.memory:,}, editor {parts.ide_context:,}, snapshot"
-                f" {parts.snapshot:,}, rules {parts.constraints:,}, messages {parts.messages:,}, tool outputs {parts.tool_outputs:,}."
+                f" {parts.snapshot:,}, rules {parts.constraints:,}, messages {parts.messages:,}, tool outputs"
+                f" {parts.tool_outputs:,}."
             )
         case _:
             return ""
