@@ -147,3 +147,7 @@ async def test_the_watch_ends_with_the_service(desk: Desk):
     async with asyncio.timeout(PATIENCE):
         while not desk.watches[0].ended:
             await asyncio.sleep(0)
+    desk.file.write_text("later", "utf-8")
+    (desk.project / "AGENTS.md").write_text("@./new.md", "utf-8")
+    assert "later" in (await desk.memory.tiers()).project
+    assert len(desk.watches) == 1

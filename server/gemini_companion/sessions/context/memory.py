@@ -29,6 +29,8 @@ RESPONSE_KEY: Final = "memory"
 
 MAX_TEXT: Final = 40_000
 """Characters of one file that go along with what touches its folder."""
+MAX_OPEN: Final = 100
+"""Open files whose folders are looked at."""
 MAX_AT_ONCE: Final = 3 * MAX_TEXT
 """Characters of all that go along at once; the others wait for the next touch."""
 
@@ -78,7 +80,8 @@ async def with_memory(
 async def attach_memory(session: Session, client: Client, turn_id: str, attached: Attached) -> None:
     """The same for the files that the editor has open: they go along with the prompt."""
     left = MAX_CHARACTERS - sum(len(str(part.get("text"))) for part in attached.parts)
-    for file in await _news(session, turn_id, [file.path for file in client.editor.files()]):
+    opened = [file.path for file in client.editor.files() if file.path not in client.editor.excluded]
+    for file in await _news(session, turn_id, opened[:MAX_OPEN]):
         left -= len(file.text)
         if left < 0:
             attached.withhold(file.path, "there is no room for it")

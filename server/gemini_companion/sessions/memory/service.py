@@ -61,6 +61,7 @@ class MemoryService:
         self._watched: frozenset[str] = frozenset()
         self._watch: asyncio.Task[None] | None = None
         self._looking: set[asyncio.Task[None]] = set()
+        self._is_closed = False
         self._lock = asyncio.Lock()
 
     def wish(self) -> MemoryWish:
@@ -130,7 +131,8 @@ class MemoryService:
             self._soon(self._refresh())
 
     def close(self) -> None:
-        """Stop watching."""
+        """Stop watching, for good."""
+        self._is_closed = True
         for task in (self._watch, *self._looking):
             if task is not None:
                 task.cancel()
@@ -161,7 +163,7 @@ class MemoryService:
     def _watch_over(self, read: MemoryRead) -> None:
         """Watch these files, if they are others than before."""
         paths = frozenset(sorted(read.stamps)[:MAX_WATCHED])
-        if self._watch_files is None or paths == self._watched:
+        if self._watch_files is None or self._is_closed or paths == self._watched:
             return
         self._watched = paths
         if self._watch is not None:
