@@ -126,10 +126,20 @@ async def test_a_file_that_is_too_long_is_cut_at_a_line_and_that_is_told(desk: D
     assert "cut" in file.problem
 
 
-async def test_only_so_many_files_are_read(desk: Desk):
+async def test_only_so_many_files_are_read_and_that_is_told(desk: Desk):
     for number in range(MAX_FILES + 10):
         desk.write(f"d{number}/GEMINI.md")
-    assert len(await desk.read(max_dirs=10_000)) == MAX_FILES
+    *read, first_left_out = (await desk.read(max_dirs=10_000)).values()
+    assert (len(read), {file.problem for file in read}) == (MAX_FILES, {""})
+    assert "more than 400 memory files" in first_left_out.problem
+
+
+async def test_only_so_many_imports_of_a_file_are_read_and_that_is_told(desk: Desk):
+    desk.write("x.md", "X")
+    desk.write("GEMINI.md", "@x.md\n" * 300)
+    file = (await desk.read())["GEMINI.md"]
+    assert file.text.count("Imported from") == 200
+    assert "at most 200 imports" in file.problem
 
 
 async def test_secrets_in_memory_files_are_masked(desk: Desk):

@@ -83,7 +83,7 @@ def _file_names(value: object) -> list[str]:
 def _is_enabled(config: object, folder: str) -> bool:
     """Whether an extension is enabled for a folder: the last rule that is met decides, one with `!` against it."""
     rules = cast("dict[str, object]", config).get("overrides") if isinstance(config, dict) else None
-    enabled, path = True, folder.replace("\\", "/").rstrip("/") + "/"
+    enabled, path = True, f"/{folder.strip('/')}/".replace("\\", "/")
     for rule in cast("list[object]", rules)[:1_000] if isinstance(rules, list) else ():
         if not isinstance(rule, str):
             continue

@@ -164,9 +164,11 @@ class _Reading:
     def add(self, path: str, root: str, scope: Scope, *, anywhere: bool = False) -> None:
         """Read a file, if there is one that was not read under another name."""
         self.stamps[path] = stamp = stamp_of(path)
-        if stamp is None or os.path.isdir(path) or len(self.files) >= MAX_FILES:
+        if stamp is None or os.path.isdir(path) or stamp[:2] in self._seen or len(self.files) > MAX_FILES:
             return
-        if stamp[:2] in self._seen:
+        if len(self.files) == MAX_FILES:
+            problem = f"not read, as are all that follow: there are more than {MAX_FILES} memory files"
+            self.files.append(MemoryFile(path=path, scope=scope, problem=problem))
             return
         self._seen.add(stamp[:2])
         loaded = load(path, root, scope, self._wish.form, anywhere=anywhere)

@@ -12,7 +12,7 @@ from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.ide_context.secret_names import is_secret_name
 from gemini_companion.engine.ide_context.secrets import mask_secrets
 from gemini_companion.engine.memory.assembling import MAX_DEPTH, Format, Link, Node, assemble
-from gemini_companion.engine.memory.imports import Import, imports_in, may_be_a_mention, readings
+from gemini_companion.engine.memory.imports import MAX_IMPORTS, Import, imports_in, may_be_a_mention, readings
 from gemini_companion.engine.memory.tiers import MemoryFile, Scope
 from gemini_companion.sessions.memory.port import Stamp
 
@@ -110,6 +110,8 @@ class _Graph:
                 continue
             known = set(self.nodes)
             links = tuple(self._link(each, node.path) for each in imports_in(node.text))
+            if len(links) == MAX_IMPORTS:
+                self.notes.append(f"of {os.path.basename(node.path)} at most {MAX_IMPORTS} imports are read")
             self.nodes[key] = Node(path=node.path, text=node.text, links=links)
             pending.extend((each, depth + 1) for each in self.nodes if each not in known)
 
