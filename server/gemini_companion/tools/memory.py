@@ -74,8 +74,9 @@ class KeptFact(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryKeeper(Protocol):
     """The memory files that facts are kept in. Methods raise `ToolRefusal` for what cannot be done."""
 
-    def project_file(self) -> str | None:
-        """The file of this project, an absolute path; `None` where no workspace folder is open."""
+    @property
+    def file_name(self) -> str:
+        """The name of a project's file, relative to its workspace folder."""
         ...
 
     async def propose(self, fact: str) -> KeptFact:

@@ -20,9 +20,10 @@ class Keeper:
     def __init__(self, memory: MemoryService) -> None:
         self._memory = memory
 
-    def project_file(self) -> str | None:
-        """The file of this project, an absolute path; `None` where no workspace folder is open."""
-        return self._memory.place("project")
+    @property
+    def file_name(self) -> str:
+        """The name of a project's file, relative to its workspace folder."""
+        return self._memory.wish().names[0]
 
     async def propose(self, fact: str) -> KeptFact:
         """What adding a fact to the person's own file would do. Raises `ToolRefusal`."""

@@ -121,10 +121,6 @@ class MemoryService:
         await self.write(edit)
         return MemoryAdded(path=edit.shown, diff=edit.diff)
 
-    def place(self, scope: SavedScope) -> str | None:
-        """The file that facts of this scope are kept in, an absolute path; `None` without a workspace folder."""
-        return self._files.place(scope, self.wish())
-
     def look_again(self) -> None:
         """Folders, trust or settings may have changed: read again, soon, if anything was read before."""
         if self._known is not None and self._known[0] != self.wish():

@@ -66,10 +66,9 @@ class SaveMemory:
                 warnings=("Every later chat, of any project, is told this.",),
                 state=kept,
             )
-        path = keeper.project_file()
-        if path is None:
+        if not context.roots:
             raise ToolRefusal("No workspace folder is open, so there is no project file. Keep it with scope global.")
-        place, before = await file_to_change(path, context)
+        place, before = await file_to_change(keeper.file_name, context)
         after = with_fact("" if before is None else before.text, fact)
         encoded = Encoded() if before is None else before.encoded
         change = Change(place=place, before=before, after=after, encoded=encoded)
