@@ -205,6 +205,15 @@ export interface SetConstraintParams {
   readonly sessionId?: string | null;
 }
 
+/** No fields: the params of a method that needs none. */
+export type Empty = Readonly<Record<string, never>>;
+
+/** A fact to be kept, in a sentence; `global` for every project. */
+export interface AddMemoryParams {
+  readonly fact: string;
+  readonly scope: "global" | "project";
+}
+
 /** What the session's tools may do unasked, from now on. */
 export interface ModeParams {
   readonly sessionId?: string | null;
@@ -245,9 +254,6 @@ export interface KeepParams {
   readonly sessionId?: string | null;
   readonly path?: string | null;
 }
-
-/** No fields: the params of a method that needs none. */
-export type Empty = Readonly<Record<string, never>>;
 
 /** The events after a number. */
 export interface ReplayParams {
@@ -1364,6 +1370,35 @@ export interface ConstraintList {
   readonly constraints: readonly Constraint[];
 }
 
+/** The memory files that count now: the person's own, extensions', the project's, those below its folders. */
+export interface MemoryList {
+  readonly files: readonly MemoryFileInfo[];
+  /** Estimated tokens of those that stand in every request. */
+  readonly tokenCount: number;
+}
+
+/** A memory file. */
+export interface MemoryFileInfo {
+  /** Absolute. */
+  readonly path: string;
+  /** `global` stands in the system instruction, `extension` and `project` in the first content of every request; `subdirectory` goes along with what touches its folder. */
+  readonly scope: "extension" | "global" | "project" | "subdirectory";
+  /** Estimated, with its imports. */
+  readonly tokenCount: number;
+  /** Absolute paths of what it imports. */
+  readonly imports: readonly string[];
+  /** What is wrong with it, for people; absent if nothing is. */
+  readonly problem?: string;
+}
+
+/** A fact was added to a memory file. */
+export interface MemoryAdded {
+  /** Absolute. */
+  readonly path: string;
+  /** Unified. */
+  readonly diff: string;
+}
+
 /** The session's mode. */
 export interface ModeResult {
   readonly sessionId: string;
@@ -1623,6 +1658,12 @@ export interface Requests {
   readonly "gemini/constraints": { readonly params: SessionParams; readonly result: ConstraintList };
   /** Take a rule in, propose, release or reword it, or make a new one. */
   readonly "gemini/constraints/set": { readonly params: SetConstraintParams; readonly result: Constraint };
+  /** The memory files that count now, with what they import, their tokens, and what is wrong with them. */
+  readonly "gemini/memory/list": { readonly params: Empty; readonly result: MemoryList };
+  /** Keep a fact in a memory file: the person's own for every project, or the one of this project. */
+  readonly "gemini/memory/add": { readonly params: AddMemoryParams; readonly result: MemoryAdded };
+  /** Read the memory files anew. What is different counts from the next turn on. */
+  readonly "gemini/memory/reload": { readonly params: Empty; readonly result: MemoryList };
   /** What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too). */
   readonly "gemini/session/mode": { readonly params: ModeParams; readonly result: ModeResult };
   /** The tools of a session, its tasks, and the questions that wait. */
@@ -1727,6 +1768,9 @@ export const RequestMethod = {
   recall: "gemini/recall",
   constraints: "gemini/constraints",
   constraintsSet: "gemini/constraints/set",
+  memoryList: "gemini/memory/list",
+  memoryAdd: "gemini/memory/add",
+  memoryReload: "gemini/memory/reload",
   sessionMode: "gemini/session/mode",
   tools: "gemini/tools",
   rules: "gemini/rules",

@@ -741,6 +741,24 @@ export const constraintList = v.object({
   constraints: v.array(constraint),
 });
 
+export const memoryFileInfo = v.object({
+  path: v.string(),
+  scope: v.picklist(["extension", "global", "project", "subdirectory"]),
+  tokenCount: integer,
+  imports: v.array(v.string()),
+  problem: v.exactOptional(v.string()),
+});
+
+export const memoryList = v.object({
+  files: v.array(memoryFileInfo),
+  tokenCount: integer,
+});
+
+export const memoryAdded = v.object({
+  path: v.string(),
+  diff: v.string(),
+});
+
 export const modeResult = v.object({
   sessionId: v.string(),
   mode: v.picklist(["acceptEdits", "ask", "plan"]),
@@ -886,6 +904,9 @@ export const results = {
   "gemini/recall": recallResult,
   "gemini/constraints": constraintList,
   "gemini/constraints/set": constraint,
+  "gemini/memory/list": memoryList,
+  "gemini/memory/add": memoryAdded,
+  "gemini/memory/reload": memoryList,
   "gemini/session/mode": modeResult,
   "gemini/tools": toolList,
   "gemini/rules": ruleList,

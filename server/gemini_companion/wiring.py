@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gemini_companion.protocol.options import InitializationOptions
     from gemini_companion.protocol.server import CompanionServer
     from gemini_companion.sessions.application import Application
+    from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.ports import SessionStore
     from gemini_companion.sessions.services import Services
@@ -77,6 +78,7 @@ def build_tools(commands: Commands) -> ToolRegistry:
     """What models that call tools can call, a line each; those that run commands keep them in `commands`."""
     from gemini_companion.tools.notes.ask_user import AskUser
     from gemini_companion.tools.notes.exit_plan_mode import ExitPlanMode
+    from gemini_companion.tools.notes.save_memory import SaveMemory
     from gemini_companion.tools.notes.write_todos import WriteTodos
     from gemini_companion.tools.recall import Recall
     from gemini_companion.tools.registry import ToolRegistry
@@ -84,7 +86,7 @@ def build_tools(commands: Commands) -> ToolRegistry:
     from gemini_companion.tools.web.tools import web_tools
     from gemini_companion.tools.workspace import workspace_tools
 
-    notes = (AskUser(), WriteTodos(), ExitPlanMode(), Recall())
+    notes = (AskUser(), WriteTodos(), ExitPlanMode(), Recall(), SaveMemory())
     return ToolRegistry([*workspace_tools(), *shell_tools(commands), *web_tools(), *notes])
 
 
@@ -153,6 +155,7 @@ def build_services(
     trusted: Callable[[], bool] = lambda: False,
     with_environment: bool = True,
     commands: Commands | None = None,
+    memory: MemoryService | None = None,
 ) -> Services:
     """What every session shares. `commands` keeps what tools run, where there is an application that can stop it."""
     import platform
@@ -180,6 +183,7 @@ def build_services(
         with_environment=with_environment,
         tools=build_tools(commands or Commands()),
         ports=build_ports(env),
+        memory=memory,
     )
 
 
@@ -191,6 +195,7 @@ class Daemon:
         self._hosts: dict[Connection, Host] = {}
         self._app: Application | None = None
         self._maintenance: list[asyncio.Task[object]] = []
+        self._memory: MemoryService
         self._settings: SettingsService
         self._store: SqliteStore
 
@@ -242,6 +247,7 @@ class Daemon:
                 notify=self._warn_from_thread(),
             )
             commands = Commands()
+            self._memory = self._build_memory()
             services = build_services(
                 self._env,
                 store=self._store,
@@ -249,9 +255,25 @@ class Daemon:
                 system_prompt=settings.system_prompt,
                 trusted=settings.is_trusted,
                 commands=commands,
+                memory=self._memory,
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
+
+    def _build_memory(self) -> MemoryService:
+        from gemini_companion.adapters.memory.files import DiskMemoryFiles
+        from gemini_companion.adapters.watching import FileWatch
+        from gemini_companion.sessions.events import MemoryChanged
+        from gemini_companion.sessions.memory.service import MemoryService
+
+        return MemoryService(
+            DiskMemoryFiles(home_directory(self._env)),
+            settings=lambda: self._settings.current,
+            folders=lambda: self._app.folders() if self._app else (),
+            trusted=self._settings.is_trusted,
+            on_changed=lambda paths: self._app.notify_all(MemoryChanged(paths=paths)) if self._app else None,
+            watch_files=FileWatch,
+        )
 
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
@@ -280,6 +302,7 @@ class Daemon:
             self._on_workspace()
             return
         self._settings.close()
+        self._memory.close()
         for task in self._maintenance:
             task.cancel()
         await self._app.close()
@@ -290,11 +313,15 @@ class Daemon:
         """The folders of a client or its trust have changed."""
         if self._app is not None:
             self._settings.set_workspace(self._app.folders(), trusted=self._app.trusted())
+            self._memory.look_again()
             self._app.tooling.consent.reconsider()
 
     def _on_settings(self, keys: tuple[str, ...]) -> None:
+        from gemini_companion.sessions.events import SettingsChanged
+
         if self._app is not None:
-            self._app.notify_settings(keys)
+            self._app.notify_all(SettingsChanged(keys=keys))
+            self._memory.look_again()
             self._app.tooling.consent.reconsider()
 
     def _on_problem(self, fault: CompanionError) -> None:

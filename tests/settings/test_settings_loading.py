@@ -22,7 +22,7 @@ def test_without_any_file_the_defaults_hold(desk: Desk):
     )
     assert (found.ide_max_open_files, found.context_file_names, found.session_retention_days) == (
         10,
-        ("GEMINI.md",),
+        ("GEMINI.md", "AGENTS.md"),
         30,
     )
     assert (found.max_session_turns, found.truncate_tool_output_threshold, found.trusted_folders) == (None, 40_000, ())

@@ -76,6 +76,9 @@ export class Actions {
       case "open":
         await editor.openHref(message.href);
         return;
+      case "openMemory":
+        await this.#openMemory(message.path);
+        return;
       case "turn":
         await this.#turn(message);
         return;
@@ -196,6 +199,14 @@ export class Actions {
     if (message.do === "sendNow") await chat.prompts.sendQueued(message.id);
     else if (message.do === "remove") chat.prompts.removeQueued(message.id);
     else chat.prompts.editQueued(message.id, message.text ?? "");
+  }
+
+  /** The page shows what a model wrote: only what the daemon names as a memory file is opened, wherever it is. */
+  async #openMemory(path: string): Promise<void> {
+    const { chat, editor } = this.needs;
+    const { files } = await chat.daemon.request("gemini/memory/list", {});
+    const isMemory = files.some((file) => file.path === path || file.imports.includes(path));
+    await (isMemory ? editor.openFile(path) : editor.openHref(path));
   }
 
   async #turn(message: Message<"turn">): Promise<void> {

@@ -282,6 +282,9 @@ export class Chat extends ChatState {
       case "compressionCancelled":
         this.prompts.drain();
         break;
+      case "memoryChanged":
+        this.memoryChanges += 1;
+        break;
       case "settingsChanged":
         if (params.event.keys.includes("model.name")) void this.guard(() => this.modelSettingChanged());
         break;

@@ -20,6 +20,8 @@ export interface EditorPort {
   applyCode(text: string, language: string): Promise<void>;
   /** Open a link of an answer, if it may be opened. */
   openHref(href: string): Promise<void>;
+  /** Show a file that the daemon has named, wherever it is. */
+  openFile(path: string): Promise<void>;
   /** `@` mentions for dropped URIs: paths inside the workspace; others are left out. */
   mentionsOf(uris: readonly string[]): string[];
   /**

@@ -129,6 +129,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
           questions: chat.questions.waiting(chat.info?.sessionId).length,
           canSteer: chat.canSteer,
         },
+        memoryChanges: chat.memoryChanges,
         queueHeld: chat.job.kind === "idle" ? chat.queue.held : undefined,
         retryTurn: chat.retryTurn,
         hidden: hiddenRuns(chat.conversation.rows),
@@ -202,6 +203,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("chooseModel", () => chooseModel());
   command("pinSelection", () => pinSelection());
   command("rules", () => view.command({ do: "openRules" }));
+  command("memory", () => view.command({ do: "openMemory" }));
   command("recall", () => view.command({ do: "openSessions" }));
   command("recallSelection", () => view.command({ do: "openSessions", query: selectedText().slice(0, LONGEST_QUERY) }));
   context.subscriptions.push(...own);

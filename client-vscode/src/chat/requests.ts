@@ -64,6 +64,10 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       const { ruleId } = request;
       return ofChat(chat, await daemon.request("gemini/rules/revoke", { ...openSession(chat), ruleId }));
     }
+    case "memory":
+      return daemon.request(request.reload ? "gemini/memory/reload" : "gemini/memory/list", {});
+    case "addMemory":
+      return daemon.request("gemini/memory/add", { fact: request.fact, scope: request.scope });
     case "recall":
       return daemon.request("gemini/recall", { query: request.query, limit: MOST_RECALLED });
     case "verdict":

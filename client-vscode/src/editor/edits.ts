@@ -74,6 +74,10 @@ export class Edits implements EditorPort {
     else void window.showWarningMessage(refusal(opening));
   }
 
+  async openFile(path: string): Promise<void> {
+    await showFile(path, {});
+  }
+
   async reviewText(path: string, content: string, token: CancellationToken): Promise<OpenReview> {
     const title = l10n.t("{0} (proposed by Gemini)", basename(path));
     return this.reviews.open({ file: Uri.file(path), content, title }, token);
@@ -160,7 +164,9 @@ async function firstInside(candidates: readonly string[]): Promise<string | unde
   return undefined;
 }
 
-async function showFile(file: string, place: Extract<Opening, { open: "file" }>): Promise<void> {
+type FilePlace = Pick<Extract<Opening, { open: "file" }>, "line" | "lastLine" | "column">;
+
+async function showFile(file: string, place: FilePlace): Promise<void> {
   const uri = Uri.file(file);
   const { line, lastLine, column } = place;
   const from = new Position((line ?? 1) - 1, (column ?? 1) - 1);

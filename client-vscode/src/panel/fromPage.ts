@@ -1,6 +1,6 @@
 /** What the page posts. It shows what a model wrote, so it is not trusted: whatever is not exactly one of these is dropped. */
 import * as v from "valibot";
-import { LONGEST_RULE } from "./limits.js";
+import { LONGEST_FACT, LONGEST_RULE } from "./limits.js";
 import { actionSchema } from "./rows.js";
 import { index, nameIn, text, word, type Of } from "./schema.js";
 import { scrollSchema } from "./state.js";
@@ -33,6 +33,9 @@ const requestSchema = v.variant("do", [
   /** The rules of consent. */
   ask("toolRules", {}),
   ask("revokeToolRule", { ruleId: word }),
+  /** The memory files; with `reload` they are read anew. */
+  ask("memory", { reload: v.boolean() }),
+  ask("addMemory", { fact: v.pipe(text, v.maxLength(LONGEST_FACT)), scope: v.picklist(["global", "project"]) }),
   /** Everything ever said in the project. */
   ask("recall", { query: word }),
   /** Whether a compression would be worth it now; `null` where there is nothing to say. */
@@ -67,6 +70,8 @@ const fromPageSchema = v.variant("type", [
   post("copy", { text }),
   /** A link of an answer, or a file of a receipt. The host decides what may be opened. */
   post("open", { href: word }),
+  /** A memory file, by its path in the answer to `memory`. The host asks the daemon whether it is one. */
+  post("openMemory", { path: word }),
   post("turn", { do: v.picklist(["retry", "fork", "pin", "unpin", "copy", "goBack"]), turnId: word }),
   /** `output` asks for what a call put out, which its row does not have yet. */
   post("tool", { do: v.picklist(["stop", "openDiff", "output"]), callId: word }),

@@ -5,3 +5,6 @@ export const QUEUE_LIMIT = 16;
 
 /** Longest rule that is written in the panel, characters. */
 export const LONGEST_RULE = 4_000;
+
+/** Longest fact that is kept in a memory file, characters, as in the daemon. */
+export const LONGEST_FACT = 2_000;

@@ -5,6 +5,8 @@ import {
   constraint,
   constraintList,
   contextReport,
+  memoryAdded,
+  memoryList,
   promptCheck,
   recallResult,
   ruleList,
@@ -28,6 +30,7 @@ const commandSchema = v.variant("do", [
   /** With a query, everything ever said is searched for it. */
   v.object({ do: v.literal("openSessions"), query: v.exactOptional(v.string()) }),
   v.object({ do: v.literal("openRules") }),
+  v.object({ do: v.literal("openMemory") }),
   v.object({ do: v.literal("openMode") }),
   v.object({ do: v.literal("openToolRules") }),
   /** The focus goes to what waits for an answer, oldest first; `row` is the index of its row. */
@@ -92,6 +95,8 @@ const resultSchemas = {
   setRule: constraint,
   toolRules: ruleList,
   revokeToolRule: ruleList,
+  memory: memoryList,
+  addMemory: memoryAdded,
   recall: recallResult,
   verdict: v.nullable(verdict),
   /** Offsets into the row's text; at most 1,000. `row` is its index. */

@@ -148,6 +148,22 @@ export const answers: PageResults = {
   revokeToolRule: {
     rules: [{ rule: { tool: "web_fetch", decision: "ask" }, source: "default", text: "Ask before web_fetch" }],
   },
+  memory: {
+    files: [
+      { path: "/home/me/.gemini/GEMINI.md", scope: "global", tokenCount: 412, imports: [] },
+      { path: "/home/me/.gemini/extensions/lint/GEMINI.md", scope: "extension", tokenCount: 96, imports: [] },
+      {
+        path: "/home/me/tokens/GEMINI.md",
+        scope: "project",
+        tokenCount: 5_802,
+        imports: ["/home/me/tokens/docs/style.md", "/home/me/tokens/docs/names.md"],
+        problem: "./docs/gone.md: there is no such file",
+      },
+      { path: "/home/me/tokens/src/grammar/AGENTS.md", scope: "subdirectory", tokenCount: 1_020, imports: [] },
+    ],
+    tokenCount: 6_310,
+  },
+  addMemory: { path: "/home/me/tokens/GEMINI.md", diff: "+- Tests run with make test." },
   setRule: {
     constraintId: "n3",
     text: "Run the tests before you say that something works.",

@@ -309,6 +309,7 @@ export function makeFixtures(now: number) {
       ...show({ rules: { inForce: 2, proposed: 1 } }),
       { type: "command", rev: 2, command: { do: "openRules" } },
     ],
+    memoryOpen: [...show({}), { type: "command", rev: 2, command: { do: "openMemory" } }],
     lowRetention: compressing({
       state: "unchanged",
       result: {

@@ -3,6 +3,7 @@ import { t } from "../strings.js";
 import { compress, newChat, openFind, showSnapshot, undoCompression } from "./actions.js";
 import { Icon } from "./icon.js";
 import { Menu, type MenuItem } from "./menu.js";
+import { MemoryDialog } from "./memory.js";
 import { Meter } from "./meter.js";
 import { MeterDialog } from "./meterDialog.js";
 import { opens } from "./popup.js";
@@ -61,6 +62,7 @@ export function Header({ panel }: { readonly panel: PanelState }) {
       <Menu name="more" label={t("More")} items={moreItems(shell, panel)} class="popup-header popup-end" />
       <MeterDialog locale={locale} />
       <RulesDialog />
+      <MemoryDialog locale={locale} />
       <StatisticsDialog locale={locale} />
     </>
   );
@@ -96,6 +98,7 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
       run: () => void undoCompression(shell),
     },
     { label: rulesLabel(panel), icon: "pin", separated: true, run: () => shell.openPopup("rules") },
+    { label: t("Memory"), icon: "memory", run: () => shell.openPopup("memory") },
     { label: t("Statistics"), icon: "statistics", disabled: !hasSession, run: () => shell.openPopup("statistics") },
     { label: t("Commands and Keys"), icon: "help", run: () => shell.openPopup("help") },
   ];

@@ -92,6 +92,9 @@ export class Messages {
       case "openRules":
         shell.openPopup("rules");
         return;
+      case "openMemory":
+        shell.openPopup("memory");
+        return;
       case "openMode":
         shell.openPopup("mode");
         return;

@@ -10,7 +10,7 @@ import type { HostLine, TranscriptPort } from "./ports.js";
 import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
 
 export type PopupName =
-  "sessions" | "more" | "meter" | "model" | "mode" | "toolRules" | "rules" | "statistics" | "help";
+  "sessions" | "more" | "meter" | "model" | "mode" | "toolRules" | "rules" | "memory" | "statistics" | "help";
 
 export interface Confirmation {
   readonly question: string;

@@ -67,8 +67,9 @@ def sentence_for(result: object) -> str:
         case ContextReport(token_count=count, token_limit=limit, by_part=parts):
             return (
                 f"{count:,} of {limit:,} tokens: system {parts.system_instruction + parts.tools:,}, environment"
-                f" {parts.environment:,}, editor {parts.ide_context:,}, snapshot {parts.snapshot:,}, rules"
-                f" {parts.constraints:,}, messages {parts.messages:,}, tool outputs {parts.tool_outputs:,}."
+                f" {parts.environment:,}, memory {parts.memory:,}, editor {parts.ide_context:,}, snapshot"
+                f" {parts.snapshot:,}, rules {parts.constraints:,}, messages {parts.messages:,}, tool outputs"
+                f" {parts.tool_outputs:,}."
             )
         case _:
             return ""

@@ -17,6 +17,7 @@ from gemini_companion.engine.errors import (
     StaleVersion,
     StorageFault,
     Unauthenticated,
+    UntrustedWorkspace,
 )
 from gemini_companion.protocol import lsp
 from gemini_companion.protocol.client_types import (
@@ -38,6 +39,7 @@ from gemini_companion.protocol.handlers import (
     compression,
     constraints,
     editor,
+    memory,
     recall,
     sessions,
     tools,
@@ -114,6 +116,12 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="The rules that the person set, pins among them: proposed, in force, released."),
     request("gemini/constraints/set", constraints.set_, errors=(*_WRITES, InvalidInput),
             doc="Take a rule in, propose, release or reword it, or make a new one."),
+    request("gemini/memory/list", memory.list_,
+            doc="The memory files that count now, with what they import, their tokens, and what is wrong with them."),
+    request("gemini/memory/add", memory.add, errors=(InvalidInput, UntrustedWorkspace, StorageFault),
+            doc="Keep a fact in a memory file: the person's own for every project, or the one of this project."),
+    request("gemini/memory/reload", memory.reload,
+            doc="Read the memory files anew. What is different counts from the next turn on."),
     request("gemini/session/mode", tools.mode, errors=_WRITES,
             doc="What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too)."),
     request("gemini/tools", tools.list_, errors=_READS, doc="The tools of a session, its tasks, and the questions that wait."),

@@ -16,7 +16,7 @@ from gemini_companion.sessions.clients import Client, Switch
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
-from gemini_companion.sessions.events import SettingsChanged, TitleChanged, TrustChanged
+from gemini_companion.sessions.events import Event, TitleChanged, TrustChanged
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
 from gemini_companion.sessions.interchange.compressed import snapshot_places
 from gemini_companion.sessions.interchange.importing import copied, entries_until, import_file
@@ -69,11 +69,11 @@ class Application:
         if session := self._sessions.held(client.current or ""):
             session.emit(TrustChanged(trusted=self.trusted() or False))
 
-    def notify_settings(self, keys: tuple[str, ...]) -> None:
-        """Notify every loaded session's subscribers that settings changed; `keys` are dotted."""
+    def notify_all(self, event: Event) -> None:
+        """Emit an event to every loaded session's subscribers, with the status, which may depend on it."""
         for session in self._sessions:
             if self._sessions.held(session.session_id):  # only the holder numbers a session's events
-                session.emit(SettingsChanged(keys=keys))
+                session.emit(event)
             session.notify_status()
 
     def subscribers(self, session_id: str) -> Iterable[Client]:

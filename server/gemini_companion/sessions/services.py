@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.question_vectors import QuestionVectors
@@ -52,3 +53,5 @@ class Services:
     """What the model can call, as far as its provider calls tools."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
+    memory: MemoryService | None = None
+    """The memory files; `None` where there are none to be read."""

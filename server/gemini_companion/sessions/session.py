@@ -101,7 +101,7 @@ class Session:
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
-        self._surroundings = Surroundings(self.ledger)
+        self.surroundings = Surroundings(self.ledger)
         self._offering = Offering(services)
         for entry in entries:
             self._take_in(entry)
@@ -279,11 +279,9 @@ class Session:
 
     def parts(self) -> RequestParts:
         """Estimated tokens of the next request without its prompt, part by part."""
-        surroundings = self._surroundings.parts(
-            self.system_instruction, self.environment, self.declarations(self.choice())
-        )
+        around = self.surroundings.parts(self.system_instruction, self.environment, self.declarations(self.choice()))
         totals = self.history.totals()
-        return surroundings.with_totals(totals._replace(ide_context=totals.ide_context + self._due_ide_tokens))
+        return around.with_totals(totals._replace(ide_context=totals.ide_context + self._due_ide_tokens))
 
     def token_count(self, choice: ModelChoice) -> TokenCount:
         """The session's one token number: what the next request would have without its prompt."""

@@ -88,7 +88,7 @@ MODEL_KEYS: Final[tuple[KeyPath, ...]] = (("model", "name"), ("companion", "comp
 file, GEMINI_MODEL, a client's request, and the editor in a trusted workspace.
 """
 
-WITHOUT_EFFECT: Final = ("context", "mcpServers", "hooks", "telemetry")
+WITHOUT_EFFECT: Final = ("mcpServers", "hooks", "telemetry")
 """Keys, and sections, that are accepted since Gemini CLI has them, and that nothing uses yet."""
 
 

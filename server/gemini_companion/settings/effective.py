@@ -17,6 +17,9 @@ from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
 """Share of the model's limit at which a history is compressed if no layer sets another (Gemini CLI's value)."""
 
+DEFAULT_MEMORY_FILES: Final = ("GEMINI.md", "AGENTS.md")
+"""Names of memory files if no layer sets others: Gemini CLI's, and the one that most assistants read."""
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings in force; every default is filled in. Read-only: a reload makes a new one."""
@@ -95,7 +98,7 @@ def settle(
         "GEMINI_MODEL" if wished else "model.name" if merged.model.name else None
     )
     names = merged.context.file_name
-    file_names = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names)) or ("GEMINI.md",)
+    file_names = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names or ())) or DEFAULT_MEMORY_FILES
     threshold = merged.tools.truncate_tool_output_threshold
     return Settings(
         model_name=wished or merged.model.name,

@@ -18,7 +18,7 @@ from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
 
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
-FILE_NAME: Final = r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)"
+FILE_NAME: Final = r"^(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}(/(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}){0,5}$(?!\n)"
 _FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
 # msgspec 0.22 reads past the end of its own memory, at the next garbage collection, for a union of a text with a
 # pattern and a list. So in `fileName` only the schema has the pattern of the single name; `validation` checks it.
@@ -36,7 +36,7 @@ _Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1_000)]
 EXPECTED: Final[Mapping[str, str]] = {
     "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
     "model.local": "the absolute path of a GGUF file, or one that starts with ~/",
-    "context.fileName": "the name of a file, without a folder, or a list of such names",
+    "context.fileName": "the name of a file, such as GEMINI.md or .ai/RULES.md, or a list of such names",
     "context.importFormat": '"tree" or "flat"',
     "telemetry.otlpProtocol": '"grpc" or "http"',
     "companion.compression.model": "a model's name, such as gemini-2.5-pro, without spaces",
@@ -87,8 +87,10 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class ContextSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Which files tell the model about a project."""
 
-    file_name: _OneFileName | Annotated[list[_FileName], Meta(max_length=32)] = "GEMINI.md"
-    """The name of the memory files, or several names."""
+    file_name: _OneFileName | Annotated[list[_FileName], Meta(max_length=32)] | None = None
+    """The name of the memory files, folders allowed (`.ai/RULES.md`), or several names; the first one is where facts
+    are kept. By default GEMINI.md and AGENTS.md.
+    """
     import_format: Literal["tree", "flat"] = "tree"
     """How `@path` imports of a memory file are put together: each in its place, or one file after the other."""
     discovery_max_dirs: _Count = 200

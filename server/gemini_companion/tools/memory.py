@@ -58,3 +58,31 @@ class SessionNotes(Protocol):
     async def follow_plan(self, plan: str, mode: Mode) -> None:
         """Keep a plan that the person approved, word for word in every request, and go on in their mode."""
         ...
+
+
+class KeptFact(msgspec.Struct, frozen=True, kw_only=True):
+    """What keeping a fact in the person's own memory file would do."""
+
+    path: str
+    """Absolute, the real one."""
+    diff: str
+    """Unified."""
+    edit: object
+    """What `MemoryKeeper.keep` needs to do it."""
+
+
+class MemoryKeeper(Protocol):
+    """The memory files that facts are kept in. Methods raise `ToolRefusal` for what cannot be done."""
+
+    @property
+    def file_name(self) -> str:
+        """The name of a project's file, relative to its workspace folder."""
+        ...
+
+    async def propose(self, fact: str) -> KeptFact:
+        """What adding a fact to the person's own file would do."""
+        ...
+
+    async def keep(self, fact: KeptFact) -> None:
+        """Do it, if the file still is as it was."""
+        ...

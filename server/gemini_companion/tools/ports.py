@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from gemini_companion.tools.grounding import Grounding
-from gemini_companion.tools.memory import SessionMemory, SessionNotes
+from gemini_companion.tools.memory import MemoryKeeper, SessionMemory, SessionNotes
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -351,5 +351,7 @@ class Ports:
     notes: SessionNotes | None = None
     memory: SessionMemory | None = None
     """Both of the session that a call is made in; `None` outside of one."""
+    keeper: MemoryKeeper | None = None
+    """Of the memory files; `None` where there are none."""
     grounding: Grounding | None = None
     """Of the session's model; `None` where that cannot ask the network."""

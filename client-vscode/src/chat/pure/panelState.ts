@@ -35,6 +35,8 @@ export interface PanelSources {
   readonly constraints: readonly Pick<Constraint, "state">[];
   /** A compression is due, and somebody wants to be told so. */
   readonly reminds: boolean;
+  /** How often memory files have changed. */
+  readonly memoryChanges?: number;
   readonly queue: readonly QueuedPrompt[];
   readonly work: WorkView;
   /** Why the queued prompts wait, if they would wait for ever. */
@@ -60,6 +62,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
     job: sources.job,
     chips: sources.files.map((file) => chipOf(file, sources, t)),
     rules: { inForce: count(sources, "inForce"), proposed: count(sources, "proposed") },
+    memoryChanges: sources.memoryChanges ?? 0,
     queue: sources.queue,
     work: sources.work,
     models: {

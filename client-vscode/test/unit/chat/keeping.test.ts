@@ -84,6 +84,24 @@ describe("rules", () => {
   });
 });
 
+describe("memory files", () => {
+  it("are listed, read anew and added to, whatever chat is open", async () => {
+    const made = await staged();
+    const list = { files: [], tokenCount: 0 };
+    made.daemon.answers["gemini/memory/list"] = () => Promise.resolve(list);
+    made.daemon.answers["gemini/memory/reload"] = () => Promise.resolve(list);
+    made.daemon.answers["gemini/memory/add"] = () => Promise.resolve({ path: "/p/GEMINI.md", diff: "" });
+    await answerPage(made.chat, { do: "memory", reload: false });
+    await answerPage(made.chat, { do: "memory", reload: true });
+    await answerPage(made.chat, { do: "addMemory", fact: "tea", scope: "global" });
+    expect(made.daemon.calls.slice(-3)).toEqual([
+      { method: "gemini/memory/list", params: {} },
+      { method: "gemini/memory/reload", params: {} },
+      { method: "gemini/memory/add", params: { fact: "tea", scope: "global" } },
+    ]);
+  });
+});
+
 describe("what a compression kept", () => {
   it("is known of older ones too", () => {
     const retention = { score: 0.5, facts: 2, kept: 1, repaired: 0, missing: [], appended: 1, unsupported: [] };

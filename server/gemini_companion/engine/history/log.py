@@ -276,9 +276,9 @@ class RatingEntry(LogEntry, tag="rating", frozen=True, kw_only=True):
 
 
 class ResumeEntry(LogEntry, tag="resume", frozen=True, kw_only=True):
-    """The session was opened again: a change of epoch."""
+    """The session was opened again, or the memory files say something else: a change of epoch."""
 
-    reason: Literal["resume", "fork", "import", "takeOver"] = "resume"
+    reason: Literal["resume", "fork", "import", "takeOver", "memory"] = "resume"
 
 
 Entry: TypeAlias = (

@@ -26,7 +26,8 @@ CUT: Final = "… [truncated]"
 _FEWEST_TICKS: Final = 4
 _TICKS: Final = re.compile(r"`+")
 _READ: Final = re.compile(
-    r'The user attached the (?P<kind>file|folder) (?P<path>"(?:[^"\\]|\\.)*+")'
+    r"(?:The user attached the|In the editor a file is open whose folder has the) (?P<kind>file|folder)"
+    r' (?P<path>"(?:[^"\\]|\\.)*+")'
     r"(?:, which is empty\.|[^\n]*:\n(?P<fence>`{4,})[a-z0-9]*\n(?P<text>.*)\n(?P=fence))",
     re.DOTALL,
 )
@@ -91,8 +92,14 @@ def folder_part(path: str, names: str) -> Part:
     )
 
 
+def memory_part(path: str, text: str) -> Part:
+    """The part of a memory file that goes along because a file below its folder is open. `path` is absolute."""
+    sentence = f"In the editor a file is open whose folder has the file {_quoted(path)}"
+    return _fenced(f"{sentence}. What it says holds for work in that folder:", "", text)
+
+
 def read_attachment(part: Part) -> AttachedText | None:
-    """What a part made by `file_part` or `folder_part` holds; `None` for any other."""
+    """What a part made by `file_part`, `folder_part` or `memory_part` holds; `None` for any other."""
     match = _READ.fullmatch(text_of(part) or "")
     if match is None:
         return None

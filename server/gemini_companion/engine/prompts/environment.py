@@ -11,12 +11,15 @@ from gemini_companion.engine.history.content import Content, user_text
 ENVIRONMENT_TAG: Final = "session_context"
 """Gemini CLI's tag, by which session files of either program mark this content."""
 MEMORY_TAG: Final = "project_memory"
+EXTENSION_TAG: Final = "extension_memory"
+GLOBAL_TAG: Final = "global_memory"
 
 FOLDER_LIMIT: Final = 32
 _PATH_LIMIT: Final = 4_096
 
 # A folder or file may have any name: none may close the block, open another, or pass for a snapshot.
-_OUR_TAG: Final = re.compile(rf"<(?=\s*+(?:/\s*+)?+(?:{ENVIRONMENT_TAG}|{MEMORY_TAG}|state_snapshot)\b)", re.IGNORECASE)
+_TAGS: Final = "|".join((ENVIRONMENT_TAG, MEMORY_TAG, EXTENSION_TAG, GLOBAL_TAG, "state_snapshot"))
+_OUR_TAG: Final = re.compile(rf"<(?=\s*+(?:/\s*+)?+(?:{_TAGS})\b)", re.IGNORECASE)
 # Control characters, the line and paragraph separators, characters without width, and marks of writing direction.
 _INVISIBLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]")
 _LINE_BREAK_OR_TAB: Final = re.compile("[\n\t]")
@@ -29,14 +32,18 @@ def environment_content(
     tree: str,
     project_memory: str = "",
     todos: Sequence[tuple[str, str]] = (),
+    *,
+    extension_memory: str = "",
+    memory_below: Sequence[str] = (),
 ) -> Content:
     """The first content of every request.
 
     The same arguments give the same bytes, so that the provider's prefix cache holds. `date` and `platform` are single
     lines in any form, `folders` absolute paths, `tree` the names below them, a line each and indented, `project_memory`
     the text of the project's memory files, `todos` the model's own task list, state and description of each, which a
-    compression would otherwise hide from it. All but `project_memory` is shown as data: names are escaped, and no text
-    can end the block that it stands in.
+    compression would otherwise hide from it. `extension_memory` is the text of the memory files of the person's
+    extensions, `memory_below` names those of folders below, which go along with what touches them. All but memory is
+    shown as data: names are escaped, and no text can end the block that it stands in.
     """
     lines = [
         (
@@ -49,16 +56,36 @@ def environment_content(
     ]
     if tree.strip():
         lines += ["What is in them:", _block(tree)]
+    if extension_memory.strip():
+        lines += ["What extensions that the person installed have to say:", *_tagged(EXTENSION_TAG, extension_memory)]
     if project_memory.strip():
+        lines += ["What the project asks of everyone who works on it:", *_tagged(MEMORY_TAG, project_memory)]
+    if memory_below:
         lines += [
-            "What the project asks of everyone who works on it:",
-            f"<{MEMORY_TAG}>",
-            _block(project_memory),
-            f"</{MEMORY_TAG}>",
+            "More of that stands in these files. Each is about its own folder, and comes with the first result that"
+            " touches it:",
+            *(f"- {_one_line(path[:_PATH_LIMIT])}" for path in memory_below),
         ]
     if todos:
         lines += ["Your task list as it was then:", *(f"- [{state}] {_one_line(task)}" for state, task in todos)]
     return user_text("\n".join((f"<{ENVIRONMENT_TAG}>", *lines, f"</{ENVIRONMENT_TAG}>")))
+
+
+def memory_section(text: str) -> str:
+    """The part of a system instruction that holds the person's own memory files; empty if they say nothing."""
+    if not text.strip():
+        return ""
+    return "\n".join(
+        (
+            "# What the person wants to be kept in mind",
+            "Their own notes, for all their projects. They hold until the person says otherwise in this conversation.",
+            *_tagged(GLOBAL_TAG, text),
+        )
+    )
+
+
+def _tagged(tag: str, text: str) -> list[str]:
+    return [f"<{tag}>", _block(text), f"</{tag}>"]
 
 
 def _folder_lines(folders: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from gemini_companion.engine.compression.prompt import describe_media, nested_media
 from gemini_companion.engine.compression.truncate import whole_text
@@ -113,7 +113,7 @@ def plan_repeats(
                 continue
             if key not in first:
                 first[key] = place
-            elif item in fresh:
+            elif item in fresh and not _says_more(item, number):
                 repeats.append(_repeat(item, number, name, text, first[key], measure, refer_to))
     return tuple(repeat for repeat in repeats if repeat.tokens_saved > 0)
 
@@ -233,6 +233,12 @@ def _repeat(
     shorter = {**whole, "functionResponse": {**(response_of(whole) or {}), "response": {"output": output}}}
     before, after = (measure(Content(role="user", parts=(part,))).tokens for part in (whole, shorter))
     return Repeat(seq=item.seq, part=number, of_seq=of[0], of_part=of[1], output=output, tokens_saved=before - after)
+
+
+def _says_more(item: Item, number: int) -> bool:
+    """Whether a result has something to say beside its output, such as a memory file of the folder it is about."""
+    body = (response_of(item.original.parts[number]) or {}).get("response")
+    return isinstance(body, dict) and len(cast("dict[str, object]", body)) > 1
 
 
 def _texts(item: Item) -> list[tuple[int, str, str]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from gemini_companion.engine.prompts.environment import environment_content
+from gemini_companion.engine.prompts.environment import environment_content, memory_section
 from gemini_companion.engine.prompts.system import system_instruction
+from gemini_companion.sessions.context.memory import memory_for
 from gemini_companion.sessions.session import Session
 
 TREE_NAMES: Final = 200
@@ -23,19 +24,24 @@ async def refresh_environment(session: Session) -> None:
     epoch = session.history.epoch
     folders = session.meta.workspace_folders
     tree = await services.workspace.tree(folders, limit=TREE_NAMES)
+    memory = await memory_for(session, anew=True)
     session.environment = environment_content(
         date=services.today(),
         platform=services.platform,
         folders=folders,
         tree=tree,
         todos=_open_list(session),
+        project_memory=memory.project,
+        extension_memory=memory.extension,
+        memory_below=memory.below,
     )
     if session.meta.system_instruction is None:
         replacement = services.system_prompt_override()
-        session.system_instruction = (
-            system_instruction(services.settings().prompt_sections, services.environment, replacement=replacement)
-            or None
+        instruction = system_instruction(
+            services.settings().prompt_sections, services.environment, replacement=replacement
         )
+        session.system_instruction = "\n\n".join(filter(None, (instruction, memory_section(memory.system)))) or None
+    session.surroundings.use_memory(memory, in_system=session.meta.system_instruction is None)
     session.environment_epoch = epoch
 
 

@@ -15,6 +15,8 @@ from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import call_of
 from gemini_companion.engine.history.tool_entries import CallRecord, ToolOutcome
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.context.memory import with_memory
+from gemini_companion.sessions.memory.keeping import Keeper
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
 from gemini_companion.sessions.tools.grounding import grounding_of
@@ -43,7 +45,7 @@ BY_USER: Final = "Interrupted by the user before it ended."
 BY_END: Final = "Interrupted: the daemon ended before this call did."
 NOT_BEGUN: Final = "Interrupted before it began: nothing was done."
 
-Response: TypeAlias = dict[str, Any]
+Response: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,7 @@ class Setting:
             notes=NotesOfSession(session, self.turn_id),
             memory=MemoryOfSession(session),
             grounding=grounding_of(session),
+            keeper=Keeper(session.services.memory) if session.services.memory else None,
         )
         return ToolContext(
             call_id=call_id,
@@ -223,7 +226,7 @@ class CallRun:
             response = {**response, "filesChanged": record.told}
         if self._note:
             response = {**response, "note": self._note}
-        return output, response, media
+        return output, await with_memory(setting.session, setting.turn_id, proposal, response), media
 
     async def _agreed(self, tool: Tool[Any], context: ToolContext) -> tuple[Tool[Any], Any, Proposal]:
         """Tool, arguments and proposal that may go ahead. Raises `ToolRefusal`.

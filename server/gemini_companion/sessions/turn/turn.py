@@ -15,6 +15,7 @@ from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.constraints.taking import PromptRules
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext
+from gemini_companion.sessions.context.memory import attach_memory, take_in_memory
 from gemini_companion.sessions.context.mentions import Attached, attach
 from gemini_companion.sessions.events import (
     Event,
@@ -129,8 +130,10 @@ class Turn:
             self.has_excluded = True
         await give_up_open_calls(session)
         await take_in_project_rules(session)
-        self.attached = await attach(session, self.client, self.prompt)
+        await take_in_memory(session)
         await refresh_environment(session)
+        self.attached = await attach(session, self.client, self.prompt)
+        await attach_memory(session, self.client, self.turn_id, self.attached)
         due, overflow = await self.requests.make_room(prompt_content(self.prompt, self.attached))
         if overflow is not None:
             self.emit(overflow)
@@ -141,6 +144,7 @@ class Turn:
 
     async def _resume(self, before: Resumable) -> ChatResult:
         await take_in_project_rules(self.session)
+        await take_in_memory(self.session)
         await refresh_environment(self.session)
         self.loop = loop = self._new_loop()
         stopped = await loop.go_on(before.reply)

@@ -1,0 +1,1 @@
+"""Memory files: what the person, extensions and the project tell every chat."""
