@@ -184,8 +184,9 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def hold(self, session_id: str, *, take_over: bool = False) -> None:
-        """Take the lease of a session, or keep it.
+    async def hold(self, session_id: str, *, take_over: bool = False) -> int:
+        """Take the lease of a session, or keep it; returns when a process that did not give it back gave its last sign
+        of life, in ms since 1970, 0 if all did.
 
         Raises `SessionBusy`, with holder and hint, while another living process has it, unless `take_over`.
         """

@@ -163,9 +163,10 @@ class MemoryStore:
         self._constraints = after
         return True
 
-    async def hold(self, session_id: str, *, take_over: bool = False) -> None:
+    async def hold(self, session_id: str, *, take_over: bool = False) -> int:
         """Do nothing: no other process can hold it."""
         self._session(session_id)
+        return 0
 
     async def release(self, session_id: str) -> None:
         """Do nothing."""

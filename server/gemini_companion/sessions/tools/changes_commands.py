@@ -17,6 +17,7 @@ from gemini_companion.sessions.tools.changes_noticed import (
     Noticed,
     Scan,
     Stamps,
+    not_after,
     noticed,
     packed,
     unpacked,
@@ -42,7 +43,7 @@ _NOT_LISTED: Final = (
     " back. Nor is what one did later that was left running."
 )
 _CUT_SHORT: Final = (
-    "A command was cut short with the daemon. What is different since it began is listed; somebody else may have"
+    "A command was cut short with the daemon. What was changed about until then is listed; somebody else may have"
     " changed some of it."
 )
 _UNKNOWN: Final = (
@@ -114,7 +115,8 @@ class CommandRecord:
             await record._finish([], [], _UNKNOWN)
             return
         stamps, digests = within(before[0], context.roots), before[1]
-        found = noticed(stamps, await scan(context.roots))
+        cut_at = session.tools_state.changes.cut_at.get(entry.change_id)
+        found = noticed(stamps, not_after(await scan(context.roots), stamps, cut_at))
         bytes_of: dict[str, bytes] = {}
         for path in [*found.paths[:MOST_LISTED], *found.moved.values()]:
             try:
