@@ -121,6 +121,10 @@ class VersionStore(Protocol):
         """The version with this SHA-256, `None` if it is gone. Raises `StorageFault` too if it is damaged."""
         ...
 
+    async def forget(self, session_id: str, turn_id: str, digest: str) -> None:
+        """A turn does not need this version any more; it goes if nobody does."""
+        ...
+
 
 class SessionStore(Protocol):
     """Durable append-only logs. Every method raises `StorageFault`; those with an id also `SessionNotFound`."""

@@ -92,6 +92,9 @@ class MemoryVersions:
         """Keep versions."""
         self.kept.update({digest_of(data): data for data in versions})
 
+    async def forget(self, session_id: str, turn_id: str, digest: str) -> None:
+        """Let it stay."""
+
     async def load(self, digest: str) -> bytes | None:
         """The version with this digest."""
         return self.kept.get(digest)

@@ -14,9 +14,9 @@ import msgspec
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.tools.changes_commands import CommandRecord, is_folder
+from gemini_companion.sessions.tools.changes_commands import CommandRecord
 from gemini_companion.sessions.tools.changes_noticed import Scan
-from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes
+from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, is_folder
 from gemini_companion.sessions.tools.changes_versions import (
     Look,
     Version,
