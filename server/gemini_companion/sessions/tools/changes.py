@@ -171,6 +171,11 @@ class _EditRecord:
                 "Not done, nothing was changed: what is there now could not be kept, so the change could not be taken"
                 f" back. {fault.message_with_hint}"
             ) from fault
+        except asyncio.CancelledError:
+            session.tools_state.changes.under_way.discard(record._change_id)
+            if record._change_id in session.tools_state.changes.entries:  # it was written, and nothing was done
+                session.write_later(record._draft((), is_done=True))
+            raise
         return record
 
     async def end(self, *, was_cut: bool = False) -> dict[str, str]:

@@ -10,7 +10,7 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import MAX_VERSION, ChangeEntry, FileChange, FileVersion
-from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tools.changes_noticed import (
     MOST_LISTED,
     Held,
@@ -106,6 +106,8 @@ class CommandRecord:
             await record._note_beginning()
         except BaseException:
             session.tools_state.changes.under_way.discard(entry.change_id)
+            if entry.change_id in session.tools_state.changes.entries:  # it was written, and nothing was run
+                session.write_later(record._done((), ""))
             raise
         return record
 
@@ -226,13 +228,7 @@ class CommandRecord:
         return Version(data=None, digest=self._held.digests.get(path, ""), size=stamp.size, mode=mode)
 
     async def _finish(self, changes: list[FileChange], versions: Iterable[Version], note: str) -> None:
-        session, turn_id = self.session, self._entry.turn_id
-        stamp = session.stamp()
-        done = msgspec.structs.replace(self._entry, **stamp, changes=tuple(changes), is_done=True, note=note, stamps="")
-
-        def draft(seq: int) -> ChangeEntry:
-            return msgspec.structs.replace(done, seq=seq)
-
+        session, turn_id, draft = self.session, self._entry.turn_id, self._done(changes, note)
         try:
             await session.services.store.versions.save(session.session_id, turn_id, kept(versions))
             await session.append(draft)
@@ -250,6 +246,11 @@ class CommandRecord:
             return False
         text = text_of(now.data)
         return text is not None and saved.is_text(text)
+
+    def _done(self, changes: Iterable[FileChange], note: str) -> Draft:
+        stamp = self.session.stamp()
+        done = msgspec.structs.replace(self._entry, **stamp, changes=tuple(changes), is_done=True, note=note, stamps="")
+        return lambda seq: msgspec.structs.replace(done, seq=seq)
 
     async def _forget_beginning(self) -> None:
         """What the workspace looked like is large, another one with every command, and of use only until its end."""
