@@ -18,7 +18,7 @@ from gemini_companion.protocol.lsp import Position
 from gemini_companion.protocol.question_text import printable, text_of_question
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.tool_results import QuestionPart, ToolQuestion
-from gemini_companion.tools.ports import Diagnostic, FileDiagnostics
+from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
 from tests.support.patience import PATIENCE
 from tests.support.wire import InMemoryClient
 

@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from gemini_companion.adapters.storage.store import open_store
 from gemini_companion.engine.errors import Cancelled
 from gemini_companion.engine.history.log import ToolResultEntry
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.support.changes_desk import ChangesDesk
 from tests.support.reverting import listed, revert
 from tests.support.sample_tools import SampleArgs
+from tests.support.sessions import ManualClock
 
 pytestmark = pytest.mark.process
 
@@ -251,3 +253,36 @@ async def test_a_link_is_never_followed_to_what_lies_outside(desk: ChangesDesk, 
     result = await revert(desk)
     assert (result.reverted, len(result.conflicts)) == ((), 1)
     assert (outside / "f").read_text() == "theirs\n"
+
+
+async def test_what_the_person_saves_while_a_command_runs_is_not_the_commands(desk: ChangesDesk) -> None:
+    for name in ("both.txt", "mine.txt", "before.txt"):
+        desk.put(name, "old\n")
+    desk.editor.person_saves(desk.path("before.txt"), "mine, before it\n")
+
+    def command() -> None:
+        desk.editor.person_saves(desk.path("mine.txt"), "mine\n")
+        desk.editor.person_saves(desk.path("new.txt"), "mine\r\n")
+        desk.editor.person_saves(desk.path("both.txt"), "mine\n")
+        desk.put("both.txt", "the command's\n")
+        desk.put("before.txt", "the command's\n")
+        desk.put("made.txt", "the command's\n")
+
+    turn_id = await desk.run(command)
+    found = await listed(desk)
+    assert {Path(change.path).name for change in found.changes} == {"both.txt", "before.txt", "made.txt"}
+    assert "You saved mine.txt, new.txt while a command ran" in found.note
+    await revert(desk, turn_id=turn_id)
+    assert desk.path("mine.txt").read_text() == "mine\n"
+    assert desk.path("new.txt").read_bytes() == b"mine\r\n"
+    assert desk.path("before.txt").read_text() == "mine, before it\n"
+    assert not desk.path("made.txt").exists()
+
+
+async def test_a_command_leaves_its_look_at_the_workspace_kept_nowhere(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "data", "default", clock=ManualClock())
+    desk = ChangesDesk(tmp_path, store=store)
+    desk.put("a.txt", "old\n")
+    await desk.run(lambda: desk.put("a.txt", "new\n"))
+    assert len(list(tmp_path.rglob("*.zst"))) == 2, "the file's versions alone"
+    await desk.studio.app.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ import pytest
 
 from gemini_companion.engine.errors import InvalidInput, ModelUnavailable, StorageFault
 from gemini_companion.engine.history.log import ContentEntry, ModelChangeEntry
+from gemini_companion.engine.history.tool_entries import ChangeEntry
 from gemini_companion.sessions.editor import ReportedFile
 from gemini_companion.sessions.events import ModelChanged, PromptQueued, TurnFailed
+from gemini_companion.sessions.lane import Steered
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import PromptSteered
+from gemini_companion.sessions.tools.steering import untaken
 from gemini_companion.sessions.transcript.pages import history_page
 from gemini_companion.tools.registry import ToolRegistry
 from tests.sessions.test_rounds_that_end_early import for_ever, killed_while, outputs, roles
@@ -230,6 +234,39 @@ async def test_a_fork_of_a_chat_whose_daemon_ended_while_it_asked_does_not_ask_a
     assert roles(fork)[-1] == "toolResult"
     assert fork.lane.is_idle
     assert again.asked == []
+
+
+async def test_a_prompt_that_nothing_came_of_does_not_leave_the_call_before_it_without_a_result_in_a_fork(
+    tmp_path: Path,
+) -> None:
+    studio = await killed_while(tmp_path, "command", AskingConsent())
+    session_id = (await studio.app.list_sessions()).sessions[0].session_id
+    source = await studio.app.hold(studio.client, session_id)
+    (lost,) = untaken(source, [Steered(({"text": "And this."},), studio.client, "s")])
+    await source.append(*lost.drafts(source, "interrupted"))
+    again = AskingConsent()
+    studio.app.tooling = allowing(again, can_ask=lambda _: True)
+    info = await studio.app.fork(studio.client, session_id, None)
+    await studio.app.open_session(studio.client, info.session_id)
+    fork = await studio.app.hold(studio.client, info.session_id)
+    assert roles(fork)[-1] == "toolResult"
+    assert fork.lane.is_idle
+    assert again.asked == []
+
+
+async def test_a_change_that_is_under_way_is_not_the_forks(tmp_path: Path) -> None:
+    studio = Studio(tmp_path)
+    await studio.chat("Go.")
+    source = await studio.session()
+    stamp = source.stamp()
+    begun = partial(
+        ChangeEntry, **stamp, turn_id="t", change_id="c", changes=(), is_done=False, by_command=True, stamps="ab"
+    )
+    await source.append(lambda seq: begun(seq=seq))
+    info = await studio.app.fork(studio.client, source.session_id, None)
+    fork = await studio.app.hold(studio.client, info.session_id)
+    assert [entry.change_id for entry in source.tools_state.changes.open] == ["c"]
+    assert fork.tools_state.changes.open == []
 
 
 @pytest.mark.parametrize("asked", [None, "gemini-2.5-flash"])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.adapters.files.stamps import StampScan
-from gemini_companion.sessions.tools.changes_noticed import Stamp, Stamps, noticed
+from gemini_companion.sessions.tools.changes_noticed import Stamp, Stamps, not_after, noticed
 
 _PATHS = st.sampled_from([os.path.join(os.sep, "w", *parts) for parts in (["a"], ["b"], ["d", "c"], ["d", "e", "f"])])
 _TABLES = st.dictionaries(_PATHS, st.builds(Stamp, st.integers(0, 2), st.just(1), st.just(1), st.just(0o644)))
@@ -64,3 +64,18 @@ async def test_a_workspace_too_large_says_where_it_was_not_looked(tmp_path: Path
     ticks = iter(range(100))
     slow = await StampScan(seconds=0, monotonic=lambda: float(next(ticks)))([str(tmp_path)])
     assert (slow.files, slow.unlisted) == ({}, frozenset({str(tmp_path)}))
+
+
+def test_what_was_changed_long_after_a_killed_daemons_last_sign_of_life_was_changed_by_somebody_else() -> None:
+    second = 10**9
+    was = {"/w/both": Stamp(1, 1, 1, 0o100644, 1), "/w/later": Stamp(1, 1, 2, 0o100644, 1)}
+    now = {
+        "/w/both": Stamp(2, 2, 1, 0o100644, 101 * second),
+        "/w/later": Stamp(2, 2, 2, 0o100644, 500 * second),
+        "/w/new": Stamp(1, 1, 3, 0o100644, 103 * second),
+        "/w/persons": Stamp(1, 1, 4, 0o100644, 500 * second),
+    }
+    before = Stamps(was, at_ns=90 * second)
+    assert noticed(before, not_after(Stamps(now), before, 100_000)).paths == ["/w/both", "/w/new"]
+    assert noticed(before, not_after(Stamps(now), before, 1)).paths == [], "it had begun by then"
+    assert len(noticed(before, not_after(Stamps(now), before, None)).paths) == 4

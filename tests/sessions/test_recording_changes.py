@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gemini_companion.engine.errors import StorageFault
-from gemini_companion.engine.history.log import ToolResultEntry
+from gemini_companion.engine.errors import Cancelled, StorageFault
+from gemini_companion.engine.history.log import Entry, ToolResultEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileVersion
 from gemini_companion.sessions.tool_events import ChangesChanged
+from gemini_companion.sessions.tools import changes_reverted
 from tests.support.changes_desk import ChangesDesk
+from tests.support.patience import PATIENCE
 
 LARGE = "1" * 2**21 + "\n"
 """More than is held of a file that a command may change."""
@@ -158,3 +162,36 @@ async def test_a_command_that_changes_nothing_leaves_no_change(desk: ChangesDesk
     await desk.run(lambda: None)
     assert [entry.changes for entry in await change_entries(desk)] == [(), ()]
     assert (await desk.session()).tools_state.changes.open == []
+
+
+@pytest.mark.parametrize("called", ["write", "run"])
+async def test_a_call_that_is_stopped_before_it_begins_leaves_no_change_to_be_found_later(
+    desk: ChangesDesk, monkeypatch: pytest.MonkeyPatch, called: str
+) -> None:
+    path = desk.put("a.txt", "old\n")
+    session, store = await desk.session(), desk.studio.store
+    append, reached, goes_on = store.append, asyncio.Event(), asyncio.Event()
+
+    async def held_up(session_id: str, entries: Sequence[Entry]) -> None:
+        if any(isinstance(entry, ChangeEntry) and not entry.is_done for entry in entries):
+            reached.set()
+            await goes_on.wait()
+        await append(session_id, entries)
+
+    monkeypatch.setattr(store, "append", held_up)
+    ran: list[bool] = []
+    work = desk.write("a.txt", "new\n") if called == "write" else desk.run(lambda: ran.append(True))
+    turn = asyncio.create_task(work)
+    await asyncio.wait_for(reached.wait(), PATIENCE)
+    stopping = asyncio.create_task(desk.studio.app.cancel(desk.studio.client, None))
+    await stopping
+    goes_on.set()
+    with pytest.raises(Cancelled):
+        await turn
+    path.write_text("the person's\n")
+    await desk.turn()
+    await changes_reverted.settle_left(session, desk.studio.client, desk.studio.app.tooling)
+    assert [entry.is_done for entry in await change_entries(desk)] == [False, True]
+    assert session.tools_state.changes.under_way == set()
+    assert session.tools_state.changes.files() == []
+    assert ran == []

@@ -19,8 +19,8 @@ from gemini_companion.sessions.tools.consent_service import ConsentService
 from gemini_companion.sessions.tools.editor import ClientEditor, can_ask
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.settings.tool_rules import SettingsRule, ToolOptions
+from gemini_companion.tools.documents import FileDiagnostics
 from gemini_companion.tools.policy.lines import LineJudge
-from gemini_companion.tools.ports import FileDiagnostics
 from gemini_companion.tools.tool import Proposal, Risk, Shape, Tool, ToolContext, ToolOutput, Touched
 from tests.support.scripted_model import calls
 from tests.support.sessions import Studio

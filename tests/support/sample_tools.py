@@ -14,15 +14,8 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.records import call_draft
 from gemini_companion.sessions.tools.tooling import Tooling
-from gemini_companion.tools.ports import (
-    Buffer,
-    CommandRunner,
-    FileDiagnostics,
-    FileSystem,
-    PersonsAnswer,
-    Ports,
-    TextSearch,
-)
+from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.ports import CommandRunner, FileSystem, PersonsAnswer, Ports, TextSearch
 from gemini_companion.tools.tool import Proposal, Risk, Shape, Tool, ToolCall, ToolContext, ToolOutput
 
 
@@ -139,6 +132,9 @@ class SilentEditor:
 
     def unsaved(self) -> Sequence[Buffer]:
         return ()
+
+    def saved(self) -> dict[str, Saved]:
+        return {}
 
     async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
         return None

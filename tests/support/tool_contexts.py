@@ -10,7 +10,8 @@ from typing import Any, cast
 from gemini_companion.adapters.files import DiskFiles
 from gemini_companion.adapters.search import RipgrepSearch
 from gemini_companion.adapters.workspace import DiskWorkspace
-from gemini_companion.tools.ports import Buffer, CommandRunner, FileDiagnostics, PersonsAnswer, Ports
+from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.ports import CommandRunner, PersonsAnswer, Ports
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput
 from gemini_companion.tools.workspace import workspace_tools
@@ -25,6 +26,7 @@ class TableEditor:
     takes_edits: bool = True
     saves: bool = False
     labels: list[str] = field(default_factory=list[str])
+    saved_files: dict[str, Saved] = field(default_factory=dict[str, Saved])
 
     def open(self, path: Path, text: str, *, is_dirty: bool = True) -> None:
         self.buffers[str(path)] = Buffer(path=str(path), text=text, is_dirty=is_dirty)
@@ -34,6 +36,14 @@ class TableEditor:
 
     def unsaved(self) -> Sequence[Buffer]:
         return [buffer for buffer in self.buffers.values() if buffer.is_dirty]
+
+    def saved(self) -> dict[str, Saved]:
+        return self.saved_files
+
+    def person_saves(self, path: Path, text: str) -> None:
+        """The person writes a file in the editor."""
+        path.write_bytes(text.encode())
+        self.saved_files[str(path)] = Saved.of(len(self.saved_files) + 1, text)
 
     async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
         if self.reported is None:

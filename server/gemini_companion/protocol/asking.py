@@ -27,7 +27,7 @@ from gemini_companion.protocol.messages import WARNING
 from gemini_companion.protocol.question_text import printable, text_of_question
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.tool_results import ToolQuestion
-from gemini_companion.tools.ports import Diagnostic, FileDiagnostics
+from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
 
 R = TypeVar("R")
 

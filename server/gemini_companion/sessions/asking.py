@@ -9,7 +9,7 @@ import msgspec
 
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.sessions.tool_results import ToolQuestion
-from gemini_companion.tools.ports import FileDiagnostics
+from gemini_companion.tools.documents import FileDiagnostics
 
 
 class ConsentAnswer(msgspec.Struct, frozen=True, kw_only=True):

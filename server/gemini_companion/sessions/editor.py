@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,12 +12,16 @@ import msgspec
 from gemini_companion.engine.ide_context.positions import PositionEncoding, count_line_breaks, cursor_at, text_between
 from gemini_companion.engine.ide_context.state import Cursor, Diagnostic, LineRange, OpenFile
 from gemini_companion.sessions.models.port import OpenDocument
+from gemini_companion.tools.documents import Saved
 
 MAX_REPORTED: Final = 1_000
 """Open files of one report that are used."""
 
 MAX_DOCUMENTS: Final = 2_000
 """Buffers kept per client; the one longest without focus is dropped first."""
+
+MAX_SAVED: Final = 50
+"""Saved documents that are remembered."""
 
 TextPosition = tuple[int, int]
 """An LSP position: line and character, from 0."""
@@ -78,6 +82,7 @@ class Editor:
         """Files that the user excluded: nothing of them is sent."""
         self._buffers: dict[str, Buffer] = {}
         self._focus = itertools.count(1)
+        self._saved: dict[str, Saved] = {}
         self._documents: tuple[OpenDocument, ...] = ()
 
     def report(
@@ -104,6 +109,14 @@ class Editor:
         """Note that a document was saved."""
         if (buffer := self._buffers.get(path)) is not None:
             buffer.maybe_dirty, buffer.focused = False, next(self._focus)
+            self._saved.pop(path, None)
+            self._saved[path] = Saved.of(buffer.focused, buffer.text)
+            if len(self._saved) > MAX_SAVED:
+                del self._saved[next(iter(self._saved))]
+
+    def saved(self) -> Mapping[str, Saved]:
+        """The documents that were saved last, also those that were closed since."""
+        return self._saved
 
     def close(self, path: str) -> None:
         """Close a document."""

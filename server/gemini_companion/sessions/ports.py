@@ -121,6 +121,10 @@ class VersionStore(Protocol):
         """The version with this SHA-256, `None` if it is gone. Raises `StorageFault` too if it is damaged."""
         ...
 
+    async def forget(self, session_id: str, turn_id: str, digest: str) -> None:
+        """A turn does not need this version any more; it goes if nobody does."""
+        ...
+
 
 class SessionStore(Protocol):
     """Durable append-only logs. Every method raises `StorageFault`; those with an id also `SessionNotFound`."""
@@ -184,8 +188,9 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def hold(self, session_id: str, *, take_over: bool = False) -> None:
-        """Take the lease of a session, or keep it.
+    async def hold(self, session_id: str, *, take_over: bool = False) -> int:
+        """Take the lease of a session, or keep it; returns when a process that did not give it back gave its last sign
+        of life, in ms since 1970, 0 if all did.
 
         Raises `SessionBusy`, with holder and hint, while another living process has it, unless `take_over`.
         """

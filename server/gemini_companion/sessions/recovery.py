@@ -21,10 +21,11 @@ was killed while it recovered has told nothing.
 """
 
 
-async def recover(session: Session, first_event: int) -> None:
+async def recover(session: Session, first_event: int, last_held: int) -> None:
     """After a resumption: raise the view's epoch, and end the turns and compressions that were under way.
 
-    `first_event` is the first event number of this process; the previous one's events have lower numbers.
+    `first_event` is the first event number of this process; the previous one's events have lower numbers. `last_held`
+    is its last sign of life, if it was killed; see `SessionStore.hold`.
     """
     offered = untaken_before(session)
     # Ahead of the ends: what a turn asks about stays open only as long as no prompt follows its end.
@@ -37,7 +38,7 @@ async def recover(session: Session, first_event: int) -> None:
         lost += ((turn_id, record) for record in records)
     if session.history.entries:
         resumed = session.stamp()
-        drafts.append(lambda seq: ResumeEntry(**resumed, seq=seq))
+        drafts.append(lambda seq: ResumeEntry(**resumed, seq=seq, last_held=last_held))
     if drafts:
         await session.append(*drafts)
     turns, compressions = await _without_end(session, first_event)

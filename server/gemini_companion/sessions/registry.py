@@ -174,7 +174,7 @@ class SessionRegistry:
             if session is not None:
                 return self._used(session, user)
             self._taken.discard(session_id)
-            await store.hold(session_id, take_over=take_over)
+            last_held = await store.hold(session_id, take_over=take_over)
             if (stale := self._still_running(session_id)) is not None:
                 await stale.stop("takeOver")  # the lease was another's meanwhile: what began before that cannot be kept
             meta, entries = await store.load(session_id)
@@ -186,7 +186,7 @@ class SessionRegistry:
             session = await self._fold(meta, entries, first_event=first, ledger=ledger)
             try:
                 if not is_as_left:
-                    await recover(session, first)
+                    await recover(session, first, last_held)
                 await take_in_project_rules(session)
             except BaseException:
                 self._sessions.pop(session_id, None)  # the next one tries again from the beginning

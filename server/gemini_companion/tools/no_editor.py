@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from gemini_companion.tools.ports import Buffer, FileDiagnostics, PersonsAnswer
+from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.ports import PersonsAnswer
 
 
 class NoEditor:
@@ -17,6 +18,10 @@ class NoEditor:
     def unsaved(self) -> Sequence[Buffer]:
         """Nothing is open."""
         return ()
+
+    def saved(self) -> Mapping[str, Saved]:
+        """Nothing was saved."""
+        return {}
 
     async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
         """It cannot say."""

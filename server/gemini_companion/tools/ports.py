@@ -5,12 +5,13 @@ Every method raises `ToolRefusal` for what cannot be done, with a sentence for t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import msgspec
 
+from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
 from gemini_companion.tools.grounding import Grounding
 from gemini_companion.tools.memory import MemoryKeeper, SessionMemory, SessionNotes
 
@@ -278,34 +279,6 @@ class SandboxWish(msgspec.Struct, frozen=True, kw_only=True):
     network: bool = False
 
 
-class Diagnostic(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A problem that the editor reports."""
-
-    line: int
-    """From 1."""
-    severity: Literal["error", "warning", "information", "hint"]
-    message: str
-    source: str = ""
-    code: str = ""
-
-
-class FileDiagnostics(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What the editor reports for a file; `is_current` if it is about the text as it is now."""
-
-    path: str
-    diagnostics: tuple[Diagnostic, ...]
-    is_current: bool = True
-
-
-class Buffer(msgspec.Struct, frozen=True, kw_only=True):
-    """An open document."""
-
-    path: str
-    text: str
-    is_dirty: bool
-    """It differs from what is on the disk."""
-
-
 class PersonsAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What the person answered; `text` is an option's or their own words."""
 
@@ -321,6 +294,10 @@ class EditorPort(Protocol):
 
     def unsaved(self) -> Sequence[Buffer]:
         """The open documents that differ from the disk."""
+        ...
+
+    def saved(self) -> Mapping[str, Saved]:
+        """The documents that were saved last, by their absolute paths."""
         ...
 
     async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:

@@ -245,3 +245,13 @@ def test_nothing_is_certain_of_a_process_elsewhere_or_of_unknown_start() -> None
     me = SystemProcesses().me()
     assert SystemProcesses().is_alive(ProcessIdentity("another machine", me.pid, me.started)) is None
     assert SystemProcesses().is_alive(ProcessIdentity(me.machine, me.pid, "")) is None
+
+
+async def test_who_takes_the_session_of_a_dead_process_is_told_when_that_was_last_alive(pair: Pair) -> None:
+    async with asyncio.timeout(PATIENCE):
+        last = (await execute(pair.first, "SELECT heartbeat FROM leases"))[0][0]
+        pair.alive[HOLDER] = False
+        assert await pair.second.hold("s1") == last
+        assert await pair.second.hold("s1") == 0, "it is its own"
+        await pair.second.release("s1")
+        assert await pair.first.hold("s1") == 0, "it was given back"

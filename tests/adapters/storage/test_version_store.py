@@ -102,3 +102,17 @@ async def test_what_a_killed_process_left_unfinished_goes_after_a_day(make_store
     await store.versions.remove_unneeded()
     assert not left.exists()
     assert blob.exists()
+
+
+async def test_a_version_that_its_turn_needs_no_more_goes_unless_another_turn_needs_it(
+    make_store: MakeStore, tmp_path: Path
+) -> None:
+    store = make_store()
+    await store.create(meta("s1"))
+    await store.versions.save("s1", "t1", [b"mine", b"shared"])
+    await store.versions.save("s1", "t2", [b"shared"])
+    for data in (b"mine", b"shared", b"unknown"):
+        await store.versions.forget("s1", "t1", digest_of(data))
+    assert blobs(tmp_path) == {digest_of(b"shared")}
+    await store.versions.forget("s1", "t2", digest_of(b"shared"))
+    assert blobs(tmp_path) == set()

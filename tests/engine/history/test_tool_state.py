@@ -11,6 +11,7 @@ from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.log import (
     Entry,
     ReplyEntry,
+    ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
     decode_entry,
@@ -20,6 +21,7 @@ from gemini_companion.engine.history.rounds import finished_to, last_end, open_r
 from gemini_companion.engine.history.tool_entries import (
     AllowanceEntry,
     CallRecord,
+    ChangeEntry,
     ModeEntry,
     Todo,
     TodosEntry,
@@ -141,3 +143,15 @@ def test_a_turn_is_finished_up_to_its_last_results_and_what_was_said_behind_them
     assert last_end(book.entries, turn) == end
     book.add(ReplyEntry, turn_id=turn, content=model_text("It went on."))
     assert last_end(book.entries, turn) is None
+
+
+def test_a_change_that_was_cut_short_has_the_last_sign_of_life_of_the_first_process_that_was_killed() -> None:
+    book = Book()
+    book.add(ChangeEntry, turn_id="t", change_id="c", changes=(), is_done=False, by_command=True)
+    book.add(ResumeEntry)
+    assert ToolState(book.entries).changes.cut_at == {}
+    book.add(ResumeEntry, last_held=100)
+    book.add(ResumeEntry, last_held=200)
+    assert ToolState(book.entries).changes.cut_at == {"c": 100}
+    book.add(ChangeEntry, turn_id="t", change_id="c", changes=(), is_done=True, by_command=True)
+    assert ToolState(book.entries).changes.cut_at == {}

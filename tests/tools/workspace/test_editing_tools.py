@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.tools.ports import Diagnostic, FileDiagnostics
+from gemini_companion.tools.documents import Diagnostic, FileDiagnostics
 from gemini_companion.tools.tool import ToolRefusal
 from gemini_companion.tools.workspace import corrected
 from tests.support.tool_contexts import Desk, write

@@ -13,15 +13,13 @@ from typing import Final
 LONGEST_LINE: Final = 65_536
 """Characters of a line that may still be written over; what is longer is taken as it is."""
 LONGEST_SEQUENCE: Final = 4_096
+# What begins a sequence is in none: each text is looked through once, however many beginnings without an end are in it.
+_STRING: Final = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*+"
 _SEQUENCE: Final = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
-    r"|\x1b[ -/]*[0-~]"
+    r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]" rf"|{_STRING}(?:\x07|\x1b\\|\x9c)" r"|\x1b[ -/]*+[0-~]"
 )
-_UNFINISHED: Final = re.compile(
-    r"(?:(?:\x1b\[|\x9b)[0-?]*[ -/]*|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*\x1b?|\x1b[ -/]*|\r)\Z"
-)
-_ENDS: Final = re.compile(r"\r+\n|[\v\f\x85]")
+_UNFINISHED: Final = re.compile(rf"(?:(?:\x1b\[|\x9b)[0-?]*+[ -/]*+|{_STRING}\x1b?|\x1b[ -/]*+|\r)\Z")
+_ENDS: Final = re.compile(r"(?<!\r)\r++\n|[\v\f\x85]")
 _ESCAPE: Final = re.compile(r"[\x1b\x90\x98\x9b\x9d-\x9f]")
 _SPECIAL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NO_TEXT: Final = re.compile(r"[\x00-\x06\x0e-\x1f\x7f-\x9f]+")

@@ -19,8 +19,9 @@ from gemini_companion.adapters.search.globs import Glob
 from gemini_companion.adapters.search.program import ripgrep, running
 from gemini_companion.adapters.search.records import Records, Seen
 from gemini_companion.adapters.workspace import DiskWorkspace
+from gemini_companion.tools.documents import Buffer
 from gemini_companion.tools.paths import innermost, parts_below, shown_path
-from gemini_companion.tools.ports import Buffer, Found, Line, Place, SearchOptions
+from gemini_companion.tools.ports import Found, Line, Place, SearchOptions
 from gemini_companion.tools.tool import ToolRefusal
 
 SECONDS: Final = 30.0

@@ -44,17 +44,24 @@ class Leases:
         self._watched: dict[str, _Watched] = {}
         self._me: ProcessIdentity | None = None
 
-    def take(self, connection: sqlite3.Connection, session_id: str, now: int, *, take_over: bool = False) -> None:
-        """Take the session's lease. Raises `SessionNotFound`, or `SessionBusy` unless `take_over`."""
+    def take(self, connection: sqlite3.Connection, session_id: str, now: int, *, take_over: bool = False) -> int:
+        """Take the session's lease; returns the last heartbeat of a holder that did not give it back, else 0.
+
+        Raises `SessionNotFound`, or `SessionBusy` unless `take_over`.
+        """
         require_session(connection, session_id)
         if not take_over:
             self.require_free(connection, session_id)
+        before = connection.execute(
+            "SELECT heartbeat FROM leases WHERE session_id = ? AND instance != ?", (session_id, self.instance)
+        ).fetchone()
         me = self._me = self._me or self._processes.me()
         connection.execute(
             "INSERT OR REPLACE INTO leases (session_id, instance, machine, pid, started, heartbeat) VALUES (?, ?, ?, ?,"
             " ?, ?)",
             (session_id, self.instance, me.machine, me.pid, me.started, now),
         )
+        return int(before[0]) if before is not None else 0
 
     def require_held(self, connection: sqlite3.Connection, session_id: str) -> None:
         """Raise `SessionBusy` unless this instance has the lease, `SessionNotFound` if there is no such session."""

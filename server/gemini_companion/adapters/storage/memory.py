@@ -92,6 +92,9 @@ class MemoryVersions:
         """Keep versions."""
         self.kept.update({digest_of(data): data for data in versions})
 
+    async def forget(self, session_id: str, turn_id: str, digest: str) -> None:
+        """Let it stay."""
+
     async def load(self, digest: str) -> bytes | None:
         """The version with this digest."""
         return self.kept.get(digest)
@@ -163,9 +166,10 @@ class MemoryStore:
         self._constraints = after
         return True
 
-    async def hold(self, session_id: str, *, take_over: bool = False) -> None:
+    async def hold(self, session_id: str, *, take_over: bool = False) -> int:
         """Do nothing: no other process can hold it."""
         self._session(session_id)
+        return 0
 
     async def release(self, session_id: str) -> None:
         """Do nothing."""

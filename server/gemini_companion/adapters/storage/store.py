@@ -239,15 +239,16 @@ class SqliteStore(PrivateTexts):
             "write", lambda connection: project_rules.save_constraints(connection, constraints)
         )
 
-    async def hold(self, session_id: str, *, take_over: bool = False) -> None:
-        """Take the lease, or keep it."""
+    async def hold(self, session_id: str, *, take_over: bool = False) -> int:
+        """Take the lease, or keep it; returns when a process that did not give it back last had it, else 0."""
 
-        def work(connection: sqlite3.Connection) -> None:
-            self._leases.take(connection, session_id, self._clock.now(), take_over=take_over)
+        def work(connection: sqlite3.Connection) -> int:
+            return self._leases.take(connection, session_id, self._clock.now(), take_over=take_over)
 
         self.worker.keep_beating()
-        await self.worker.run("relaxed", work)
+        last_held = await self.worker.run("relaxed", work)
         self._held.add(session_id)
+        return last_held
 
     async def release(self, session_id: str) -> None:
         """Release the lease."""

@@ -11,6 +11,7 @@ from gemini_companion.adapters.storage.versions import (
     VersionFiles,
     digest_of,
     forget_turn,
+    forget_version,
     needed_versions,
     note_versions,
     oldest_turns,
@@ -69,6 +70,15 @@ class SqliteVersions:
     async def load(self, digest: str) -> bytes | None:
         """The version with this digest."""
         return await asyncio.to_thread(self._files.load, digest)
+
+    async def forget(self, session_id: str, turn_id: str, digest: str) -> None:
+        """Delete a version if only this turn needed it."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            if not forget_version(connection, session_id, turn_id, digest):
+                self._files.remove([digest])
+
+        await self._worker.run("relaxed", work)
 
     async def remove_unneeded(self) -> None:
         """Delete the versions that no session needs any more, and what was left unfinished a day ago."""

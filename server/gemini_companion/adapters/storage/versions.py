@@ -202,6 +202,14 @@ def oldest_turns(connection: sqlite3.Connection) -> list[tuple[str, str, list[st
     return [(session_id, turn_id, digests) for (session_id, turn_id), digests in turns.items()]
 
 
+def forget_version(connection: sqlite3.Connection, session_id: str, turn_id: str, digest: str) -> bool:
+    """This blob is not needed for a turn any more. True if it is for another one."""
+    connection.execute(
+        "DELETE FROM versions WHERE session_id = ? AND turn_id = ? AND digest = ?", (session_id, turn_id, digest)
+    )
+    return connection.execute("SELECT 1 FROM versions WHERE digest = ? LIMIT 1", (digest,)).fetchone() is not None
+
+
 def forget_turn(connection: sqlite3.Connection, session_id: str, turn_id: str) -> None:
     """The blobs of this turn are not needed for it any more."""
     connection.execute("DELETE FROM versions WHERE session_id = ? AND turn_id = ?", (session_id, turn_id))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import Entry, ResumeEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry, ChangeKind, FileChange, FileVersion, KeptEntry
 
 ChangeState: TypeAlias = Literal["made", "reverted", "kept"]
@@ -91,6 +91,8 @@ class ChangeRecord:
         """Lines added and removed by steps, by the digests of their versions, as far as they were counted."""
         self.under_way: set[str] = set()
         """Ids of the changes that this process is making: what is open and none of them was cut short."""
+        self.cut_at: dict[str, int] = {}
+        """When the process was last alive that was killed during a change, in ms since 1970, as far as it is known."""
         self._kept: set[Place] = set()
         for entry in entries:
             self.apply(entry)
@@ -100,6 +102,11 @@ class ChangeRecord:
         match entry:
             case ChangeEntry():
                 self.entries[entry.change_id] = entry
+                if entry.is_done:
+                    self.cut_at.pop(entry.change_id, None)
+            case ResumeEntry(last_held=last_held) if last_held:
+                for one in self.open:  # a second process that is killed had nothing to do with it
+                    self.cut_at.setdefault(one.change_id, last_held)
             case KeptEntry():
                 for change_id in entry.change_ids:
                     self._kept.update(self._places(change_id, entry.paths))

@@ -279,6 +279,8 @@ class ResumeEntry(LogEntry, tag="resume", frozen=True, kw_only=True):
     """The session was opened again, or the memory files say something else: a change of epoch."""
 
     reason: Literal["resume", "fork", "import", "takeOver", "memory"] = "resume"
+    last_held: int = 0
+    """The last sign of life of a process that was killed, in ms since 1970; 0 if none was, or if it is not known."""
 
 
 Entry: TypeAlias = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+import msgspec
+
 from gemini_companion.engine.history.log import ContentEntry, Entry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.rounds import finished_to, open_reply
 from gemini_companion.engine.history.tool_state import ToolState
@@ -15,9 +17,10 @@ from gemini_companion.sessions.tools.resuming import IN_A_COPY, IN_A_FILE, resul
 def ends_of_open_turns(
     entries: Sequence[Entry], services: Services, reason: Literal["fork", "import"]
 ) -> tuple[Entry, ...]:
-    """Entries that end the turns under way, and give every call that is in the view a result.
+    """Entries that end the turns and the changes under way, and give every call that is in the view a result.
 
-    A call is made where it was asked for: a copy that made it again would do its work twice.
+    A call is made where it was asked for: a copy that made it again would do its work twice. What it does to files is
+    recorded there too: settled here, everything since the copy would be listed as its work.
     """
     newest: dict[str, int] = {}
     ends: dict[str, TurnEndEntry] = {}
@@ -41,12 +44,21 @@ def ends_of_open_turns(
                 **_stamp(services), seq=seq, turn_id=turn_id, outcome="interrupted", kept_to=kept_to, reason=reason
             )
         )
+    for change in state.changes.open:
+        seq += 1
+        added.append(
+            msgspec.structs.replace(
+                change, **_stamp(services), seq=seq, changes=(), is_done=True, stamps="", reverts=(), paths=()
+            )
+        )
     return tuple(added)
 
 
 def _unfinished(entries: Sequence[Entry], newest: dict[str, int], ends: dict[str, TurnEndEntry]) -> Iterator[str]:
     """Turns that have not ended, and the newest one if it ended with an answer whose calls were still to be made."""
-    last = max(newest, key=newest.__getitem__, default="")
+    # A prompt that nothing came of is in no view, and leaves the turn before it the newest.
+    in_view = {turn_id: seq for turn_id, seq in newest.items() if turn_id not in ends or ends[turn_id].kept_to}
+    last = max(in_view, key=in_view.__getitem__, default="")
     for turn_id, seq in newest.items():
         end = ends.get(turn_id)
         if end is None or seq > end.seq:

@@ -14,9 +14,9 @@ import msgspec
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.tools.changes_commands import CommandRecord, is_folder
+from gemini_companion.sessions.tools.changes_commands import CommandRecord
 from gemini_companion.sessions.tools.changes_noticed import Scan
-from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes
+from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, is_folder
 from gemini_companion.sessions.tools.changes_versions import (
     Look,
     Version,
@@ -171,6 +171,11 @@ class _EditRecord:
                 "Not done, nothing was changed: what is there now could not be kept, so the change could not be taken"
                 f" back. {fault.message_with_hint}"
             ) from fault
+        except asyncio.CancelledError:
+            session.tools_state.changes.under_way.discard(record._change_id)
+            if record._change_id in session.tools_state.changes.entries:  # it was written, and nothing was done
+                session.write_later(record._draft((), is_done=True))
+            raise
         return record
 
     async def end(self, *, was_cut: bool = False) -> dict[str, str]:

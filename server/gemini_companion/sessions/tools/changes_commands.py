@@ -10,22 +10,31 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import MAX_VERSION, ChangeEntry, FileChange, FileVersion
-from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tools.changes_noticed import (
     MOST_LISTED,
     Held,
     Noticed,
     Scan,
     Stamps,
+    not_after,
     noticed,
     packed,
     unpacked,
     within,
 )
-from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes
-from gemini_companion.sessions.tools.changes_versions import Look, Version, folder_version, kept, link_version, look
+from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, is_folder
+from gemini_companion.sessions.tools.changes_told import note_of, told
+from gemini_companion.sessions.tools.changes_versions import (
+    Look,
+    Version,
+    folder_version,
+    kept,
+    link_version,
+    look,
+    text_of,
+)
 from gemini_companion.sessions.tools.changes_versions import version_of as version_of_bytes
-from gemini_companion.tools.paths import printable, shown_path
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
 
 logger = logging.getLogger(__name__)
@@ -35,14 +44,8 @@ _MOST_KNOWN: Final = 200
 _MOST_BYTES: Final = 20 * 2**20
 _MOST_READ: Final = 50 * 2**20
 """Bytes of changed files whose lines are counted, and which are kept, after a command."""
-_MOST_TOLD: Final = 20
-"""Files that the model is told of by name."""
-_NOT_LISTED: Final = (
-    "What commands did outside the workspace folders, and to files that are ignored, is not listed and cannot be taken"
-    " back. Nor is what one did later that was left running."
-)
 _CUT_SHORT: Final = (
-    "A command was cut short with the daemon. What is different since it began is listed; somebody else may have"
+    "A command was cut short with the daemon. What was changed about until then is listed; somebody else may have"
     " changed some of it."
 )
 _UNKNOWN: Final = (
@@ -69,6 +72,10 @@ class CommandRecord:
         """Digests of files that other sessions wrote while it ran."""
         self.told = ""
         """What it changed, for the model; known after `end`."""
+        self._saved_before: int | None = None
+        """The editor's number of saves when it began; `None` if that is not known."""
+        self._by_person: list[str] = []
+        """Files that the person saved last while it ran."""
         self._context = context
         self._scan = scan
         self._entry = entry
@@ -79,6 +86,7 @@ class CommandRecord:
     @classmethod
     async def begin(cls, session: Session, context: ToolContext, scan: Scan) -> CommandRecord:
         """Look at the workspace, hold the bytes of its small files, and note durably what it looks like."""
+        saved_before = max((saved.number for saved in context.ports.editor.saved().values()), default=0)
         known = await _known(session, context)
         stamps = await scan(context.roots)
         held = await scan.hold(stamps)
@@ -92,11 +100,14 @@ class CommandRecord:
             by_command=True,
         )
         record = cls(session, context, scan, entry, stamps, held, known)
+        record._saved_before = saved_before
         session.tools_state.changes.under_way.add(entry.change_id)
         try:
             await record._note_beginning()
         except BaseException:
             session.tools_state.changes.under_way.discard(entry.change_id)
+            if entry.change_id in session.tools_state.changes.entries:  # it was written, and nothing was run
+                session.write_later(record._done((), ""))
             raise
         return record
 
@@ -114,7 +125,8 @@ class CommandRecord:
             await record._finish([], [], _UNKNOWN)
             return
         stamps, digests = within(before[0], context.roots), before[1]
-        found = noticed(stamps, await scan(context.roots))
+        cut_at = session.tools_state.changes.cut_at.get(entry.change_id)
+        found = noticed(stamps, not_after(await scan(context.roots), stamps, cut_at))
         bytes_of: dict[str, bytes] = {}
         for path in [*found.paths[:MOST_LISTED], *found.moved.values()]:
             try:
@@ -156,11 +168,17 @@ class CommandRecord:
                 now = (await look(path, self._context.ports.files, self._context.roots, None)).disk
             except ToolRefusal:
                 continue
-            if now is None or self.by_others.get(path) != now.digest:
+            if now is not None and self._is_persons(path, now):
+                self._by_person.append(path)
+            elif now is None or self.by_others.get(path) != now.digest:
                 after[path] = now
         changes, versions = await self._changes(after, found)
-        await self._finish(changes, versions, " ".join(filter(None, (note, _note_of(found) if changes else ""))))
-        self.told = _told(self._context, changes, len(paths) - MOST_LISTED)
+        await self._finish(
+            changes,
+            versions,
+            " ".join(filter(None, (note, note_of(found, self._by_person, self._context) if changes else ""))),
+        )
+        self.told = told(self._context, changes, len(paths) - MOST_LISTED)
 
     async def _changes(
         self, after: Mapping[str, Version | None], found: Noticed
@@ -210,28 +228,42 @@ class CommandRecord:
         return Version(data=None, digest=self._held.digests.get(path, ""), size=stamp.size, mode=mode)
 
     async def _finish(self, changes: list[FileChange], versions: Iterable[Version], note: str) -> None:
-        session, turn_id = self.session, self._entry.turn_id
-        stamp = session.stamp()
-        done = msgspec.structs.replace(self._entry, **stamp, changes=tuple(changes), is_done=True, note=note, stamps="")
-
-        def draft(seq: int) -> ChangeEntry:
-            return msgspec.structs.replace(done, seq=seq)
-
+        session, turn_id, draft = self.session, self._entry.turn_id, self._done(changes, note)
         try:
             await session.services.store.versions.save(session.session_id, turn_id, kept(versions))
             await session.append(draft)
         except CompanionError:
             session.write_later(draft)  # what cannot be brought back is told when it is tried
+        else:
+            await self._forget_beginning()
         if paths := [change.path for change in changes if not is_folder(change)]:
             await emit_changes(session, paths, turn_id)
 
+    def _is_persons(self, path: str, now: Version) -> bool:
+        """Whether a file is as the person saved it since the command began: a revert must not take that away."""
+        saved = self._context.ports.editor.saved().get(path)
+        if saved is None or self._saved_before is None or saved.number <= self._saved_before or now.data is None:
+            return False
+        text = text_of(now.data)
+        return text is not None and saved.is_text(text)
+
+    def _done(self, changes: Iterable[FileChange], note: str) -> Draft:
+        stamp = self.session.stamp()
+        done = msgspec.structs.replace(self._entry, **stamp, changes=tuple(changes), is_done=True, note=note, stamps="")
+        return lambda seq: msgspec.structs.replace(done, seq=seq)
+
+    async def _forget_beginning(self) -> None:
+        """What the workspace looked like is large, another one with every command, and of use only until its end."""
+        if not self._entry.stamps:
+            return
+        try:
+            versions = self.session.services.store.versions
+            await versions.forget(self.session.session_id, self._entry.turn_id, self._entry.stamps)
+        except CompanionError as fault:  # it goes with the session, or for lack of room
+            logger.warning("What the workspace looked like stays kept: %s", fault.message)
+
 
 _NOTHING: Final = Held(dict[str, bytes]().get, {})
-
-
-def is_folder(change: FileChange) -> bool:
-    """Whether a change is of a folder alone."""
-    return all(version is None or version.is_folder for version in (change.old, change.new))
 
 
 async def _known(session: Session, context: ToolContext) -> dict[str, Look]:
@@ -295,28 +327,3 @@ def _moved_by_content(before: Mapping[str, Version | None], after: Mapping[str, 
             if sources:
                 moved[path] = sources.pop()
     return moved
-
-
-def _note_of(found: Noticed) -> str:
-    notes = [_NOT_LISTED]
-    if len(found.paths) > MOST_LISTED:
-        notes.append(f"A command changed {len(found.paths) - MOST_LISTED:,} more files than are listed.")
-    if found.is_partial:
-        notes.append("The workspace is too large to be looked at whole: a command may have changed more.")
-    return " ".join(notes)
-
-
-def _told(context: ToolContext, changes: Iterable[FileChange], more: int) -> str:
-    """The changed files, for the model."""
-    shown: list[str] = []
-    for change in changes:
-        if not is_folder(change):
-            name = _shown(change.path, context)
-            source = f" from {_shown(change.from_path, context)}" if change.from_path else ""
-            shown.append(f"{name} ({change.kind}{source})")
-    more = max(more, 0) + max(len(shown) - _MOST_TOLD, 0)
-    return ", ".join([*shown[:_MOST_TOLD], *([f"and {more:,} more"] if more else [])])
-
-
-def _shown(path: str, context: ToolContext) -> str:
-    return printable(shown_path(path, context.roots))

@@ -16,6 +16,11 @@ MOST_LISTED: Final = 500
 _CLOCKS_DIFFER_NS: Final = 2 * 10**9
 """By how much the clock of a file system may be behind the system's."""
 
+_OUTLIVES_NS: Final = 10 * 10**9
+"""How long after the last sign of life of a daemon its commands may have run: these signs come every few seconds, and
+a command ends with the daemon.
+"""
+
 
 class Stamp(NamedTuple):
     """What tells without reading it that a file is another. Times are in ns since 1970."""
@@ -125,6 +130,18 @@ def within(stamps: Stamps, roots: Sequence[str]) -> Stamps:
         files={path: stamp for path, stamp in stamps.files.items() if _is_below(path, below)},
         folders={path: mode for path, mode in stamps.folders.items() if _is_below(path, below)},
     )
+
+
+def not_after(now: Stamps, before: Stamps, cut_at: int | None) -> Stamps:
+    """What of a look may be a command's whose daemon was last alive at `cut_at`, in ms since 1970: files that were
+    changed later are as they were before it, for whoever changed them was not the command. `None`: it is not known.
+    """
+    if cut_at is None:
+        return now
+    last = max(cut_at * 10**6, before.at_ns) + _OUTLIVES_NS
+    files = {path: stamp for path, stamp in now.files.items() if stamp.status_ns <= last}
+    later = {path: before.files[path] for path in now.files.keys() - files.keys() if path in before.files}
+    return now._replace(files={**files, **later})
 
 
 class _Packed(msgspec.Struct, frozen=True, array_like=True):

@@ -11,7 +11,7 @@ from gemini_companion.engine.changes.merging import taken_back
 from gemini_companion.engine.changes.text import difference
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.change_record import FileRecord
-from gemini_companion.engine.history.tool_entries import FileVersion
+from gemini_companion.engine.history.tool_entries import FileChange, FileVersion
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import ChangesChanged
 
@@ -99,3 +99,8 @@ async def _lines(session: Session, record: FileRecord) -> tuple[int, int]:
             return sum(change.added for change in changes), sum(change.removed for change in changes)
         known[key] = await counted(old.data, new.data)
     return known[key]
+
+
+def is_folder(change: FileChange) -> bool:
+    """Whether a change is of a folder alone."""
+    return all(version is None or version.is_folder for version in (change.old, change.new))

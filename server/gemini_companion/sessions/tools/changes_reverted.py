@@ -22,8 +22,7 @@ from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_results import Conflict, RevertResult
 from gemini_companion.sessions.tools.changes_chosen import RevertWish, chosen, hunk_step
-from gemini_companion.sessions.tools.changes_commands import is_folder
-from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes
+from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, is_folder
 from gemini_companion.sessions.tools.changes_putting import in_order, kind_of, put
 from gemini_companion.sessions.tools.changes_versions import (
     Look,

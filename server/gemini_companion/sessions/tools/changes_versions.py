@@ -11,7 +11,8 @@ import msgspec
 
 from gemini_companion.engine.edits.encoding import Encoded, decoded, encode
 from gemini_companion.engine.history.tool_entries import MAX_VERSION, FileVersion
-from gemini_companion.tools.ports import Buffer, EditorPort, FileBytes, FileSystem, Place
+from gemini_companion.tools.documents import Buffer
+from gemini_companion.tools.ports import EditorPort, FileBytes, FileSystem, Place
 from gemini_companion.tools.tool import ToolRefusal
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.editor import Buffer as OpenBuffer
 from gemini_companion.sessions.session import Session
-from gemini_companion.tools.ports import Buffer, FileDiagnostics, PersonsAnswer
+from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
+from gemini_companion.tools.ports import PersonsAnswer
 
 WAIT_MS: Final = 2_000
 """How long the editor may take to look at a text that has just changed."""
@@ -35,6 +36,10 @@ class ClientEditor:
             for path, buffer in self._client.editor.buffers()
             if buffer.maybe_dirty
         )
+
+    def saved(self) -> Mapping[str, Saved]:
+        """The documents that were saved last, by their real paths."""
+        return {os.path.realpath(path): saved for path, saved in self._client.editor.saved().items()}
 
     async def diagnostics(self, paths: Sequence[str], *, wait: bool) -> tuple[FileDiagnostics, ...] | None:
         """What it reports for files; `None` if it cannot say."""

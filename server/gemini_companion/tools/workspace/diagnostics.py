@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.tools.documents import FileDiagnostics
 from gemini_companion.tools.paths import printable, shown_path
-from gemini_companion.tools.ports import FileDiagnostics
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.places import file_to_read, read_of
 

@@ -10,7 +10,8 @@ from typing import Final
 import msgspec
 
 from gemini_companion.engine.edits.encoding import Encoded, Text, decoded
-from gemini_companion.tools.ports import Buffer, FileBytes, Place
+from gemini_companion.tools.documents import Buffer
+from gemini_companion.tools.ports import FileBytes, Place
 from gemini_companion.tools.tool import ToolContext, ToolRefusal
 from gemini_companion.tools.workspace.places import unsaved
 

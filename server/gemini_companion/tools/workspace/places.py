@@ -5,7 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
-from gemini_companion.tools.ports import Buffer, Place
+from gemini_companion.tools.documents import Buffer
+from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import ToolContext, ToolRefusal, Touched
 
 _NAMES: Final = 2_000
