@@ -45,7 +45,8 @@ async def fit_view(session: Session, room: int, *, texts: bool) -> bool:
 async def _fit(session: Session, items: Sequence[Item], room: int, *, texts: bool) -> bool:
     if sum(item.measure.tokens for item in items) <= room:
         return False
-    history, shapes = session.history, {tool.name: tool.shape for tool in session.services.tools}
+    history = session.history
+    shapes: dict[str, OutputShape] = {tool.name: tool.shape for tool in session.services.tools}
 
     def refer_to(item: Item, number: int) -> str:
         return reference_to(history.entries, item.seq, item.entry_id, number)

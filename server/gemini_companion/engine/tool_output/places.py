@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, ToolResultEntry
@@ -33,7 +33,8 @@ class FoundArguments(NamedTuple):
 
     name: str
     """The tool's."""
-    args: object
+    args: dict[str, object]
+    """As the model gave them; empty where it gave none."""
 
 
 def find_call(entries: Iterable[Entry], call_id: str) -> FoundCall | None:
@@ -65,7 +66,10 @@ def find_arguments(entries: Iterable[Entry], call_id: str) -> FoundArguments | N
         elif isinstance(entry, ToolResultEntry) and reply is not None and reply.turn_id == entry.turn_id:
             for record, call in zip(entry.calls, _calls_in(reply), strict=False):
                 if record.call_id == call_id:
-                    return FoundArguments(record.name, call.get("args"))
+                    args = call.get("args")
+                    return FoundArguments(
+                        record.name, cast("dict[str, object]", args) if isinstance(args, dict) else {}
+                    )
     return None
 
 

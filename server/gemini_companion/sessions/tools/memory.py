@@ -48,7 +48,7 @@ class MemoryOfSession:
         found = find_arguments(self._session.history.entries, tool_call_id)
         if found is None:
             return None
-        args = cast("dict[str, object]", found.args) if isinstance(found.args, dict) else {}
+        args = found.args
         lines = [f"{name}:\n{value if isinstance(value, str) else json_text(value)}" for name, value in args.items()]
         return Remembered(title=f"arguments of {found.name}", text="\n".join(lines))
 

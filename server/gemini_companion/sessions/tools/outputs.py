@@ -23,10 +23,10 @@ from gemini_companion.engine.tool_output.masking import (
     plan_repeats,
 )
 from gemini_companion.engine.tool_output.places import entry_at, reference_to, whole_file_name, whole_file_of
+from gemini_companion.sessions.fitting import fit_round, fit_view
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tool_events import OutputsMasked
-from gemini_companion.sessions.fitting import fit_round, fit_view
 from gemini_companion.sessions.tools.condensing import budget_of, condense, is_above
 from gemini_companion.tools.tool import Tool, ToolCall, ToolOutput
 
@@ -169,4 +169,3 @@ def _masked_files(session: Session) -> list[str]:
     places = sorted(session.history.masks.outputs)
     names = (whole_file_of(entry_at(entries, seq), number) for seq, number in places)
     return [name for name in names if name is not None]
-
