@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.tokens.ledger import RequestParts, TokenLedger
+from gemini_companion.engine.tokens.ledger import EstimatedParts, TokenLedger
 
 
 class Surroundings:
@@ -18,7 +18,9 @@ class Surroundings:
         self._environment: tuple[Content | None, int] = (None, 0)
         self._tools: tuple[tuple[dict[str, Any], ...], int] = ((), 0)
 
-    def parts(self, system: str | None, environment: Content | None, tools: tuple[dict[str, Any], ...]) -> RequestParts:
+    def parts(
+        self, system: str | None, environment: Content | None, tools: tuple[dict[str, Any], ...]
+    ) -> EstimatedParts:
         """A request of these and no conversation."""
         if self._system[0] is not system:
             self._system = (system, round(self._ledger.count_text(system or "")))
@@ -27,4 +29,6 @@ class Surroundings:
         if self._tools[0] is not tools:
             text = json.dumps(tools, ensure_ascii=False, separators=(",", ":")) if tools else ""
             self._tools = (tools, round(self._ledger.count_text(text)))
-        return RequestParts(system_instruction=self._system[1], tools=self._tools[1], environment=self._environment[1])
+        return EstimatedParts(
+            system_instruction=self._system[1], tools=self._tools[1], environment=self._environment[1]
+        )
