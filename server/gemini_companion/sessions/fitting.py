@@ -1,4 +1,4 @@
-"""Views that no compression makes fit, because single parts are too large: these are shown shortened."""
+"""What fits into a window: how long an output may be, and views whose parts are too large for any compression."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
+from gemini_companion.engine.compression.truncate import MINIMUM_OUTPUT_CHARACTERS
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
@@ -20,8 +21,18 @@ from gemini_companion.sessions.tool_events import OutputsMasked
 
 logger = logging.getLogger(__name__)
 
+_NO_LIMIT: Final = 1 << 40
+
 ROUND_SHARE: Final = 0.5
 """Share of the window that one round may have. Compressions keep the newest round whole."""
+
+
+def limit_of(session: Session) -> int:
+    """Characters that an output may have: the setting, and never more than a quarter of what is left of the window."""
+    threshold = session.services.settings().truncate_tool_output_threshold
+    choice = session.choice()
+    left = session.limit(choice) - session.token_count(choice).tokens
+    return max(MINIMUM_OUTPUT_CHARACTERS, min(_NO_LIMIT if threshold is None else threshold, left))
 
 
 async def fit_round(session: Session) -> bool:

@@ -12,11 +12,11 @@ from gemini_companion.engine.history.log import ContentEntry, ToolResultEntry
 from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, text_of
 from gemini_companion.engine.tokens.json_text import json_text
 from gemini_companion.engine.tool_output.places import find_arguments, find_call
+from gemini_companion.sessions.fitting import limit_of
 from gemini_companion.sessions.recall.outputs import said_by, whole_output
 from gemini_companion.sessions.recall.service import recall
 from gemini_companion.sessions.recalled import RecallHit, RecallResult
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.tools.outputs import limit_of
 from gemini_companion.tools.memory import Remembered
 from gemini_companion.tools.tool import ToolRefusal
 

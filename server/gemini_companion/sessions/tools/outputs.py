@@ -23,7 +23,7 @@ from gemini_companion.engine.tool_output.masking import (
     plan_repeats,
 )
 from gemini_companion.engine.tool_output.places import entry_at, reference_to, whole_file_name, whole_file_of
-from gemini_companion.sessions.fitting import fit_round, fit_view
+from gemini_companion.sessions.fitting import fit_round, fit_view, limit_of
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tool_events import OutputsMasked
@@ -35,7 +35,6 @@ logger = logging.getLogger(__name__)
 QUOTA_BYTES: Final = 512 * 2**20
 """Bytes of the whole outputs that a session keeps in private files."""
 
-_NO_LIMIT: Final = 1 << 40
 _IN_THREAD: Final = 200_000
 """Characters from which on an output is cut in a thread."""
 
@@ -143,14 +142,6 @@ class CutOutputs:
         except CompanionError as fault:
             logger.warning("The outputs of a session are not limited: %s", fault.message)
         return _where(call)
-
-
-def limit_of(session: Session) -> int:
-    """Characters that an output may have: the setting, and never more than a quarter of what is left of the window."""
-    threshold = session.services.settings().truncate_tool_output_threshold
-    choice = session.choice()
-    left = session.limit(choice) - session.token_count(choice).tokens
-    return max(MINIMUM_OUTPUT_CHARACTERS, min(_NO_LIMIT if threshold is None else threshold, left))
 
 
 async def _cut(tool: Tool[Any], whole: str, limit: int, where: str) -> str | None:
