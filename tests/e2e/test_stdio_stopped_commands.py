@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,15 +14,18 @@ from tests.support.emulator import Emulator, answer, call
 async def test_what_a_command_had_put_out_when_its_turn_was_stopped_is_told_to_the_model(
     tmp_path: Path, workspace: Path, emulator: Emulator, gemini_environment: dict[str, str]
 ) -> None:
-    settings = tmp_path / "home/.gemini/settings.json"
-    settings.parent.mkdir(parents=True)
-    rules = [{"tool": "run_shell_command", "command": word, "decision": "allow"} for word in ("echo", "sleep")]
-    settings.write_text(json.dumps({"companion": {"tools": {"rules": rules}}}), "utf-8")
     line = "echo step 1 done; echo step 2 done; echo step 3 done; sleep 600"
     emulator.script(answer(call("run_shell_command", {"command": line})), method="streamGenerateContent")
     async with editor(
-        server_environment(tmp_path, **gemini_environment), workspace, options={"trusted": True}
+        server_environment(tmp_path, **gemini_environment),
+        workspace,
+        options={"trusted": True, "supports": ["confirmTool"]},
     ) as spoken:
+
+        @spoken.client.feature("gemini/confirmTool")
+        async def confirm(_: Any) -> dict[str, str]:
+            return {"outcome": "once"}
+
         chat = spoken.start("gemini/chat", {"prompt": "Run it."})
         while "step 3 done" not in "".join(event["output"] for event in spoken.of("toolCallProgress")):
             await spoken.wait_for("toolCallProgress", len(spoken.of("toolCallProgress")) + 1)
