@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
 from gemini_companion.engine.compression.truncate import MINIMUM_OUTPUT_CHARACTERS
@@ -41,7 +42,7 @@ async def fit_round(session: Session) -> bool:
     """
     items = session.history.curated()
     seqs = newest_round(items)
-    newest = [item for item in items if item.seq in seqs]
+    newest = list(takewhile(lambda item: item.seq in seqs, reversed(items)))[::-1]
     return await _fit(session, newest, int(ROUND_SHARE * session.limit(session.choice())), texts=False)
 
 
