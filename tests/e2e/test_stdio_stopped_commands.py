@@ -22,10 +22,10 @@ async def test_what_a_command_had_put_out_when_its_turn_was_stopped_is_told_to_t
         options={"trusted": True, "supports": ["confirmTool"]},
     ) as spoken:
 
-        @spoken.client.feature("gemini/confirmTool")
         async def confirm(_: Any) -> dict[str, str]:
             return {"outcome": "once"}
 
+        spoken.client.feature("gemini/confirmTool")(confirm)
         chat = spoken.start("gemini/chat", {"prompt": "Run it."})
         while "step 3 done" not in "".join(event["output"] for event in spoken.of("toolCallProgress")):
             await spoken.wait_for("toolCallProgress", len(spoken.of("toolCallProgress")) + 1)
