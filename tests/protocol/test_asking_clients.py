@@ -197,6 +197,16 @@ async def test_a_person_answers_in_an_option_or_in_their_own_words(client: InMem
     assert sent(client, "gemini/askUser")["options"] == ["a", "b"]
 
 
+async def test_a_long_answer_comes_whole_and_one_that_is_cut_says_so(client: InMemoryClient):
+    answers = ["word " * 50_000, "x" * 1_000_007]
+    client.handlers["gemini/askUser"] = lambda _params: {"answer": answers[0]}
+    one = asker(client, "askUser")
+    assert await one.ask("s", "c", "Why?", [], allows_text=True, seconds=PATIENCE) == answers.pop(0)
+    cut = await one.ask("s", "c", "Why?", [], allows_text=True, seconds=PATIENCE)
+    assert cut is not None
+    assert cut.endswith("x\n[… 7 characters left out …]")
+
+
 async def test_without_a_question_of_its_own_an_editor_shows_the_options_as_buttons(client: InMemoryClient):
     client.handlers["window/showMessageRequest"] = lambda params: params["actions"][1]
     assert await asker(client).ask("s", "c", "Which?", ["a", "b"], allows_text=True, seconds=PATIENCE) == "b"

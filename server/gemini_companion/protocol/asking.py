@@ -37,7 +37,8 @@ NO: Final = "No"
 
 _LONGEST_REASON: Final = 4_000
 _LONGEST_CONTENT: Final = 10_000_000
-_LONGEST_ANSWER: Final = 20_000
+_LONGEST_ANSWER: Final = 1_000_000
+"""Characters; the result of a tool is cut to what fits anyway, with its whole kept."""
 _MOST_DIAGNOSTICS: Final = 200
 _MARGIN: Final = 2.0
 """Seconds for the way there and back."""
@@ -103,7 +104,8 @@ class ConnectionAsker:
             answer = await self._choose(printable(question), options, seconds) if options else None
         if answer is None or (not allows_text and answer not in options):
             return None
-        return answer[:_LONGEST_ANSWER]
+        left_out = len(answer) - _LONGEST_ANSWER
+        return answer if left_out <= 0 else f"{answer[:_LONGEST_ANSWER]}\n[… {left_out:,} characters left out …]"
 
     async def diagnostics(self, paths: Sequence[str], *, wait_ms: int) -> tuple[FileDiagnostics, ...] | None:
         """What the editor reports for absolute paths; `None` if it cannot say."""

@@ -30,6 +30,8 @@ def sentence_for(result: object) -> str:
     match result:
         case ChatResult(stopped=None, text=text):
             return text
+        case ChatResult(message=message) if message:
+            return message
         case ChatResult(stopped="maxToolRounds"):
             return (
                 "The model is not done, but has made as many rounds of tool calls as one turn may"

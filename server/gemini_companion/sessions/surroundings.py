@@ -7,7 +7,7 @@ from typing import Any
 
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.memory.tiers import Tiers
-from gemini_companion.engine.tokens.ledger import RequestParts, TokenLedger
+from gemini_companion.engine.tokens.ledger import EstimatedParts, TokenLedger
 
 
 class Surroundings:
@@ -31,7 +31,9 @@ class Surroundings:
             self._memory_tokens = (round(system), round(first))
         self.memory = memory
 
-    def parts(self, system: str | None, environment: Content | None, tools: tuple[dict[str, Any], ...]) -> RequestParts:
+    def parts(
+        self, system: str | None, environment: Content | None, tools: tuple[dict[str, Any], ...]
+    ) -> EstimatedParts:
         """A request of these and no conversation. Memory is a part of its own, wherever it stands."""
         if self._system[0] is not system:
             self._system = (system, round(self._ledger.count_text(system or "")))
@@ -42,7 +44,7 @@ class Surroundings:
             self._tools = (tools, round(self._ledger.count_text(text)))
         in_system = min(self._memory_tokens[0], self._system[1])
         in_environment = min(self._memory_tokens[1], self._environment[1])
-        return RequestParts(
+        return EstimatedParts(
             system_instruction=self._system[1] - in_system,
             tools=self._tools[1],
             environment=self._environment[1] - in_environment,

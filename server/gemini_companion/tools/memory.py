@@ -35,6 +35,10 @@ class SessionMemory(Protocol):
         """What a call put out."""
         ...
 
+    async def arguments(self, tool_call_id: str) -> Remembered | None:
+        """What a call was made with."""
+        ...
+
     async def entry(self, entry_id: str) -> Remembered | None:
         """One entry: a prompt, an answer, the results of a round."""
         ...

@@ -22,6 +22,9 @@ class RecallArgs(msgspec.Struct, frozen=True, kw_only=True):
         str, Meta(max_length=2_000, description="Words to look for, alone or inside of what an id names.")
     ] = ""
     tool_call_id: Annotated[str, Meta(max_length=200, description="The call whose whole output you want.")] = ""
+    arguments: Annotated[
+        bool, Meta(description="With tool_call_id: what the call was made with, in place of what it put out.")
+    ] = False
     entry_id: Annotated[str, Meta(max_length=200, description="The entry that you want, as a hit names it.")] = ""
     turn_id: Annotated[str, Meta(max_length=200, description="The turn that you want, as a hit names it.")] = ""
     offset: Annotated[int, Meta(ge=0, description="The character to begin with, from 0, to read on.")] = 0
@@ -72,6 +75,8 @@ def _named(args: RecallArgs) -> str:
 
 
 async def _remembered(memory: SessionMemory, args: RecallArgs) -> Remembered | None:
+    if args.tool_call_id and args.arguments:
+        return await memory.arguments(args.tool_call_id)
     if args.tool_call_id:
         return await memory.output(args.tool_call_id)
     return await memory.entry(args.entry_id) if args.entry_id else await memory.turn(args.turn_id)

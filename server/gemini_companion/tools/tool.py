@@ -112,6 +112,8 @@ class ToolContext:
     ports: Ports
     progress: Callable[[str], None] = lambda output: None
     """Takes new output while the tool runs."""
+    so_far: Callable[[int], str] = lambda characters: ""
+    """Gives the last characters of the output so far; a tool that may be stopped in the midst of its work sets it."""
     named_by_person: Callable[[str], bool] = lambda path: False
     """Whether the person's own prompts name an absolute real path."""
     client_id: str = ""

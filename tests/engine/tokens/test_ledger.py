@@ -17,6 +17,7 @@ from gemini_companion.engine.tokens.ledger import (
     FACTOR_RANGE,
     LEARNING_TOKENS,
     UNKNOWN_TOKENS,
+    EstimatedParts,
     RequestParts,
     TokenLedger,
     agree,
@@ -52,7 +53,7 @@ def test_a_contents_tokens_are_told_apart_into_tool_outputs_and_the_rest() -> No
     assert mixed.tool_tokens == alone.tool_tokens == alone.tokens
     assert mixed.tokens - mixed.tool_tokens == 100
     assert ledger().measure(model(call(text="x" * 400))).tool_tokens == 0
-    assert ledger().measure(Content(role="user")) == (0, 0)
+    assert ledger().measure(Content(role="user")) == (0, 0, 0)
 
 
 def test_totals_of_contents_and_of_items_are_sums() -> None:
@@ -261,3 +262,61 @@ def test_after_calibration_no_conversation_of_the_corpus_is_off_by_a_point_more_
         assert after <= before + 0.01, name
         if FACTOR_RANGE[0] <= factor <= FACTOR_RANGE[1]:  # past these a factor and a constant can cancel out by chance
             assert found[-1][1] <= found[-1][0] + 0.01, name
+
+
+# --- media, which are estimated by flat rates
+
+
+def with_media(text: int, media: int) -> EstimatedParts:
+    return EstimatedParts(system_instruction=1_000, messages=text + media, media=media)
+
+
+def test_a_count_far_below_the_flat_rates_of_media_is_believed() -> None:
+    book = ledger()
+    assert book.observe(MODEL, 1, with_media(4_000, 28_800), 5_300)
+    assert book.read(MODEL, 1, with_media(4_000, 28_800)) == (5_300, "api")
+    assert book.read(MODEL, 1, with_media(4_100, 28_800)).tokens == pytest.approx(5_400, abs=5)
+    assert book.estimate(MODEL, with_media(4_000, 28_800)) == pytest.approx(5_300, rel=0.02)
+
+
+def test_what_media_had_too_much_is_not_put_down_to_words() -> None:
+    book = ledger()
+    book.observe(MODEL, 1, with_media(4_000, 28_800), 5_300)
+    assert book.estimate_text(MODEL, 10_000) == 10_000
+    assert book.estimate(MODEL, parts(50_000)) == 51_000
+
+
+def test_a_count_below_what_the_words_alone_have_is_not_believed() -> None:
+    book = ledger()
+    assert not book.observe(MODEL, 1, with_media(20_000, 28_800), 5_300)
+    assert not book.observe(MODEL, 1, with_media(20_000, 28_800), 5_300)
+
+
+def test_a_count_far_above_the_rates_of_media_is_believed_when_a_second_agrees() -> None:
+    book = ledger()
+    assert not book.observe(MODEL, 1, with_media(4_000, 17_700), 300_000, limit=1_000_000)
+    assert book.read(MODEL, 1, with_media(4_000, 17_700)) == (22_700, "estimate")
+    assert not book.observe(MODEL, 1, with_media(4_100, 17_700), 90_000, limit=1_000_000)
+    assert book.observe(MODEL, 1, with_media(4_200, 17_700), 90_100, limit=1_000_000)
+    assert book.read(MODEL, 1, with_media(4_200, 17_700)) == (90_100, "api")
+
+
+def test_few_media_leave_the_learning_to_the_words() -> None:
+    book = ledger()
+    book.observe(MODEL, 1, with_media(90_000, 3_000), 104_000)
+    assert book.estimate_text(MODEL, 1_000) > 1_050
+
+
+def test_a_compression_that_hides_media_is_counted_and_believed() -> None:
+    assert ledger().believes_both((60_000, 6_000), (8_500, 5_800), (50_000, 0))
+    assert not ledger().believes_both((60_000, 6_000), (5_800, 8_500), (50_000, 0))
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(-(10**9), 10**9))
+def test_no_count_of_media_makes_an_estimate_negative_or_boundless(text: int, media: int, measured: int) -> None:
+    book = ledger()
+    for _ in range(2):
+        book.observe(MODEL, 1, with_media(text, media), measured)
+    low, high = FACTOR_RANGE
+    estimate = book.estimate(MODEL, with_media(text, media))
+    assert low * text - 1 <= estimate <= high * text + 20 * media + 1_000 + UNKNOWN_TOKENS

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import MaskEntry
-from gemini_companion.engine.tool_output.masking import LEAST_SAVED_TOKENS, plan_masks, plan_repeats, preview
+from gemini_companion.engine.tool_output.masking import LEAST_SAVED_TOKENS, plan_masks, plan_repeats
+from gemini_companion.engine.tool_output.preview import preview
 from tests.support.golden import expand, golden_cases
 from tests.support.logs import Book, call, result
 

@@ -20,6 +20,9 @@ RESPONSE_BUDGET_TOKENS: Final = 50_000
 COMPRESSION_FUNCTION_RESPONSE_TOKEN_BUDGET).
 """
 
+BUDGET_SHARE: Final = 1 / 8
+"""Share of a model's window that these have at most: in a small one the whole budget would spare everything."""
+
 OUTPUT_LIMIT_CHARACTERS: Final = 40_000
 """Characters that are left of an output that is cut (Gemini CLI's default for truncating tools)."""
 
@@ -31,6 +34,11 @@ Gemini CLI's limit falls to zero there, and its cut then makes the text longer.
 
 HEAD_SHARE: Final = 0.2
 """Share of the limit that shows the beginning; the rest shows the end, where outputs report their result."""
+
+
+def response_budget(window: int) -> int:
+    """The tokens of function responses that stay whole for a model that accepts `window` tokens."""
+    return min(RESPONSE_BUDGET_TOKENS, int(BUDGET_SHARE * window))
 
 
 class PlannedCut(NamedTuple):

@@ -12,13 +12,10 @@ from typing import Any, Final
 
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.item import Item, MeasureContent, Shape
-from gemini_companion.engine.history.part import call_of, has_call, is_thought, is_truthy, response_of
+from gemini_companion.engine.history.part import SKIP_SIGNATURE, call_of, has_call, is_thought, is_truthy, response_of
 
 INTERRUPTED: Final = "This call was interrupted; it has no result."
 """The error in the response that replaces a missing one."""
-
-_SKIP_SIGNATURE: Final = "skip_thought_signature_validator"
-"""What Gemini 3 accepts in place of the signature of a thought that was stripped (a literal of its API)."""
 
 
 def curate(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
@@ -87,7 +84,7 @@ def _without_thoughts(item: Item, measure: MeasureContent) -> Item | None:
     for index, part in enumerate(parts):
         if is_truthy(part.get("functionCall")):
             if not part.get("thoughtSignature"):
-                parts[index] = {**part, "thoughtSignature": _SKIP_SIGNATURE}
+                parts[index] = {**part, "thoughtSignature": SKIP_SIGNATURE}
             break
     content = Content(role="model", parts=tuple(parts))
     return item.with_content(content, measure(content), numbers=numbers)

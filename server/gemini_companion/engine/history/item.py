@@ -25,6 +25,8 @@ class Measure(NamedTuple):
 
     tokens: int
     tool_tokens: int
+    media_tokens: int = 0
+    """The share of media, wherever they stand: flat rates by type, which may be far from what a model counts."""
 
 
 MeasureContent: TypeAlias = Callable[[Content], Measure]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.item import Item, MeasureContent
-from gemini_companion.engine.history.part import media_of, response_of
+from gemini_companion.engine.history.part import SKIP_SIGNATURE, call_of, media_of, response_of
 from gemini_companion.engine.history.tool_entries import MaskEntry, Repeat
 
 Place: TypeAlias = tuple[int, int]
@@ -78,10 +80,14 @@ def unmasked(item: Item, measure: MeasureContent) -> Item:
         number = item.part_number(index)
         whole = item.original.parts[number] if number < len(item.original.parts) else part
         response, was = response_of(part), response_of(whole)
-        if response is not None and was is not None and response.get("response") != was.get("response"):
+        call, called = call_of(part), call_of(whole)
+        if call is not None and called is not None and call.get("args") != called.get("args"):
+            signed = {key: whole[key] for key in ("thoughtSignature",) if key in whole}
+            part = {**part, "functionCall": {**call, "args": called.get("args")}, **signed}
+        elif response is not None and was is not None and response.get("response") != was.get("response"):
             fields = {key: value for key, value in was.items() if key not in ("id", "name")}
             part = {**part, "functionResponse": {**response, **fields}}
-        elif response is None and media_of(whole) is not None:
+        elif response is None and call is None and (media_of(whole) is not None or "text" in whole):
             part = whole
         parts.append(part)
     if all(part is shown for part, shown in zip(parts, item.content.parts, strict=True)):
@@ -90,16 +96,30 @@ def unmasked(item: Item, measure: MeasureContent) -> Item:
     return item.with_content(content, measure(content), numbers=item.numbers)
 
 
+def masked_part(part: Part, output: str) -> Part:
+    """The part as a view shows it once it is masked.
+
+    `output` stands for a result's response with its media, for media, or for a text; for a call it is the JSON of the
+    arguments that are shown. A call's signature goes: it was made for other arguments.
+    """
+    response, call = response_of(part), call_of(part)
+    if response is not None:
+        fields = {key: value for key, value in response.items() if key != "parts"}
+        return {**part, "functionResponse": {**fields, "response": {"output": output}}}
+    if call is not None:
+        signed = {"thoughtSignature": SKIP_SIGNATURE} if part.get("thoughtSignature") else {}
+        return {**part, "functionCall": {**call, "args": _arguments(output)}, **signed}
+    return {"text": output} if media_of(part) is not None or "text" in part else part
+
+
 def _parts(item: Item, outputs: Mapping[int, str]) -> Iterable[Part]:
     for index, part in enumerate(item.content.parts):
         output = outputs.get(item.part_number(index))
-        response = response_of(part)
-        if output is None:
-            yield part
-        elif response is not None:
-            fields = {key: value for key, value in response.items() if key != "parts"}
-            yield {**part, "functionResponse": {**fields, "response": {"output": output}}}
-        elif media_of(part) is not None:
-            yield {"text": output}
-        else:
-            yield part
+        yield part if output is None else masked_part(part, output)
+
+
+def _arguments(output: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(output, type=dict[str, Any])
+    except (msgspec.DecodeError, ValueError, RecursionError):  # a file from elsewhere may say anything
+        return {"omitted": output}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
+
+SKIP_SIGNATURE: Final = "skip_thought_signature_validator"
+"""What Gemini 3 accepts in place of a thought's signature that no longer fits its call (a literal of its API)."""
 
 
 def is_truthy(value: object) -> bool:

@@ -224,8 +224,8 @@ class Repeat(_Record, frozen=True, kw_only=True):
 
 
 class MaskEntry(LogEntry, tag="mask", frozen=True, kw_only=True):
-    """Outputs that the view shows shortened from here on. The log keeps the whole."""
+    """What the view shows shortened from here on. The log keeps the whole."""
 
     cuts: tuple[Cut, ...]
-    """Old ones; `output` stands for the whole part, what is no text included."""
+    """Parts, mostly old ones; `output` stands for the whole part as `masks.masked_part` says."""
     repeats: tuple[Repeat, ...] = ()

@@ -18,18 +18,21 @@ class Totals(NamedTuple):
     """The person's rules and pins, where they stand in a content of their own."""
     messages: int = 0
     tool_outputs: int = 0
+    media: int = 0
+    """How much of all these is media."""
 
     @property
     def all(self) -> int:
-        """The sum."""
-        return sum(self)
+        """The sum of the kinds."""
+        return self.ide_context + self.snapshot + self.constraints + self.messages + self.tool_outputs
 
 
 def add_totals(totals: Totals, items: Iterable[Item]) -> Totals:
     """`totals` plus the tokens of `items`."""
-    ide, snapshot, constraints, messages, tools = totals
+    ide, snapshot, constraints, messages, tools, media = totals
     for item in items:
-        tokens, tool_tokens = item.measure
+        tokens, tool_tokens, media_tokens = item.measure
+        media += media_tokens
         if item.kind == "ide":
             ide += tokens
         elif item.kind == "pin" or (item.kind == "acknowledgement" and item.compression_id is None):
@@ -39,4 +42,4 @@ def add_totals(totals: Totals, items: Iterable[Item]) -> Totals:
         else:
             messages += tokens - tool_tokens
             tools += tool_tokens
-    return Totals(ide, snapshot, constraints, messages, tools)
+    return Totals(ide, snapshot, constraints, messages, tools, media)

@@ -68,6 +68,11 @@ def count_content(content_parts: Iterable[object], counter: TokenCounter) -> int
     return round(sum(count_part(part, counter) for part in content_parts))
 
 
+def count_media(content_parts: Iterable[object]) -> int:
+    """How many of the tokens of a content's parts are media, those inside of function responses too."""
+    return round(sum(_media_of(part, 0) for part in content_parts))
+
+
 def count_part(part: object, counter: TokenCounter) -> float:
     """Tokens of one part, at least 0, whatever JSON it is.
 
@@ -106,6 +111,17 @@ def _count_response(response: dict[object, object], counter: TokenCounter, depth
         return counter.count_text(json_text(response))
     own = counter.count_text(json_text({key: value for key, value in response.items() if key != "parts"}))
     return own + sum(_count(part, counter, depth + 1) for part in nested)
+
+
+def _media_of(part: object, depth: int) -> float:
+    if not _is_object(part):
+        return 0.0
+    tokens = sum(_count_media(media) for field in _MEDIA_FIELDS if _is_object(media := part.get(field)))
+    response = part.get("functionResponse")
+    nested = response.get("parts") if _is_object(response) else None
+    if _is_list(nested) and depth < _MAX_NESTED_PARTS_DEPTH:
+        tokens += sum(_media_of(one, depth + 1) for one in nested)
+    return tokens
 
 
 def _count_media(media: dict[object, object]) -> float:

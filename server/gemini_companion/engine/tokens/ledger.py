@@ -8,7 +8,7 @@ conversation's text. Every number is tokens.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import msgspec
 
@@ -17,11 +17,17 @@ from gemini_companion.engine.history.item import Item, Measure
 from gemini_companion.engine.history.log import TokenCountSource
 from gemini_companion.engine.history.part import is_truthy
 from gemini_companion.engine.history.totals import Totals, add_totals
-from gemini_companion.engine.tokens.counters import TokenCounter, count_content, count_part
+from gemini_companion.engine.tokens.counters import TokenCounter, count_content, count_media, count_part
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
 
 FACTOR_RANGE: Final = (0.8, 1.25)
 """Bounds of the learned factor on text."""
+
+MEDIA_RANGE: Final = (0.005, 20.0)
+"""Bounds of the learned factor on media: a page of a PDF is a hundredth of its flat rate, a long film many times it."""
+
+MEDIA_SHARE: Final = 0.1
+"""Share of a conversation from which on its media, and not its words, are what a count corrects."""
 
 LEARNING_TOKENS: Final = 2_000
 """Estimated text tokens below which an API count is not used to learn the factor."""
@@ -36,16 +42,17 @@ BELIEVABLE_TIMES: Final = 2.0
 _LOW_SLACK: Final = 2_000
 
 
-def is_plausible(estimated: int, counted: int) -> bool:
-    """Whether a count from outside can be one of a request of `estimated` tokens (uncalibrated).
+def is_plausible(estimated: int, counted: int, media: int = 0) -> bool:
+    """Whether a count from outside can be one of a request of `estimated` tokens (uncalibrated), `media` among them.
 
     The estimate was at most 6 % off on conversations that it had never seen, and no tokenizer that we know is twice as
     fine or coarse, so a count beyond that is wrong, and wrong again when it is repeated: two counts by one service are
-    no two witnesses. Media may be estimated far too low; then the estimate stays in force, and at worst the provider
-    refuses a request for its size, which leads to a compression. Believing a wrong count would cost more: automatic
-    compressions that nothing calls for, and prompts that are refused although they fit.
+    no two witnesses. Believing one would cost more than none: automatic compressions that nothing calls for, and
+    prompts that are refused although they fit. Media are estimated by flat rates, which are often far too high, so they
+    do not count for the lower bound; for the upper one see `TokenLedger.observe`.
     """
-    low, high = estimated / BELIEVABLE_TIMES - _LOW_SLACK, estimated * BELIEVABLE_TIMES + UNKNOWN_TOKENS
+    low = (estimated - media) / BELIEVABLE_TIMES - _LOW_SLACK
+    high = estimated * BELIEVABLE_TIMES + UNKNOWN_TOKENS
     return counted > 0 and low <= counted <= high
 
 
@@ -86,7 +93,7 @@ class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """The sum of all parts."""
         return self.surroundings + self.text
 
-    def with_totals(self, totals: Totals) -> RequestParts:
+    def with_totals(self, totals: Totals) -> Self:
         """The same surroundings with another conversation."""
         return msgspec.structs.replace(
             self,
@@ -98,19 +105,44 @@ class RequestParts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         )
 
 
-class _Calibration:
-    """What was learned from the API's counts for a model: `measured ≈ surroundings + offset + factor · text`."""
+class EstimatedParts(RequestParts, frozen=True, kw_only=True):
+    """The same as the ledger estimates it, with what of it is uncertain."""
 
-    __slots__ = ("_reference", "factor", "offset")
+    media: int = 0
+    """Tokens of media, which are part of the conversation's parts: flat rates by type."""
+
+    def with_totals(self, totals: Totals) -> Self:
+        """The same surroundings with another conversation."""
+        return msgspec.structs.replace(super().with_totals(totals), media=totals.media)
+
+
+def media_in(parts: RequestParts) -> int:
+    """Estimated tokens of a request's media, as far as they are known apart."""
+    return min(parts.media, parts.text) if isinstance(parts, EstimatedParts) else 0
+
+
+class _Calibration:
+    """What was learned from the API's counts for a model: `measured ≈ surroundings + offset + factor · text`, and
+    `media_factor · media` beside it.
+    """
+
+    __slots__ = ("_reference", "factor", "media_factor", "offset")
 
     def __init__(self) -> None:
         self.offset = 0.0
         self.factor = 1.0
+        self.media_factor = 1.0
         self._reference: tuple[int, float] | None = None
         """The shortest text counted so far, and what its request had beyond the estimated surroundings."""
 
     def learn(self, parts: RequestParts, measured: int) -> None:
-        text, beyond = parts.text, float(measured - parts.surroundings)
+        media = media_in(parts)
+        if media > MEDIA_SHARE * parts.text:  # they explain more of what is wrong than words do
+            words = max(0.0, parts.surroundings + self.offset) + self.factor * (parts.text - media)
+            self.media_factor = _within((measured - words) / media, MEDIA_RANGE)
+            return
+        text = parts.text - media
+        beyond = measured - parts.surroundings - self.media_factor * media
         if text >= LEARNING_TOKENS:
             self.factor = _within(self._slope(text, beyond), FACTOR_RANGE)
         # The constant takes what the factor does not explain (tools and wrapping), down to minus the surroundings.
@@ -134,7 +166,9 @@ class _Calibration:
         return (beyond - self.offset) / text
 
     def apply(self, parts: RequestParts) -> float:
-        return max(0.0, parts.surroundings + self.offset) + self.factor * parts.text
+        media = media_in(parts)
+        words = self.factor * (parts.text - media)
+        return max(0.0, parts.surroundings + self.offset) + words + self.media_factor * media
 
 
 def _within(value: float, bounds: tuple[float, float]) -> float:
@@ -156,6 +190,8 @@ class TokenLedger:
         self._calibrations: dict[str, _Calibration] = {}
         self._anchor: tuple[str, int, int, int] | None = None
         """Model, epoch, measured tokens, and the calibrated estimate of the same request."""
+        self._aside: tuple[str, int, int] | None = None
+        """Model, estimate and count of the newest one that was not believed."""
 
     def forget_texts(self) -> None:
         """Drop the lexical counter's cache, most of a ledger's size; what the API's counts taught stays."""
@@ -175,8 +211,9 @@ class TokenLedger:
             return Measure(
                 round(sum(tokens for tokens, _ in per_part)),
                 round(sum(tokens for tokens, is_tool in per_part if is_tool)),
+                count_media(content.parts),
             )
-        return Measure(count_content(content.parts, self.counter), 0)
+        return Measure(count_content(content.parts, self.counter), 0, count_media(content.parts))
 
     def totals(self, contents: Iterable[Content]) -> Totals:
         """Estimated tokens of contents without items, as messages and tool outputs."""
@@ -187,28 +224,42 @@ class TokenLedger:
             tools += measure.tool_tokens
         return Totals(messages=messages, tool_outputs=tools)
 
-    def believes(self, estimated: int, counted: int) -> bool:
-        """Whether a count from outside can be one of a request of `estimated` tokens (uncalibrated)."""
-        return is_plausible(estimated, counted)
+    def believes(self, estimated: int, counted: int, media: int = 0) -> bool:
+        """Whether a count from outside can be one of a request of `estimated` tokens (uncalibrated), with its media."""
+        return is_plausible(estimated, counted, media)
 
-    def believes_both(self, estimated: tuple[int, int], counted: tuple[int, int]) -> bool:
+    def believes_both(
+        self, estimated: tuple[int, int], counted: tuple[int, int], media: tuple[int, int] = (0, 0)
+    ) -> bool:
         """The same of a request before and after a compression, and of what that saves."""
-        return all(map(self.believes, estimated, counted)) and agree(
-            counted[0] - counted[1], estimated[0] - estimated[1], estimated[0]
-        )
+        most, saved = estimated[0] - estimated[1], counted[0] - counted[1]
+        least = most - max(0, media[0] - media[1])  # anything between is what hidden media may have had
+        nearest = min(max(saved, least), most)
+        return all(map(self.believes, estimated, counted, media)) and agree(saved, nearest, estimated[0] - media[0])
 
     def observe(self, model: str, epoch: int, parts: RequestParts, measured: int, *, limit: int | None = None) -> bool:
         """Learn from the API's count: a request of these parts has `measured` tokens.
 
         False, and nothing is learned, for a count that cannot be right: far from the estimate (`is_plausible`), or over
-        `limit`, the window of a model that took the request.
+        `limit`, the window of a model that took the request. Where the request has media, whose rates may be far too
+        low, a second count that agrees with the first is believed.
         """
-        if not self.believes(parts.total, measured) or (limit is not None and measured > limit):
+        media = media_in(parts)
+        if limit is not None and measured > limit:
+            return False
+        if not self.believes(parts.total, measured, media) and not self._is_second(model, parts.total, measured, media):
             return False
         calibration = self._calibrations.setdefault(model, _Calibration())
         calibration.learn(parts, measured)
         self._anchor = (model, epoch, measured, round(calibration.apply(parts)))
         return True
+
+    def _is_second(self, model: str, estimated: int, measured: int, media: int) -> bool:
+        """Whether the last count that was set aside says the same; this one is set aside if not."""
+        before, self._aside = self._aside, (model, estimated, measured)
+        if before is None or before[0] != model or media <= 0 or measured < estimated:
+            return False
+        return agree(measured - before[2], estimated - before[1], measured)
 
     def estimate(self, model: str, parts: RequestParts) -> int:
         """The calibrated estimate of a request."""

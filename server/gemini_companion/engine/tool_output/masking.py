@@ -1,9 +1,9 @@
-"""Which old outputs a view shows shortened: the newest stay whole, and it is done where it saves enough."""
+"""Which old outputs and arguments a view shows shortened: the newest stay, and it is done where it saves enough."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from gemini_companion.engine.compression.prompt import describe_media, nested_media
 from gemini_companion.engine.compression.truncate import whole_text
@@ -11,11 +11,13 @@ from gemini_companion.engine.history.compose import newest_results
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item, MeasureContent, Shape
-from gemini_companion.engine.history.masks import Masks, Place
+from gemini_companion.engine.history.masks import Masks, Place, masked_part
 from gemini_companion.engine.history.part import call_of, media_of, response_of, response_text
 from gemini_companion.engine.history.tool_entries import Repeat
 from gemini_companion.engine.tokens.json_text import json_text
+from gemini_companion.engine.tool_output.arguments import shortened_arguments
 from gemini_companion.engine.tool_output.cutting import capped
+from gemini_companion.engine.tool_output.preview import LINE_SHOWN, PREVIEW_CHARACTERS, preview
 
 PROTECTED_TOKENS: Final = 50_000
 """Tokens of outputs, counted from the newest, that are never masked (Gemini CLI's number)."""
@@ -37,11 +39,6 @@ EXEMPT: Final = frozenset({"activate_skill", "ask_user", "enter_plan_mode", "exi
 
 RECALL: Final = "recall"
 """What was asked for once more stays whole for twice as long."""
-
-_HEAD_LINES: Final = 4
-_TAIL_LINES: Final = 8
-_LINE: Final = 120
-_PREVIEW: Final = 500
 
 ReferTo = Callable[[Item, int], str]
 """How the model asks for a part again, by the item and the part's number: `recall(tool_call_id="…")`."""
@@ -65,7 +62,8 @@ def plan_masks(
 ) -> tuple[Cut, ...]:
     """The parts of a curated view to mask, oldest first; none while that would save less than `least_saved` tokens.
 
-    Function responses with their media, and media that a person attached, count from the newest; the one that does not
+    Function responses with their media, and media that a person attached, count from the newest, and so, for
+    themselves, do calls with their arguments, once the model has answered their results; the one that does not
     fit into `protected` tokens and all older ones are candidates, in turns before the newest from `FINISHED_SHARE` of
     that on. So is, wherever it stands, a result of the tools `names` whose very call was made again later: the newer
     one says how it is now. What the model has not answered yet is none. A result that a newer one is shown as repeating
@@ -126,11 +124,17 @@ def _candidates(
     turn_id = next((item.turn_id for item in reversed(items) if item.turn_id), "")
     old_items = {seq for seq, _ in old}
     found: list[_Candidate] = []
-    spent = 0
+    spent = spent_on_calls = 0
+    is_finished = False
     for item in reversed(items):
         if item.compression_id is not None or item.kind in REPLACEMENT_KINDS or item.kind in ("ide", "filled"):
             continue
         room = protected if item.turn_id == turn_id else int(protected * FINISHED_SHARE)
+        if item.content.role == "model":
+            if item.shape is Shape.CALLS and is_finished:
+                spent_on_calls = _add_calls(found, item, masks, measure, spent_on_calls, room)
+            continue
+        is_finished = is_finished or item.seq not in unsent
         tool_tokens = item.measure.tool_tokens
         if item.shape is Shape.RESULTS and spent + tool_tokens <= room and item.seq not in old_items:
             spent += tool_tokens
@@ -150,6 +154,23 @@ def _candidates(
                 continue
             found.append(_Candidate(item, number, tokens))
     return found
+
+
+def _add_calls(
+    found: list[_Candidate], item: Item, masks: Masks, measure: MeasureContent, spent: int, room: int
+) -> int:
+    """Add the calls of an answer that do not fit into what is left of the room; returns what is spent then."""
+    if spent + item.measure.tokens <= room:
+        return spent + item.measure.tokens
+    for index in range(len(item.content.parts) - 1, -1, -1):
+        part, number = item.content.parts[index], item.part_number(index)
+        if call_of(part) is None:
+            continue
+        tokens = measure(Content(role="model", parts=(part,))).tokens
+        spent += tokens
+        if spent > room and (item.seq, number) not in masks.outputs:
+            found.append(_Candidate(item, number, tokens))
+    return spent
 
 
 def superseded(items: Sequence[Item], names: Collection[str]) -> frozenset[Place]:
@@ -177,21 +198,27 @@ def _cut(
     item: Item, number: int, tokens: int, measure: MeasureContent, reference: str, *, even_if_longer: bool
 ) -> Cut | None:
     whole = item.original.parts[number]
-    response = response_of(whole)
-    if response is None:
-        text = f"[{describe_media(media_of(whole) or {}).strip('[]')}, no longer shown; {reference} brings it back]"
-        masked: Part = {"text": text}
-    else:
-        said, media = whole_text(response), nested_media(response)
-        if len(said) < LEAST_CHARACTERS and not media:
-            return None
-        text = _masked_text(said, media, reference)
-        fields = {key: value for key, value in response.items() if key != "parts"}
-        masked = {**whole, "functionResponse": {**fields, "response": {"output": text}}}
-    saved = tokens - measure(Content(role=item.content.role, parts=(masked,))).tokens
+    text = masked_text(whole, reference)
+    if text is None:
+        return None
+    saved = tokens - measure(Content(role=item.content.role, parts=(masked_part(whole, text),))).tokens
     if saved <= 0 and not even_if_longer:
         return None
     return Cut(seq=item.seq, part=number, output=text, path="", tokens_saved=max(0, saved))
+
+
+def masked_text(whole: Part, reference: str) -> str | None:
+    """What stands for a result, media, or the arguments of a call, as `masked_part` takes it; `None` if it is short."""
+    response, call = response_of(whole), call_of(whole)
+    if call is not None:
+        args = call.get("args")
+        if not isinstance(args, dict) or len(json_text(cast("object", args))) < LEAST_CHARACTERS:
+            return None
+        return shortened_arguments(cast("dict[str, Any]", args), room=PREVIEW_CHARACTERS, reference=reference)
+    if response is None:
+        return f"[{describe_media(media_of(whole) or {}).strip('[]')}, no longer shown; {reference} brings it back]"
+    said, media = whole_text(response), nested_media(response)
+    return None if len(said) < LEAST_CHARACTERS and not media else _masked_text(said, media, reference)
 
 
 def _masked_text(said: str, media: Sequence[str], reference: str) -> str:
@@ -200,31 +227,10 @@ def _masked_text(said: str, media: Sequence[str], reference: str) -> str:
     return opening + preview(said)
 
 
-def preview(text: str) -> str:
-    """The first and the last lines of a text, about `_PREVIEW` characters in all."""
-    if len(text) <= _PREVIEW:
-        return text
-    first = text[: 8 * _PREVIEW].split("\n")[:_HEAD_LINES]
-    last = text[-8 * _PREVIEW :].split("\n")[-_TAIL_LINES:]
-    head = _within([capped(line, _LINE) for line in first], _PREVIEW // 3)
-    tail = _within([capped(line, _LINE) for line in last][::-1], _PREVIEW - _PREVIEW // 3)[::-1]
-    return "\n".join((*head, "[…]", *tail))
-
-
-def _within(lines: Sequence[str], room: int) -> list[str]:
-    kept: list[str] = []
-    for line in lines:
-        room -= len(line) + 1
-        if room < 0 and kept:
-            break
-        kept.append(line)
-    return kept
-
-
 def _repeat(
     item: Item, number: int, name: str, text: str, of: Place, measure: MeasureContent, refer_to: ReferTo
 ) -> Repeat:
-    begins = capped(text.strip().partition("\n")[0], _LINE)
+    begins = capped(text.strip().partition("\n")[0], LINE_SHOWN)
     output = (
         f"[Nothing has changed: word for word what {name} gave earlier in this conversation, where it still stands;"
         f" {len(text):,} characters that begin: {begins}\n{refer_to(item, number)} repeats it here.]"

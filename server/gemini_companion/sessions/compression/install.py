@@ -55,7 +55,10 @@ async def count_both(
     except ContextOverflow as overflow:
         raise TokenCountFailed(overflow.message) from overflow
     counted, estimated = Counts(old, new, "api"), _estimates(session, choice, before, after_with_ide)
-    if not session.ledger.believes_both(estimated[:2], counted[:2]):  # no count keeps a chat from being compressed
+    media = totals_of(before).media, totals_of(after).media
+    if not session.ledger.believes_both(
+        estimated[:2], counted[:2], media
+    ):  # no count keeps a chat from being compressed
         logger.warning("Not believed: counted %d and %d tokens, estimated %d and %d", *counted[:2], *estimated[:2])
         return estimated
     return counted

@@ -26,7 +26,7 @@ import msgspec
 
 from gemini_companion.engine.compression.messages import message_for
 from gemini_companion.engine.compression.strategies.registry import DEFAULT_STRATEGY, STRATEGIES
-from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, trim_outputs
+from gemini_companion.engine.compression.truncate import OUTPUT_LIMIT_CHARACTERS, response_budget, trim_outputs
 from gemini_companion.engine.compression.types import Counts, LogState, Plan, Strategy, Trim, ViewChange, judge
 from gemini_companion.engine.errors import CompanionError, ModelFault, StaleVersion
 from gemini_companion.engine.history.item import Item
@@ -199,6 +199,7 @@ class CompressionRun:
             tag=self.compression.compression_id[-8:],
             path_of=lambda name: session.services.store.text_path(session.session_id, name),
             limit=limit if limit == NEVER else min(limit, max(available, 0)),
+            budget=response_budget(session.limit(self.choice)),
         )
         return await off_loop(len(items), trim)
 

@@ -14,8 +14,10 @@ import msgspec
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import call_of
 from gemini_companion.engine.history.tool_entries import CallRecord, ToolOutcome
+from gemini_companion.engine.tool_output.cutting import cut_output
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.memory import with_memory
+from gemini_companion.sessions.fitting import limit_of
 from gemini_companion.sessions.memory.keeping import Keeper
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
@@ -34,6 +36,9 @@ logger = logging.getLogger(__name__)
 
 _MOST_EDITS: Final = 8
 """How often a person can give a call other arguments."""
+
+_MOST_SO_FAR: Final = 200_000
+"""Characters of an interrupted call's output that are looked at."""
 
 _BOUNDED: Final = frozenset({"read", "edit", "note"})
 """Risks of tools that get `Tooling.limit_seconds`; the others wait for people, processes, networks."""
@@ -163,6 +168,8 @@ class CallRun:
         self._has_ended = False
         self._seconds = 0.0
         self._title = ""
+        self._context: ToolContext | None = None
+        """What the tool runs in, once it does."""
         self._args: dict[str, Any] = dict(called.call.args)
 
     def announce(self) -> None:
@@ -191,8 +198,18 @@ class CallRun:
         )
 
     def interrupted(self, message: str) -> Ended:
-        """Its result where it was stopped."""
-        return self._end("interrupted", {"error": message if self.has_begun else NOT_BEGUN}, summary="interrupted")
+        """Its result where it was stopped, with what it had put out until then."""
+        if not self.has_begun:
+            message = NOT_BEGUN
+        elif said := self._so_far():
+            message = f"{message} What it had put out until then:\n{said}"
+        return self._end("interrupted", {"error": message}, summary="interrupted")
+
+    def _so_far(self) -> str:
+        if self._context is None:
+            return ""
+        said, limit = self._context.so_far(_MOST_SO_FAR), limit_of(self._setting.session)
+        return cut_output(said, shape="command", limit=limit, where="The rest was not kept.") or said
 
     def _tool(self) -> Tool[Any]:
         tool = self._setting.session.services.tools.find(self.called.call.name)
@@ -213,7 +230,7 @@ class CallRun:
         started = setting.session.services.clock.monotonic()
         try:
             async with recorded if tool.risk in ("edit", "command") else nullcontext() as record:
-                self.has_begun = True
+                self.has_begun, self._context = True, context
                 self._emit_started("running")
                 output = await self._limited(tool, tool.run(args, proposal, context))
         finally:

@@ -11,12 +11,12 @@ from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import ContentEntry, ToolResultEntry
 from gemini_companion.engine.history.part import call_of, is_thought, media_of, response_of, text_of
 from gemini_companion.engine.tokens.json_text import json_text
-from gemini_companion.engine.tool_output.places import find_call
+from gemini_companion.engine.tool_output.places import find_arguments, find_call
+from gemini_companion.sessions.fitting import limit_of
 from gemini_companion.sessions.recall.outputs import said_by, whole_output
 from gemini_companion.sessions.recall.service import recall
 from gemini_companion.sessions.recalled import RecallHit, RecallResult
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.tools.outputs import limit_of
 from gemini_companion.tools.memory import Remembered
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -42,6 +42,15 @@ class MemoryOfSession:
             return None
         text = await whole_output(self._session.services.store, self._session.session_id, found)
         return Remembered(title=f"output of {found.name}", text=text, media=_media([found.part]))
+
+    async def arguments(self, tool_call_id: str) -> Remembered | None:
+        """What a call was made with, each argument under its name; texts as they are."""
+        found = find_arguments(self._session.history.entries, tool_call_id)
+        if found is None:
+            return None
+        args = found.args
+        lines = [f"{name}:\n{value if isinstance(value, str) else json_text(value)}" for name, value in args.items()]
+        return Remembered(title=f"arguments of {found.name}", text="\n".join(lines))
 
     async def entry(self, entry_id: str) -> Remembered | None:
         """One entry, of this session or of another one of the project."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from bisect import bisect_left
 from collections import Counter
 from typing import Any, Final
 
@@ -13,7 +12,6 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.entry import Cut
 from gemini_companion.engine.history.item import Item
-from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.tool_entries import MaskEntry
 from gemini_companion.engine.tool_output.cutting import cut_output
 from gemini_companion.engine.tool_output.masking import (
@@ -24,7 +22,8 @@ from gemini_companion.engine.tool_output.masking import (
     plan_masks,
     plan_repeats,
 )
-from gemini_companion.engine.tool_output.places import reference_to, whole_file_name, whole_file_of
+from gemini_companion.engine.tool_output.places import entry_at, reference_to, whole_file_name, whole_file_of
+from gemini_companion.sessions.fitting import fit_round, fit_view, limit_of
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tool_events import OutputsMasked
@@ -36,7 +35,6 @@ logger = logging.getLogger(__name__)
 QUOTA_BYTES: Final = 512 * 2**20
 """Bytes of the whole outputs that a session keeps in private files."""
 
-_NO_LIMIT: Final = 1 << 40
 _IN_THREAD: Final = 200_000
 """Characters from which on an output is cut in a thread."""
 
@@ -84,13 +82,15 @@ class CutOutputs:
     async def mask_if_due(self, session: Session) -> None:
         """Mask old outputs if that saves enough, and name results that repeat an earlier one. Raises nothing.
 
-        Called where no call is open. Where it cannot be written nothing is masked.
+        Called where no call is open. Where it cannot be written nothing is masked. A round that is too large for the
+        window by itself is cut first: no compression reaches it.
         """
+        await fit_round(session)
         history = session.history
         items = history.curated()
 
         def refer_to(item: Item, number: int) -> str:
-            return reference_to(_entry_of(history.entries, item.seq), item.entry_id, number)
+            return reference_to(history.entries, item.seq, item.entry_id, number)
 
         shaped = {tool.name for tool in session.services.tools if tool.shape != "text"}
         names = {tool.name for tool in session.services.tools if tool.shape in ("file", "listing", "search")}
@@ -116,6 +116,12 @@ class CutOutputs:
             session.emit(OutputsMasked(outputs=len(cuts), tokens_saved=sum(cut.tokens_saved for cut in cuts)))
             session.notify_usage()
 
+    async def fit(self, session: Session, room: int, *, texts: bool) -> bool:
+        """Shorten what is largest in the view until it takes at most `room` tokens, as far as that goes; whether it
+        did. `texts` allows what the model said. Raises nothing.
+        """
+        return await fit_view(session, room, texts=texts)
+
     def take_spent(self, session: Session) -> int:
         """Tokens that models took to condense the session's outputs since this was asked last."""
         return self._spent.pop(session.session_id, 0)
@@ -138,14 +144,6 @@ class CutOutputs:
         return _where(call)
 
 
-def limit_of(session: Session) -> int:
-    """Characters that an output may have: the setting, and never more than a quarter of what is left of the window."""
-    threshold = session.services.settings().truncate_tool_output_threshold
-    choice = session.choice()
-    left = session.limit(choice) - session.token_count(choice).tokens
-    return max(MINIMUM_OUTPUT_CHARACTERS, min(_NO_LIMIT if threshold is None else threshold, left))
-
-
 async def _cut(tool: Tool[Any], whole: str, limit: int, where: str) -> str | None:
     if len(whole) < _IN_THREAD:
         return cut_output(whole, shape=tool.shape, limit=limit, where=where)
@@ -160,10 +158,5 @@ def _masked_files(session: Session) -> list[str]:
     """Names of the private files of which the view shows a preview, oldest first; some of them may not be there."""
     entries = session.history.entries
     places = sorted(session.history.masks.outputs)
-    names = (whole_file_of(_entry_of(entries, seq), number) for seq, number in places)
+    names = (whole_file_of(entry_at(entries, seq), number) for seq, number in places)
     return [name for name in names if name is not None]
-
-
-def _entry_of(entries: list[Entry], seq: int) -> Entry | None:
-    index = bisect_left(entries, seq, key=lambda entry: entry.seq)
-    return entries[index] if index < len(entries) and entries[index].seq == seq else None

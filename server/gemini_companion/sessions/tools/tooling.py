@@ -64,6 +64,12 @@ class Outputs(Protocol):
         """Shorten old outputs in the view if that saves enough; called where no call is open."""
         ...
 
+    async def fit(self, session: Session, room: int, *, texts: bool) -> bool:
+        """Shorten what is largest in the view until it takes at most `room` tokens, as far as that goes; whether it
+        did. `texts` allows what the model said.
+        """
+        ...
+
     def take_spent(self, session: Session) -> int:
         """Tokens that models took for the session's outputs since this was asked last."""
         ...
@@ -125,6 +131,10 @@ class WholeOutputs:
 
     async def mask_if_due(self, session: Session) -> None:
         """Nothing is masked."""
+
+    async def fit(self, session: Session, room: int, *, texts: bool) -> bool:
+        """Nothing is shortened."""
+        return False
 
     def take_spent(self, session: Session) -> int:
         """None."""

@@ -110,7 +110,7 @@ class TurnLoop:
     async def _make_room(self) -> Stopped | None:
         epoch = self.requests.session.history.epoch
         await self.tooling.outputs.mask_if_due(self.requests.session)
-        overflow = await self.requests.make_room_again(self._fresh_tokens(), epoch)
+        overflow = await self.requests.make_room_again(self._fresh_tokens, epoch)
         if overflow is not None:
             self.requests.emit(overflow)
             return Stopped("contextWindowWillOverflow")

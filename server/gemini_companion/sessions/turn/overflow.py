@@ -6,6 +6,8 @@ from typing import Final
 
 from gemini_companion.engine.errors import ContextOverflow, ModelFault
 from gemini_companion.engine.history.content import Content, user_text
+from gemini_companion.engine.history.item import PROMPTS
+from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.context.ide import DueContext
 from gemini_companion.sessions.events import ContextWindowWillOverflow
 from gemini_companion.sessions.models.port import ModelRequest
@@ -14,6 +16,9 @@ from gemini_companion.sessions.session import Session
 
 OVERFLOW_SHARE: Final = 0.95
 """Share of what is left of the window that a prompt with its IDE context may take (Gemini CLI's 95 % rule)."""
+
+_SHOWN: Final = 60
+"""Characters of an earlier prompt that people are shown."""
 
 CERTAIN_TIMES: Final = 2.0
 """At this multiple of the window the estimate alone is enough; no request of that size is sent to be counted."""
@@ -50,6 +55,38 @@ def overflow_of_view(session: Session, choice: ModelChoice, fresh: int) -> Conte
     if estimated <= OVERFLOW_SHARE * remaining or fresh <= OVERFLOW_SHARE * (limit - known):
         return None
     return ContextWindowWillOverflow(estimated_request_token_count=estimated, remaining_token_count=max(0, remaining))
+
+
+def what_is_too_much(
+    session: Session, choice: ModelChoice, content: Content | None = None, due: DueContext | None = None
+) -> str:
+    """What fills the window although all that may be shortened is, and what to do; sentences for people.
+
+    `content` is the prompt that does not fit, with the files that it names; without one what tools gave back does not.
+    """
+    limit = session.limit(choice)
+    room = limit - session.parts().surroundings
+    tokens = 0 if content is None else session.ledger.measure(content).tokens
+    outcome = "The turn ended here; what was done stays." if content is None else "Nothing was sent."
+    if tokens > OVERFLOW_SHARE * room:
+        return (
+            f"The prompt with the files that it names has about {tokens:,} tokens, more than fit into the model's"
+            f" window of {limit:,}. {outcome} Shorten it, name fewer files, or choose a model with a larger window."
+        )
+    own = [item for item in session.history.curated() if item.kind in PROMPTS]
+    largest = max(own, key=lambda item: item.measure.tokens, default=None)
+    more = tokens + (0 if due is None else due.tokens(session))
+    if largest is not None and largest.measure.tokens > (room - more) / 2:
+        begins = " ".join(visible_text(largest.content).split())[:_SHOWN]
+        return (
+            f"An earlier prompt of yours, which begins “{begins}”, has about {largest.measure.tokens:,} tokens of the"
+            f" model's window of {limit:,}, and what you write is never shortened. {outcome} Compress the chat, go on"
+            " in a new chat, or choose a model with a larger window."
+        )
+    return (
+        f"The chat fills the model's window of {limit:,} tokens, and there is no large part left to shorten. {outcome}"
+        " Compress the chat, go on in a new chat, or choose a model with a larger window."
+    )
 
 
 async def _is_contradicted(

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from gemini_companion.engine.errors import Cancelled, ContextOverflow
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.engine.tokens.ledger import FACTOR_RANGE
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.request import assured
 from gemini_companion.sessions.context.environment import refresh_environment
@@ -19,8 +20,12 @@ from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.turn.overflow import overflow_of, overflow_of_view
+from gemini_companion.sessions.tools.tooling import Outputs, WholeOutputs
+from gemini_companion.sessions.turn.overflow import OVERFLOW_SHARE, overflow_of, overflow_of_view, what_is_too_much
 from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, Answer, stream_answer
+
+FITTED_SHARE: Final = 0.9
+"""Share of the window that a view has after it was shortened: the next round should not need that again."""
 
 _CHANGED: Final = ("COMPRESSED", "CONTENT_TRUNCATED")
 
@@ -46,8 +51,11 @@ class Requests:
     choice: ModelChoice
     safe_point: SafePoint
     is_cancelled: Callable[[], bool]
+    outputs: Outputs = field(default_factory=WholeOutputs)
     compression: CompressionResult | None = None
     """The compression that ran within the turn."""
+    too_much: str = ""
+    """Where something did not fit: what that is and what to do, in sentences for people."""
     _retries: RetryBudget = field(init=False)
     """Shared by an answer and by the one after a rescue."""
 
@@ -70,19 +78,29 @@ class Requests:
             await refresh_environment(session)
             due = await prepare_context(session, self.client)
             overflow = await overflow_of(session, self.choice, content, due)
+        if overflow is not None and await self._fit(session.ledger.measure(content).tokens + due.tokens(session)):
+            await refresh_environment(session)
+            due = await prepare_context(session, self.client)
+            overflow = await overflow_of(session, self.choice, content, due)
+        if overflow is not None:
+            self.too_much = what_is_too_much(session, self.choice, content, due)
         return due, overflow
 
-    async def make_room_again(self, fresh: int, epoch: int) -> ContextWindowWillOverflow | None:
-        """The same behind a finished round, whose `fresh` tokens stand in the view already.
+    async def make_room_again(self, fresh: Callable[[], int], epoch: int) -> ContextWindowWillOverflow | None:
+        """The same behind a finished round; `fresh` tells its tokens, which stand in the view already.
 
         If the view has changed since `epoch`, by a compression or by masks, the editor's state is sent again, once.
         """
         session = self.session
         await self.compress()
-        overflow = overflow_of_view(session, self.choice, fresh)
+        overflow = overflow_of_view(session, self.choice, fresh())
         if overflow is not None and session.mark(self.choice).tokens is not None:
             await self.compress(rescue=True)
-            overflow = overflow_of_view(session, self.choice, fresh)
+            overflow = overflow_of_view(session, self.choice, fresh())
+        if overflow is not None and await self._fit(0):
+            overflow = overflow_of_view(session, self.choice, fresh())
+        if overflow is not None:
+            self.too_much = what_is_too_much(session, self.choice)
         if session.history.epoch != epoch:
             await refresh_environment(session)
             await self.resend_context()
@@ -109,20 +127,48 @@ class Requests:
             self.emit(due.receipt())
 
     async def answer(self) -> Answer:
-        """Stream the next answer; if the provider refuses the size, compress and try once more."""
+        """Stream the next answer; if the provider refuses the size, compress and try once more, then shorten and try a
+        last time.
+        """
         self._retries = RetryBudget(self.session.services.clock, RETRY_SECONDS)
         try:
             return await self._stream()
-        except ContextOverflow as overflow:
-            rescued = await self.compress(rescue=True)
-            if rescued is None or rescued.status not in _CHANGED:
-                raise
+        except ContextOverflow as refused:
+            overflow = first = refused
+        for make_smaller in (self._rescue, self._shorten):
+            if not await make_smaller():
+                continue
             await refresh_environment(self.session)
             await self.resend_context()
             try:
                 return await self._stream()
             except ContextOverflow as again:
-                raise ContextOverflow(again.message, hint=overflow.hint or again.hint) from overflow
+                overflow = ContextOverflow(again.message, hint=first.hint or again.hint)
+        raise overflow
+
+    async def _rescue(self) -> bool:
+        rescued = await self.compress(rescue=True)
+        return rescued is not None and rescued.status in _CHANGED
+
+    async def _shorten(self) -> bool:
+        """Shorten what is largest in the view to half of it; whether there was anything to shorten."""
+        room = sum(item.measure.tokens for item in self.session.history.curated()) // 2
+        return await self._shortened_to(room)
+
+    async def _fit(self, more: int) -> bool:
+        """Shorten what is largest in the view until `more` tokens fit beside it; whether there was anything.
+
+        Reached only where no compression helped: single parts are too large for the window.
+        """
+        session, limit = self.session, self.session.limit(self.choice)
+        counts = session.parts().total, session.token_count(self.choice).tokens
+        excess = max(counts) + round(more / OVERFLOW_SHARE) - int(FITTED_SHARE * limit)
+        view = sum(item.measure.tokens for item in session.history.curated())
+        return excess > 0 and await self._shortened_to(max(0, view - round(excess / FACTOR_RANGE[0])))
+
+    async def _shortened_to(self, room: int) -> bool:
+        may_shorten_texts = self.session.mark(self.choice).tokens is not None
+        return await self.outputs.fit(self.session, room, texts=may_shorten_texts)
 
     async def _stream(self) -> Answer:
         session = self.session

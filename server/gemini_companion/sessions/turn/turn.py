@@ -89,6 +89,7 @@ class Turn:
             choice=session.choice(),
             safe_point=self.safe_point,
             is_cancelled=lambda: bool(job.cancelled_by),
+            outputs=self.tooling.outputs,
         )
         self.emit(TurnStarted(prompt=self.prompt, model=self.requests.choice.name))
         try:
@@ -226,7 +227,7 @@ class Turn:
         usage = sum_of((self.loop.usage if self.loop is not None else Usage(), spent))
         self._emit_end(self._completed(stopped.reason, usage, spent))
         result = self._result(stopped.text, stopped.reason, usage)
-        return msgspec.structs.replace(result, stopped=stopped.reason)
+        return msgspec.structs.replace(result, stopped=stopped.reason, message=self.requests.too_much)
 
     async def _stop_unsent(self, reason: StopReason) -> ChatResult:
         """End a turn that sent and logged nothing; the result has the prompt."""
@@ -236,7 +237,7 @@ class Turn:
         self.emit(self._completed(reason, Usage()))
         self._tell_untaken(TurnCancelled(by=reason))
         result = self._result("", reason, Usage())
-        return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt)
+        return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt, message=self.requests.too_much)
 
     def _completed(self, reason: str, usage: Usage, unwritten: Usage | None = None) -> TurnCompleted:
         """`unwritten` is what no entry of the turn has in it."""

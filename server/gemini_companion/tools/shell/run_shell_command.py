@@ -101,6 +101,7 @@ class RunShellCommand:
         if args.is_background:
             return await self._background(args, cwd, running, context)
         self._book.began(context.session_id, context.call_id, args.command, cwd, running, is_background=False)
+        context.so_far = running.latest
         was_stopped = False
         try:
             end = await running.wait()
