@@ -149,7 +149,7 @@ async def test_a_text_that_the_person_corrects_is_what_the_file_holds(desk: Desk
 async def test_a_command_is_judged_by_its_parts_and_asked_about_with_a_rule_to_keep(
     desk: Desk, emulator: Emulator
 ) -> None:
-    for line in ("ls", "ls > made.txt", "touch ~/.gemini/settings.json", "ls > made.txt"):
+    for line in ("ls", "ls > made.txt", "touch ~/.gemini/settings.json", "ls > made.txt", "ls -l"):
         args = {"command": line}
         emulator.script(answer(call("run_shell_command", args, call_id="c")), "Done.", method="streamGenerateContent")
     answers = {"gemini/confirmTool": lambda _: {"outcome": "once"}}
@@ -160,8 +160,12 @@ async def test_a_command_is_judged_by_its_parts_and_asked_about_with_a_rule_to_k
         assert "parser.py" in (desk.workspace / "made.txt").read_text("utf-8")
         assert [one["outcome"] for one in spoken.of("toolCallCompleted")] == ["ok", "ok", "declined"]
         await spoken.ask("gemini/session/mode", {"mode": "plan"})
-        await spoken.ask("gemini/chat", {"prompt": "Run it."})
+        for _ in range(2):
+            await spoken.ask("gemini/chat", {"prompt": "Run it."})
         assert len(desk.asked) == 1
+        assert [one["outcome"] for one in spoken.of("toolCallCompleted")][3:] == ["declined", "ok"], "ls -l only reads"
+        refused = spoken.of("toolCallCompleted")[3]["consent"]
+        assert refused == "plan mode, and the command may do more than read: it writes made.txt"
 
 
 async def test_a_search_shows_nothing_of_files_that_a_rule_keeps_back(desk: Desk, emulator: Emulator) -> None:

@@ -35,7 +35,23 @@ def test_without_a_rule_the_risk_decides(risk: Risk, expected: Decision):
 def test_in_plan_mode_only_what_changes_nothing_runs_and_the_model_is_told_the_way_out(risk: Risk):
     found = decide(asked(risk, file()), situation(rule("allow"), mode="plan"))
     assert (found.decision == "deny") == (risk in ("edit", "command", "network"))
-    assert found.decision != "deny" or found.refusal == PLAN_ONLY
+    assert found.decision != "deny" or "exit_plan_mode" in found.refusal
+    assert (found.refusal == PLAN_ONLY) == (risk in ("edit", "network"))
+
+
+@pytest.mark.parametrize("line", [None, "allow", "ask", "deny", "refuse"])
+def test_in_plan_mode_a_command_runs_if_its_line_only_reads_and_is_never_asked_about(line: str | None):
+    judged = Line(decision=line, reason="`make` is not known to only look") if line else None
+    found = decide(asked("command", name="run_shell_command", line=judged), situation(mode="plan"))
+    assert found.decision == ("allow" if line == "allow" else "deny")
+    if line == "ask":
+        assert "may do more than read: `make` is not known" in found.reason, "for the person"
+        assert "`make` is not known" in found.refusal, "for the model"
+
+
+def test_a_workspace_that_is_not_trusted_has_no_commands_in_plan_mode_either():
+    one = asked("command", name="run_shell_command", line=Line(decision="allow"))
+    assert decision(one, situation(mode="plan", trusted=False)) == "deny"
 
 
 @pytest.mark.parametrize("risk", RISKS)

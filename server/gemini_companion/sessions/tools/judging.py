@@ -82,11 +82,21 @@ async def _asked(
             proposal.command,
             cwd=proposal.cwd or situation.roots[0],
             roots=situation.roots,
-            rules=[one.rule for one in situation.rules if concerns(one.rule, names)],
+            rules=_for_lines(names, situation),
             of_file=files_by_rules(situation),
             fresh=fresh,
         )
     return Asked(names=names, risk=risk, proposal=proposal, line=line)
+
+
+def _for_lines(names: tuple[str, ...], situation: Situation) -> list[ToolRule]:
+    """The rules by which a line is judged. While the session plans none allows: what a rule lets run may do anything."""
+    plans = situation.mode == "plan"
+    return [
+        one.rule
+        for one in situation.rules
+        if concerns(one.rule, names) and not (plans and one.rule.decision == "allow")
+    ]
 
 
 def _written_in(session: Session, turn_id: str) -> frozenset[str]:
@@ -120,6 +130,8 @@ def files_by_rules(situation: Situation) -> Callable[[Touched], Decision]:
 
     A search through a folder asks about thousands: where no rule has a path, files that are alike get one answer.
     """
+    if situation.mode == "plan":  # it forbids the command that writes, not this file
+        situation = msgspec.structs.replace(situation, mode="ask")
     names = {"read": ("read_file",), "write": ("write_file", "replace")}
     by_path = {
         how: any(one.rule.path is not None and concerns(one.rule, names[how]) for one in situation.rules)

@@ -18,6 +18,10 @@ HOW_TO_TRUST: Final = (
     " folder under companion.trustedFolders in the settings of their own."
 )
 PLAN_ONLY: Final = "plan mode: only reading; call exit_plan_mode with the plan"
+PLAN_COMMANDS: Final = (
+    "plan mode: of commands only those run that just read in the workspace, with no rule's help, and this is none of"
+    " them ({why}). Leave that out, use the tools that read, or call exit_plan_mode with the plan."
+)
 _UNASKED: Final[frozenset[Risk]] = frozenset({"read", "note", "question"})
 """What plan mode and an untrusted workspace leave. A question goes to the person in any case."""
 
@@ -41,7 +45,9 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     risk: Risk
     proposal: Proposal
     line: JudgedLine | None = None
-    """The verdict on its shell line; a command without one is asked about."""
+    """The verdict on its shell line, in plan mode judged without the rules that allow. A command without one is asked
+    about, and refused in plan mode.
+    """
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,9 +112,19 @@ def _denied(asked: Asked, situation: Situation, concerned: Sequence[SourcedRule]
         return _deny(asked.line.reason, f"It is refused: {asked.line.reason}.")
     if not situation.trusted and asked.risk not in _UNASKED:
         return _deny("the workspace is not trusted", HOW_TO_TRUST)
+    if situation.mode == "plan" and asked.risk == "command":
+        return _planning(asked.line)
     if situation.mode == "plan" and asked.risk not in _UNASKED:
         return _deny("plan mode", PLAN_ONLY)
     return None
+
+
+def _planning(line: JudgedLine | None) -> Ruling | None:
+    """What plan mode says of a command, whose line was judged without the rules that allow."""
+    if line is not None and line.decision == "allow":
+        return None
+    why = (line.reason if line is not None else "") or "what it does is not known"
+    return _deny(f"plan mode, and the command may do more than read: {why}", PLAN_COMMANDS.format(why=why))
 
 
 def _guarded(asked: Asked) -> Ruling | None:

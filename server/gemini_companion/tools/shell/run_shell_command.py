@@ -48,6 +48,8 @@ class RunShellCommand:
         "Run a line of bash in the workspace. Plain lines of few commands are the likeliest to run without a question"
         " to the user; files are better read and edited with their own tools. There is no input and no terminal: give"
         " options that ask nothing and page nothing. Each call starts a new shell, so `cd` and variables do not last."
+        " In plan mode only lines run that just read in the workspace (ls, cat, grep, git log, git diff); others are"
+        " refused."
         " Everything that a line leaves running ends with it, unless is_background is set. The answer has the output"
         " of both streams in their order, and the exit code or the signal; one other than 0 is no fault of the tool."
     )
