@@ -90,7 +90,7 @@ async def _asked(
 
 
 def _for_lines(names: tuple[str, ...], situation: Situation) -> list[ToolRule]:
-    """The rules by which a line is judged. While the session plans none allows: what a rule lets run may do anything."""
+    """The rules by which a line is judged; in plan mode none that allows, for what a rule lets run may do anything."""
     plans = situation.mode == "plan"
     return [
         one.rule
