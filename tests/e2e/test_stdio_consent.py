@@ -74,7 +74,12 @@ async def test_the_editor_is_asked_by_a_request_and_its_yes_lets_the_tool_write(
         assert (desk.workspace / "new.py").read_text("utf-8") == "x = 1"
         ((_, question),) = desk.asked
         assert (question["title"], question["newContent"]) == ("Edit new.py", "x = 1")
-        assert question["rule"] == {"tool": "write_file", "decision": "allow", "path": "/new.py"}
+        assert question["rule"] == {
+            "tool": "write_file",
+            "decision": "allow",
+            "path": "/new.py",
+            "workspace": str(desk.workspace.resolve()),
+        }
         assert [event["outcome"] for event in spoken.of("toolQuestionAnswered")] == ["once"]
         assert spoken.of("toolCallCompleted")[0]["consent"] == "yes, once"
 
@@ -102,7 +107,9 @@ async def test_always_stands_in_the_users_file_asks_no_more_and_is_taken_back(de
         assert (desk.workspace / "new.py").read_text("utf-8") == "x = 2"
         assert len(desk.asked) == 1
         settings = desk.tmp_path / "home" / ".gemini" / "settings.json"
-        kept = [{"tool": "write_file", "decision": "allow", "path": "/new.py"}]
+        kept = [
+            {"tool": "write_file", "decision": "allow", "path": "/new.py", "workspace": str(desk.workspace.resolve())}
+        ]
         assert json.loads(settings.read_text("utf-8")) == {"companion": {"tools": {"rules": kept}}}
         (listed,) = (await spoken.ask("gemini/rules"))["rules"]
         assert (listed["rule"], listed["source"], listed["text"]) == (kept[0], "user", "Allow write_file on /new.py")
@@ -208,7 +215,7 @@ async def test_the_model_asks_the_person_and_keeps_its_tasks(desk: Desk, emulato
 async def test_without_a_session_the_users_rules_are_listed_and_taken_back_and_none_is_made(desk: Desk) -> None:
     settings = desk.tmp_path / "home" / ".gemini" / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    rule = {"tool": "write_file", "decision": "allow", "path": "/new.py"}
+    rule = {"tool": "write_file", "decision": "allow", "path": "/new.py", "workspace": str(desk.workspace.resolve())}
     settings.write_text(json.dumps({"companion": {"tools": {"rules": [rule]}}}), "utf-8")
     async with desk.server(ALL, {}) as spoken:
         (listed,) = (await spoken.ask("gemini/rules"))["rules"]

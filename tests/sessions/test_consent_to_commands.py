@@ -186,6 +186,16 @@ async def test_while_the_session_plans_no_rule_lets_a_line_run(studio: Runs) -> 
     assert "plan mode" in response(studio)["error"]
 
 
+@pytest.mark.parametrize(("folder", "ran"), [("/project", ["npm test"]), ("/elsewhere", [])])
+async def test_a_rule_for_commands_of_another_workspace_lets_nothing_run(
+    studio: Runs, folder: str, ran: list[str]
+) -> None:
+    studio.set(tools=settings_with(studio, msgspec.structs.replace(NPM, workspace=folder)))
+    studio.person.answers = [ConsentAnswer(outcome="reject")]
+    await studio.run("npm test")
+    assert studio.commands.ran == ran
+
+
 async def test_files_that_a_line_names_are_judged_as_the_tools_for_files_would_be(studio: Runs) -> None:
     studio.set(tools=settings_with(studio, ToolRule(tool="read_file", decision="deny", path=".env")))
     studio.person.answers = [ConsentAnswer(outcome="reject")]

@@ -38,7 +38,7 @@ def asked(risk: Risk = "edit", *touched: Touched, name: str = "write_file", line
 
 
 def situation(*rules: SourcedRule, mode: Mode = "ask", trusted: bool = True, **more: Any) -> Situation:
-    return Situation(rules=rules, mode=mode, trusted=trusted, roots=ROOTS, **more)
+    return Situation(rules=rules, mode=mode, trusted=trusted, **{"roots": ROOTS, **more})
 
 
 def decision(one: Asked, where: Situation) -> Decision:

@@ -178,6 +178,7 @@ export class Prompts {
       conversation.withdraw(localId); // a command, such as /compress: its outcome has a row of its own
       if (result.compression && !conversation.tells(result.compression)) conversation.notice("info", result.text);
     }
+    if (result.message) conversation.change(`a:${result.turnId}`, "answer", { endMessage: result.message });
     if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
       if (conversation === this.chat.conversation) this.queue.hold();
       else this.#left.set(result.sessionId, this.#left.get(result.sessionId) ?? "ended");

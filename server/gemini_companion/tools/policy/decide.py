@@ -10,7 +10,7 @@ import msgspec
 from gemini_companion.engine.history.tool_entries import Decision, Mode, ToolRule
 from gemini_companion.tools.policy.lines import JudgedLine
 from gemini_companion.tools.policy.patterns import pattern_of
-from gemini_companion.tools.policy.rules import SourcedRule, concerns, concerns_file, is_sound, text_of
+from gemini_companion.tools.policy.rules import SourcedRule, concerns, concerns_file, holds_in, is_sound, text_of
 from gemini_companion.tools.tool import Proposal, Risk, Touched
 
 HOW_TO_TRUST: Final = (
@@ -64,7 +64,11 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
 
 def decide(asked: Asked, situation: Situation) -> Ruling:
     """Whether a call may go ahead. Pure."""
-    concerned = [one for one in situation.rules if concerns(one.rule, asked.names)]
+    concerned = [
+        one
+        for one in situation.rules
+        if concerns(one.rule, asked.names) and holds_in(one.rule, situation.roots, asked.proposal.cwd)
+    ]
     return (
         _denied(asked, situation, concerned)
         or _guarded(asked)
@@ -96,7 +100,7 @@ def suggestion(asked: Asked, roots: Sequence[str]) -> ToolRule | None:
             path = asked.proposal.touched[0].path
             root = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), None)
             below = path[len(root) :].strip("/") if root else ""
-            return ToolRule(tool=name, decision="allow", path=pattern_of(below)) if below else None
+            return ToolRule(tool=name, decision="allow", path=pattern_of(below), workspace=root) if below else None
         case _:
             return None
 
@@ -179,7 +183,7 @@ def _applies(rule: ToolRule, asked: Asked, roots: Sequence[str]) -> bool:
     """Whether a rule that denies or asks is met. Those for commands are met by whoever judges the line."""
     if rule.command is not None:
         return False
-    if rule.path is None:
+    if rule.path is None and (rule.workspace is None or not asked.proposal.touched):
         return True
     return any(concerns_file(rule, touched, roots) for touched in asked.proposal.touched)
 
