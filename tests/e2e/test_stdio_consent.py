@@ -112,7 +112,7 @@ async def test_always_stands_in_the_users_file_asks_no_more_and_is_taken_back(de
         ]
         assert json.loads(settings.read_text("utf-8")) == {"companion": {"tools": {"rules": kept}}}
         (listed,) = (await spoken.ask("gemini/rules"))["rules"]
-        assert (listed["rule"], listed["source"], listed["text"]) == (kept[0], "user", "Allow write_file on /new.py")
+        assert (listed["rule"], listed["source"], listed["text"]) == (kept[0], "user", f"Allow write_file on /new.py in {desk.workspace.resolve()}")
         assert await spoken.ask("gemini/rules/revoke", {"ruleId": listed["ruleId"]}) == {"rules": []}
         await spoken.ask("gemini/chat", {"prompt": "Once more."})
         assert (desk.workspace / "new.py").read_text("utf-8") == "x = 2"
@@ -215,7 +215,7 @@ async def test_the_model_asks_the_person_and_keeps_its_tasks(desk: Desk, emulato
 async def test_without_a_session_the_users_rules_are_listed_and_taken_back_and_none_is_made(desk: Desk) -> None:
     settings = desk.tmp_path / "home" / ".gemini" / "settings.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    rule = {"tool": "write_file", "decision": "allow", "path": "/new.py", "workspace": str(desk.workspace.resolve())}
+    rule = {"tool": "write_file", "decision": "allow", "path": "/new.py"}
     settings.write_text(json.dumps({"companion": {"tools": {"rules": [rule]}}}), "utf-8")
     async with desk.server(ALL, {}) as spoken:
         (listed,) = (await spoken.ask("gemini/rules"))["rules"]
