@@ -112,7 +112,11 @@ async def test_always_stands_in_the_users_file_asks_no_more_and_is_taken_back(de
         ]
         assert json.loads(settings.read_text("utf-8")) == {"companion": {"tools": {"rules": kept}}}
         (listed,) = (await spoken.ask("gemini/rules"))["rules"]
-        assert (listed["rule"], listed["source"], listed["text"]) == (kept[0], "user", f"Allow write_file on /new.py in {desk.workspace.resolve()}")
+        assert (listed["rule"], listed["source"], listed["text"]) == (
+            kept[0],
+            "user",
+            f"Allow write_file on /new.py in {desk.workspace.resolve()}",
+        )
         assert await spoken.ask("gemini/rules/revoke", {"ruleId": listed["ruleId"]}) == {"rules": []}
         await spoken.ask("gemini/chat", {"prompt": "Once more."})
         assert (desk.workspace / "new.py").read_text("utf-8") == "x = 2"

@@ -128,6 +128,12 @@ def test_a_command_that_only_reads_in_the_workspace_runs_unasked_without_any_rul
         ("git -c core.pager=./x log", "git"),
         ("git diff --output=src/a.py", "--output"),
         ("git log --output src/a.py", "--output"),
+        ("git log -L 1,5:web/.env", "web/.env"),
+        ("git log -L1,5:web/.env", "web/.env"),
+        ("git log -L :x:web/id_rsa", "web/id_rsa"),
+        ("git show :0:web/id_rsa", "web/id_rsa"),
+        ("ls -LR links", "links"),
+        ("ls -L --recursive links", "links"),
         ("git diff --ext-diff", "--ext-diff"),
         ("git show --textconv", "--textconv"),
         ("find . -fprintf src/a.py x", "-fprintf"),
@@ -247,7 +253,13 @@ HOSTILE = {
     "a line behind a section": ('[diff "evil"] textconv = ./x\n', "textconv"),
     "capitals": ("[DIFF]\n\tEXTERNAL = ./x\n", "EXTERNAL"),
     "the old way of sub-sections": ("[diff.evil]\n\ttextconv = ./x\n", "textconv"),
-    "a line that goes on": ('[diff "evil"]\n\ttext\\\nconv = ./x\n', "read"),
+    "a line that goes on": ('[diff "evil"]\n\ttext\\\nconv = ./x\n', "plain"),
+    "a remark that ends as if it went on": ('[user]\n# \\\n[diff "evil"]\n\ttextconv = ./x\n', "plain"),
+    "one behind a value": ('[user]\n\tname = a ; \\\n[diff "evil"]\n\ttextconv = ./x\n', "plain"),
+    "a line end that is none": ('[diff "evil"]\n; \r[user]\n\ttextconv = ./x\n', "plain"),
+    "hooks elsewhere, with a remark": ("[core]\n\thooksPath = hooks # none\n", "hooksPath"),
+    "hooks elsewhere, with a quote within": ('[core]\n\thooksPath = ho"oks"\n', "hooksPath"),
+    "diffs of submodules": ("[diff]\n\tsubmodule = diff\n", "submodule"),
     "what nobody knows": ("[newer]\n\truns = ./x\n", "newer"),
     "too much": ("#" * 300_000, "long"),
 }
@@ -255,7 +267,7 @@ HOSTILE = {
 
 def repository(folder: Path, settings: str = "") -> None:
     subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=PATIENCE)
-    with (folder / ".git" / "config").open("a") as file:
+    with (folder / ".git" / "config").open("a", newline="") as file:
         file.write(settings)
     (folder / "hooks").mkdir(exist_ok=True)
     (folder / "hooks" / "post-index-change").write_text("#!/bin/sh\nid\n")
@@ -284,6 +296,49 @@ def test_the_hook_that_git_diff_runs_is_seen_and_submodules_are_looked_into(desk
     (module / "config").unlink()
     (desk.work / ".git" / "hooks" / "post-index-change").write_text("#!/bin/sh\nid\n")
     assert "post-index-change" in desk.judged("git diff").reason
+
+
+def commit(folder: Path, *words: str) -> None:
+    for line in (["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "-m", "x"], [*words]):
+        subprocess.run(["git", *line], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("index", [["--split-index"], ["--index-version", "4"], ["--refresh"]])
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_a_repository_within_that_no_one_declared_is_looked_into(
+    desk: Desk, index: list[str], is_elsewhere: bool
+) -> None:
+    inner = desk.work / "docs" / "inner"
+    for folder in (inner, desk.work):
+        subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=PATIENCE)
+    (inner / "a.txt").write_text("x\n")
+    commit(inner, "status")
+    assert desk.judged("git status").decision == "allow"
+    commit(desk.work, "update-index", *index)
+    assert desk.judged("git status").decision == "allow"
+    if is_elsewhere:
+        (inner / ".git").rename(desk.work / "web" / "kept")
+        (inner / ".git").write_text("gitdir: ../../web/kept\n")
+    settings = (desk.work / "web" / "kept" if is_elsewhere else inner / ".git") / "config"
+    settings.write_text(settings.read_text() + '[filter "evil"]\n\tclean = ./x\n')
+    assert "filter.evil.clean" in desk.judged("git status").reason
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("settings", ["", "[core]\n\thooksPath = hooks\n"])
+def test_hooks_of_a_worktree_are_those_of_its_repository(desk: Desk, settings: str) -> None:
+    main = desk.home / "main"
+    subprocess.run(["git", "init", "-q", str(main)], check=True, timeout=PATIENCE)
+    (main / "a.txt").write_text("x\n")
+    commit(main, "worktree", "add", "-q", str(desk.work / "tree"))
+    assert desk.judged("cd tree && git diff").decision == "allow"
+    with (main / ".git" / "config").open("a") as file:
+        file.write(settings)
+    hooks = desk.work / "tree" / "hooks" if settings else main / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    (hooks / "post-index-change").write_text("#!/bin/sh\nid\n")
+    assert "post-index-change" in desk.judged("cd tree && git diff").reason
 
 
 @pytest.mark.process
