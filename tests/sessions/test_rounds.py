@@ -267,8 +267,12 @@ async def test_the_round_is_durable_before_the_next_request(tmp_path: Path) -> N
 async def test_tools_are_offered_only_to_models_that_call_them_and_only_those_that_could_do_something(
     tmp_path: Path,
 ) -> None:
-    tools = [SampleTool("read_file", "read"), SampleTool("write_file", "edit")]
-    tools += [SampleTool("run_shell_command", "command"), SampleTool("exit_plan_mode", "note")]
+    tools = [
+        SampleTool("read_file", "read"),
+        SampleTool("write_file", "edit"),
+        SampleTool("run_shell_command", "command"),
+        SampleTool("exit_plan_mode", "note"),
+    ]
     studio = Studio(tmp_path, tools=tools)
 
     async def offered() -> list[str]:
