@@ -197,6 +197,13 @@ async def test_a_person_answers_in_an_option_or_in_their_own_words(client: InMem
     assert sent(client, "gemini/askUser")["options"] == ["a", "b"]
 
 
+async def test_an_answer_that_is_cut_says_so(client: InMemoryClient):
+    client.handlers["gemini/askUser"] = lambda _params: {"answer": "x" * 20_001}
+    answer = await asker(client, "askUser").ask("s", "c", "Why?", [], allows_text=True, seconds=PATIENCE)
+    assert answer is not None
+    assert answer.removeprefix("x" * 20_000) == "\n[The answer was longer. Only its first 20,000 characters are here.]"
+
+
 async def test_without_a_question_of_its_own_an_editor_shows_the_options_as_buttons(client: InMemoryClient):
     client.handlers["window/showMessageRequest"] = lambda params: params["actions"][1]
     assert await asker(client).ask("s", "c", "Which?", ["a", "b"], allows_text=True, seconds=PATIENCE) == "b"

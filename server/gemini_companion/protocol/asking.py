@@ -38,6 +38,7 @@ NO: Final = "No"
 _LONGEST_REASON: Final = 4_000
 _LONGEST_CONTENT: Final = 10_000_000
 _LONGEST_ANSWER: Final = 20_000
+_CUT_ANSWER: Final = f"\n[The answer was longer. Only its first {_LONGEST_ANSWER:,} characters are here.]"
 _MOST_DIAGNOSTICS: Final = 200
 _MARGIN: Final = 2.0
 """Seconds for the way there and back."""
@@ -103,7 +104,7 @@ class ConnectionAsker:
             answer = await self._choose(printable(question), options, seconds) if options else None
         if answer is None or (not allows_text and answer not in options):
             return None
-        return answer[:_LONGEST_ANSWER]
+        return answer if len(answer) <= _LONGEST_ANSWER else answer[:_LONGEST_ANSWER] + _CUT_ANSWER
 
     async def diagnostics(self, paths: Sequence[str], *, wait_ms: int) -> tuple[FileDiagnostics, ...] | None:
         """What the editor reports for absolute paths; `None` if it cannot say."""

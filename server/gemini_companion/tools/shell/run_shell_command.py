@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from gemini_companion.tools.paths import gone
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.shell.characters import deceptive, visible
 from gemini_companion.tools.shell.commandbook import CommandBook
@@ -172,6 +173,8 @@ async def _folder(path: str | None, context: ToolContext) -> str:
     place = await context.ports.files.place(path or context.roots[0], context.roots)
     if place.root is None:
         raise ToolRefusal(f"{place.shown} is outside the workspace folders. Commands start inside.", outcome="declined")
+    if place.kind == "missing" and place.path == place.root:
+        raise ToolRefusal(gone(place.root))
     if place.kind != "folder":
         raise ToolRefusal(f"{place.shown} is no folder.")
     return place.path
