@@ -330,6 +330,8 @@ export interface ToolRule {
   readonly path?: string | null;
   /** The first words of a command, each compared as a whole, for `run_shell_command`. */
   readonly command?: readonly string[] | null;
+  /** The workspace folder, by its absolute real path, in which alone the rule holds; for all files in it, and for commands that start in it. */
+  readonly workspace?: string | null;
 }
 
 /** The answer: an option's text, or the person's own; absent if they would not say. */

@@ -85,6 +85,7 @@ export const toolRule = v.object({
   decision: v.picklist(["allow", "ask", "deny"]),
   path: v.exactOptional(v.nullable(v.string())),
   command: v.exactOptional(v.nullable(v.array(v.string()))),
+  workspace: v.exactOptional(v.nullable(v.string())),
 });
 
 export const toolQuestion = v.object({

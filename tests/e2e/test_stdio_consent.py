@@ -74,7 +74,12 @@ async def test_the_editor_is_asked_by_a_request_and_its_yes_lets_the_tool_write(
         assert (desk.workspace / "new.py").read_text("utf-8") == "x = 1"
         ((_, question),) = desk.asked
         assert (question["title"], question["newContent"]) == ("Edit new.py", "x = 1")
-        assert question["rule"] == {"tool": "write_file", "decision": "allow", "path": "/new.py"}
+        assert question["rule"] == {
+            "tool": "write_file",
+            "decision": "allow",
+            "path": "/new.py",
+            "workspace": str(desk.workspace.resolve()),
+        }
         assert [event["outcome"] for event in spoken.of("toolQuestionAnswered")] == ["once"]
         assert spoken.of("toolCallCompleted")[0]["consent"] == "yes, once"
 
@@ -102,10 +107,16 @@ async def test_always_stands_in_the_users_file_asks_no_more_and_is_taken_back(de
         assert (desk.workspace / "new.py").read_text("utf-8") == "x = 2"
         assert len(desk.asked) == 1
         settings = desk.tmp_path / "home" / ".gemini" / "settings.json"
-        kept = [{"tool": "write_file", "decision": "allow", "path": "/new.py"}]
+        kept = [
+            {"tool": "write_file", "decision": "allow", "path": "/new.py", "workspace": str(desk.workspace.resolve())}
+        ]
         assert json.loads(settings.read_text("utf-8")) == {"companion": {"tools": {"rules": kept}}}
         (listed,) = (await spoken.ask("gemini/rules"))["rules"]
-        assert (listed["rule"], listed["source"], listed["text"]) == (kept[0], "user", "Allow write_file on /new.py")
+        assert (listed["rule"], listed["source"], listed["text"]) == (
+            kept[0],
+            "user",
+            f"Allow write_file on /new.py in {desk.workspace.resolve()}",
+        )
         assert await spoken.ask("gemini/rules/revoke", {"ruleId": listed["ruleId"]}) == {"rules": []}
         await spoken.ask("gemini/chat", {"prompt": "Once more."})
         assert (desk.workspace / "new.py").read_text("utf-8") == "x = 2"
@@ -149,7 +160,7 @@ async def test_a_text_that_the_person_corrects_is_what_the_file_holds(desk: Desk
 async def test_a_command_is_judged_by_its_parts_and_asked_about_with_a_rule_to_keep(
     desk: Desk, emulator: Emulator
 ) -> None:
-    for line in ("ls", "ls > made.txt", "touch ~/.gemini/settings.json", "ls > made.txt"):
+    for line in ("ls", "ls > made.txt", "touch ~/.gemini/settings.json", "ls > made.txt", "ls -l"):
         args = {"command": line}
         emulator.script(answer(call("run_shell_command", args, call_id="c")), "Done.", method="streamGenerateContent")
     answers = {"gemini/confirmTool": lambda _: {"outcome": "once"}}
@@ -160,8 +171,12 @@ async def test_a_command_is_judged_by_its_parts_and_asked_about_with_a_rule_to_k
         assert "parser.py" in (desk.workspace / "made.txt").read_text("utf-8")
         assert [one["outcome"] for one in spoken.of("toolCallCompleted")] == ["ok", "ok", "declined"]
         await spoken.ask("gemini/session/mode", {"mode": "plan"})
-        await spoken.ask("gemini/chat", {"prompt": "Run it."})
+        for _ in range(2):
+            await spoken.ask("gemini/chat", {"prompt": "Run it."})
         assert len(desk.asked) == 1
+        assert [one["outcome"] for one in spoken.of("toolCallCompleted")][3:] == ["declined", "ok"], "ls -l only reads"
+        refused = spoken.of("toolCallCompleted")[3]["consent"]
+        assert refused == "plan mode, and the command may do more than read: it writes made.txt"
 
 
 async def test_a_search_shows_nothing_of_files_that_a_rule_keeps_back(desk: Desk, emulator: Emulator) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gemini_companion.engine.errors import Cancelled
@@ -19,6 +20,7 @@ from gemini_companion.sessions.tools.rules import listed_rules, revoke
 from tests.support.consenting import ConsentStudio, settings_with
 
 YES = ConsentAnswer(outcome="once")
+HERE = ToolRule(tool="write_file", decision="allow", path="/a.py", workspace="/project")
 NO = ConsentAnswer(outcome="reject", reason="Use the parser.")
 
 
@@ -55,7 +57,7 @@ async def test_a_yes_lets_the_call_through_and_the_question_says_all_that_is_kno
     (question,) = studio.person.asked
     assert (question.title, question.path, question.new_content) == ("Edit a.py", "/project/a.py", "x = 1\n")
     assert (question.mode, question.reason) == ("ask", "it changes files")
-    assert question.rule == ToolRule(tool="write_file", decision="allow", path="/a.py")
+    assert question.rule == HERE
     assert [event.question for event in studio.heard.of(ToolQuestionAsked)] == [question]
     assert settled(studio) == ["once"]
     assert (await record(studio)).consent == "yes, once"
@@ -264,9 +266,9 @@ async def test_for_this_session_is_kept_in_the_log_and_asks_no_more(studio: Cons
     assert len(studio.person.asked) == 1
     session = await studio.session()
     (kept,) = [entry for entry in session.history.entries if isinstance(entry, AllowanceEntry)]
-    assert kept.rule == ToolRule(tool="write_file", decision="allow", path="/a.py")
+    assert kept.rule == HERE
     assert [(one.source, one.text, one.rule_id) for one in listed_rules(session).rules] == [
-        ("session", "Allow write_file on /a.py", kept.rule_id)
+        ("session", "Allow write_file on /a.py in /project", kept.rule_id)
     ]
 
 
@@ -283,24 +285,36 @@ async def test_a_rule_that_is_taken_back_asks_again(studio: ConsentStudio) -> No
 async def test_always_is_kept_in_the_users_own_settings(studio: ConsentStudio) -> None:
     studio.person.answers = [ConsentAnswer(outcome="always")]
     await studio.write("a.py", "x")
-    assert studio.own.rules == [ToolRule(tool="write_file", decision="allow", path="/a.py")]
-    assert (await record(studio)).consent == "yes, always: Allow write_file on /a.py"
+    assert studio.own.rules == [HERE]
+    assert (await record(studio)).consent == "yes, always: Allow write_file on /a.py in /project"
 
 
 async def test_always_counts_for_the_session_where_the_settings_cannot_keep_it(studio: ConsentStudio) -> None:
     studio.own.is_broken = True
     studio.person.answers = [ConsentAnswer(outcome="always")]
     await studio.write("a.py", "x")
-    assert list((await studio.session()).tools_state.allowances.values()) == [
-        ToolRule(tool="write_file", decision="allow", path="/a.py")
-    ]
+    assert list((await studio.session()).tools_state.allowances.values()) == [HERE]
 
 
-async def test_the_person_may_make_the_rule_wider_for_the_same_tool(studio: ConsentStudio) -> None:
-    wider = ToolRule(tool="write_file", decision="allow", path="/src/")
+@pytest.mark.parametrize("folder", [None, "/project"])
+async def test_the_person_may_make_the_rule_wider_for_the_same_tool_in_this_workspace(
+    studio: ConsentStudio, folder: str | None
+) -> None:
+    wider = ToolRule(tool="write_file", decision="allow", path="/src/", workspace=folder)
     studio.person.answers = [ConsentAnswer(outcome="always", rule=wider)]
     await studio.write("src/a.py", "x")
-    assert studio.own.rules == [wider]
+    assert studio.own.rules == [msgspec.structs.replace(wider, workspace="/project")]
+
+
+async def test_what_was_always_allowed_in_one_workspace_is_asked_about_in_another(studio: ConsentStudio) -> None:
+    elsewhere = msgspec.structs.replace(HERE, workspace="/elsewhere")
+    studio.set(tools=settings_with(studio, elsewhere))
+    studio.person.answers = [NO]
+    await studio.write("a.py", "x")
+    assert len(studio.person.asked) == 1
+    studio.set(tools=settings_with(studio, HERE))
+    await studio.write("a.py", "y")
+    assert (len(studio.person.asked), studio.tool.written) == (1, {"/project/a.py": "y"})
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from gemini_companion.engine.history.tool_entries import Decision, ToolRule
 from gemini_companion.sessions.asking import ConsentAnswer
+from gemini_companion.sessions.tools.modes import set_mode
 from gemini_companion.tools.policy.lines import LineDecision
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, Touched
 from tests.support.consenting import ConsentStudio, settings_with
@@ -174,6 +175,25 @@ async def test_a_rule_that_is_revoked_while_the_line_waits_counts_no_more(studio
     studio.person.answers = [forbid]
     await studio.run("npm test")
     assert studio.commands.ran == []
+
+
+async def test_while_the_session_plans_no_rule_lets_a_line_run(studio: Runs) -> None:
+    studio.set(tools=settings_with(studio, NPM))
+    await studio.run("npm test")
+    await set_mode(await studio.session(), "plan")
+    await studio.run("npm test")
+    assert (studio.person.asked, studio.commands.ran) == ([], ["npm test"])
+    assert "plan mode" in response(studio)["error"]
+
+
+@pytest.mark.parametrize(("folder", "ran"), [("/project", ["npm test"]), ("/elsewhere", [])])
+async def test_a_rule_for_commands_of_another_workspace_lets_nothing_run(
+    studio: Runs, folder: str, ran: list[str]
+) -> None:
+    studio.set(tools=settings_with(studio, msgspec.structs.replace(NPM, workspace=folder)))
+    studio.person.answers = [ConsentAnswer(outcome="reject")]
+    await studio.run("npm test")
+    assert studio.commands.ran == ran
 
 
 async def test_files_that_a_line_names_are_judged_as_the_tools_for_files_would_be(studio: Runs) -> None:

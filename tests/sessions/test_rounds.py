@@ -15,6 +15,7 @@ from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
 from gemini_companion.sessions.tools.consent import Decided
+from gemini_companion.sessions.tools.modes import set_mode
 from gemini_companion.sessions.tools.progress import PIECE_CHARACTERS, TOTAL_CHARACTERS
 from gemini_companion.sessions.tools.rounds import MOST_CALLS, SIDE_BY_SIDE
 from gemini_companion.sessions.transcript.pages import history_page
@@ -266,14 +267,22 @@ async def test_the_round_is_durable_before_the_next_request(tmp_path: Path) -> N
 async def test_tools_are_offered_only_to_models_that_call_them_and_only_those_that_could_do_something(
     tmp_path: Path,
 ) -> None:
-    tools = [SampleTool("read_file", "read"), SampleTool("write_file", "edit"), SampleTool("exit_plan_mode", "note")]
+    tools = [
+        SampleTool("read_file", "read"),
+        SampleTool("write_file", "edit"),
+        SampleTool("run_shell_command", "command"),
+        SampleTool("exit_plan_mode", "note"),
+    ]
     studio = Studio(tmp_path, tools=tools)
 
     async def offered() -> list[str]:
         await studio.chat("Hi")
         return [tool["name"] for tool in studio.model.main()[-1].tools]
 
-    assert await offered() == ["read_file", "write_file"]
+    assert await offered() == ["read_file", "write_file", "run_shell_command"]
+    await set_mode(await studio.session(), "plan")
+    assert await offered() == ["read_file", "run_shell_command", "exit_plan_mode"], "some commands only read"
+    await set_mode(await studio.session(), "ask")
     studio.trusted = False
     assert await offered() == ["read_file"]
     studio.take_key_away()

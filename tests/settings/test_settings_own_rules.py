@@ -96,9 +96,22 @@ def test_an_entry_of_gemini_cli_is_a_tool_or_the_beginning_of_a_command(
     assert tool_rule(text, "deny") == ToolRule(tool=tool, decision="deny", command=command)
 
 
+def test_a_workspace_folder_is_meant_by_its_real_path_and_its_rule_is_taken_back_as_it_is_written(desk: Desk):
+    (desk.home / "real").mkdir()
+    (desk.home / "link").symlink_to(desk.home / "real")
+    desk.user(ours({"tool": "write_file", "decision": "allow", "path": "/a", "workspace": "~/link"}))
+    (found,) = desk.load().settings.tools.rules
+    assert found.rule.workspace == os.path.realpath(desk.home / "real")
+    assert found.as_written is not None
+    assert OwnSettings(desk.user_file).remove(rule_id(found.as_written))
+    assert desk.load().settings.tools.rules == ()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
+        {"tool": "x", "decision": "deny", "workspace": "src"},
+        {"tool": "x", "decision": "deny", "workspace": ""},
         {"tool": "x"},
         {"tool": "", "decision": "deny"},
         {"tool": "x", "decision": "yes"},

@@ -37,8 +37,10 @@ def asked(risk: Risk = "edit", *touched: Touched, name: str = "write_file", line
     return Asked(names=(name,), risk=risk, proposal=Proposal(title="Do it", touched=touched), line=line)
 
 
-def situation(*rules: SourcedRule, mode: Mode = "ask", trusted: bool = True, **more: Any) -> Situation:
-    return Situation(rules=rules, mode=mode, trusted=trusted, roots=ROOTS, **more)
+def situation(
+    *rules: SourcedRule, mode: Mode = "ask", trusted: bool = True, roots: tuple[str, ...] = ROOTS, **more: Any
+) -> Situation:
+    return Situation(rules=rules, mode=mode, trusted=trusted, roots=roots, **more)
 
 
 def decision(one: Asked, where: Situation) -> Decision:

@@ -96,12 +96,13 @@ export class Prompts {
     if (sessionId === undefined || this.chat.job.kind !== "idle") return;
     if (this.queue.held === "ended") this.queue.release(); // what waits goes on behind the answer that goes on
     try {
-      await this.chat.daemon.request("gemini/chat/resume", { sessionId });
+      const result = await this.chat.daemon.request("gemini/chat/resume", { sessionId });
+      await this.session.refresh();
+      tellEnd(this.chat.conversation, result);
     } catch (error) {
       this.queue.hold();
-      throw error;
-    } finally {
       await this.session.refresh();
+      throw error;
     }
     this.drain();
   }
@@ -178,6 +179,7 @@ export class Prompts {
       conversation.withdraw(localId); // a command, such as /compress: its outcome has a row of its own
       if (result.compression && !conversation.tells(result.compression)) conversation.notice("info", result.text);
     }
+    tellEnd(conversation, result);
     if (result.stopped === "contextWindowWillOverflow" || result.stopped === "maxTurns") {
       if (conversation === this.chat.conversation) this.queue.hold();
       else this.#left.set(result.sessionId, this.#left.get(result.sessionId) ?? "ended");
@@ -325,4 +327,9 @@ async function unlessCancelled<T>(work: Promise<T>, token: CancellationToken): P
   } finally {
     subscription?.dispose();
   }
+}
+
+/** The answer of a turn that was ended early says why, and what can be done. */
+function tellEnd(conversation: Conversation, { turnId, message }: ChatResult): void {
+  if (message) conversation.change(`a:${turnId}`, "answer", { endMessage: message });
 }

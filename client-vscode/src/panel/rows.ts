@@ -117,6 +117,8 @@ const answerSchema = v.object({
   usage: v.exactOptional(usage),
   durationMs: v.exactOptional(v.number()),
   finishReason: v.exactOptional(v.string()),
+  /** Why it was ended early and what can be done, in the daemon's words. */
+  endMessage: v.exactOptional(v.string()),
   /** The turn ended early, and can go on where it stands. */
   canGoOn: v.exactOptional(v.literal(true)),
   error: v.exactOptional(errorSchema),

@@ -40,6 +40,11 @@ const NARROWED = {
   command: "Run commands that begin with",
 } as const;
 
+/** The folder in which alone a rule holds; nothing for one of every workspace. */
+export function ruleFolder({ workspace }: StoredRule["rule"]): string | undefined {
+  return workspace ?? undefined;
+}
+
 /** What a rule is about: a title, and the beginning of a command or the pattern of paths, empty for all. */
 export function ruleSubject({ tool, path, command }: StoredRule["rule"]): {
   readonly title: string;

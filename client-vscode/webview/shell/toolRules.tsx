@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { RULE_DECISIONS, RULE_SOURCES, ruleSubject, type StoredRule } from "../../src/panel/toolRules.js";
+import { RULE_DECISIONS, RULE_SOURCES, ruleFolder, ruleSubject, type StoredRule } from "../../src/panel/toolRules.js";
 import { MODES } from "../../src/panel/tools.js";
 import { t } from "../strings.js";
 import { FaultLine } from "./faultLine.js";
@@ -106,7 +106,8 @@ interface RuleProps {
 
 function Rule({ stored: { rule, source, ruleId }, revoke }: RuleProps) {
   const { title, code } = ruleSubject(rule);
-  const name = [t(title), code].filter((part) => part !== "").join(" ");
+  const folder = ruleFolder(rule);
+  const name = [t(title), code, folder ?? ""].filter((part) => part !== "").join(" ");
   return (
     <li>
       <span class="rule-words">
@@ -119,7 +120,15 @@ function Rule({ stored: { rule, source, ruleId }, revoke }: RuleProps) {
         )}
       </span>
       <span class="rule-line">
-        <span class="quiet">{t(RULE_SOURCES[source].label)}</span>
+        <span class="quiet">
+          {t(RULE_SOURCES[source].label)}
+          {folder === undefined ? null : (
+            <>
+              {" · "}
+              {t("only in")} <code dir="ltr">{folder}</code>
+            </>
+          )}
+        </span>
         {ruleId === undefined || revoke === undefined ? null : (
           <button
             type="button"

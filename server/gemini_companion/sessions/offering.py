@@ -11,7 +11,10 @@ from gemini_companion.tools.tool import Risk
 from gemini_companion.tools.web.tools import NAMES
 
 _HARMLESS: Final[frozenset[Risk]] = frozenset({"read", "question", "note"})
-"""What tools may do while the session plans, and in a workspace that is not trusted."""
+"""What tools may do in a workspace that is not trusted."""
+
+_PLANNING: Final[frozenset[Risk]] = _HARMLESS | {"command"}
+"""And while the session plans: of commands, those run that only read."""
 
 _OF_PLANNING: Final = frozenset({"exit_plan_mode"})
 """Tools that mean nothing outside of the mode `plan`."""
@@ -41,8 +44,9 @@ class Offering:
 
 def hidden_tools(services: Services, mode: Mode) -> frozenset[str]:
     """Names of the tools that the model is not told of: they could not do anything now."""
-    only_harmless = mode == "plan" or not services.trusted()
-    hidden = {tool.name for tool in services.tools if only_harmless and tool.risk not in _HARMLESS}
+    useful = _PLANNING if mode == "plan" else None
+    useful = useful if services.trusted() else _HARMLESS
+    hidden = {tool.name for tool in services.tools if useful is not None and tool.risk not in useful}
     core = services.settings().tools.core
     if core is not None:
         hidden |= {

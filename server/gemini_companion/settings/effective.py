@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -131,7 +132,7 @@ def settle(
         recall_embeddings=merged.companion.recall.embeddings,
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
-        tools=tool_options(merged, layers),
+        tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
     )
 

@@ -25,6 +25,7 @@ _FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
 _OneFileName: TypeAlias = Annotated[str, Meta(extra_json_schema={"pattern": FILE_NAME})]
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
 _FilePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{1,4096}$(?!\n)")]
+_WorkspacePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{0,4096}$(?!\n)")]
 _ModelName: TypeAlias = Annotated[str, Meta(pattern=MODEL_NAME)]
 _Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 _Seconds: TypeAlias = Annotated[int, Meta(ge=0, le=86_400)]
@@ -191,6 +192,10 @@ class ToolRuleSetting(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     """A pattern as in ignore files, relative to a workspace folder, for tools that touch files."""
     command: Annotated[list[_Word], Meta(min_length=1, max_length=32)] | None = None
     """The first words of a command, for run_shell_command."""
+    workspace: _WorkspacePath | None = None
+    """The workspace folder in which alone the rule holds, as an absolute path or one that starts with ~/. "Always" for
+    an edit sets it.
+    """
 
 
 class CompanionToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -6,7 +6,7 @@ Gemini CLI's lists (`tools.allowed`, `tools.exclude`, `tools.confirmationRequire
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 import msgspec
@@ -43,6 +43,8 @@ class SettingsRule(msgspec.Struct, frozen=True, kw_only=True):
     source: Literal["user", "workspace", "editor"]
     is_own: bool = True
     """It stands under `companion.tools.rules`, where it can be taken back; not in one of Gemini CLI's lists."""
+    as_written: ToolRule | None = None
+    """The rule as its file has it, where that spells the workspace folder otherwise; it is taken back by that."""
 
 
 class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,8 +68,13 @@ class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[SettingsRule, ...]
 
 
-def tool_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> ToolOptions:
-    """The options that result from the merged layers; `layers` are they one by one, lowest first."""
+def tool_options(
+    merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]], real_path: Callable[[str], str]
+) -> ToolOptions:
+    """The options that result from the merged layers; `layers` are they one by one, lowest first.
+
+    `real_path` says where a folder is that a rule names, perhaps with a `~` or through links.
+    """
     ours, theirs = merged.companion.tools, merged.tools
     return ToolOptions(
         enabled=ours.enabled,
@@ -78,7 +85,7 @@ def tool_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]
         inactivity_seconds=theirs.shell.inactivity_timeout or None,
         question_seconds=ours.question_seconds,
         core=None if theirs.core is None else frozenset(tool_rule(name, "deny").tool for name in theirs.core),
-        rules=tuple(_rules(layers)),
+        rules=tuple(_rules(layers, real_path)),
     )
 
 
@@ -112,15 +119,17 @@ def _denies(rule: object) -> bool:
     return isinstance(rule, dict) and cast("JsonObject", rule).get("decision") == "deny"
 
 
-def _rules(layers: Iterable[tuple[str, SettingsFile]]) -> Iterator[SettingsRule]:
+def _rules(layers: Iterable[tuple[str, SettingsFile]], real_path: Callable[[str], str]) -> Iterator[SettingsRule]:
     """Rules of all layers, and tools that any layer leaves out; of Gemini CLI's other lists the last layer's."""
     last: dict[Decision, list[SettingsRule]] = {}
     for name, layer in layers:
         source = cast("Literal['user', 'workspace', 'editor']", name)
         for one in layer.companion.tools.rules:
             command = None if one.command is None else tuple(one.command)
-            rule = ToolRule(tool=one.tool, decision=one.decision, path=one.path, command=command)
-            yield SettingsRule(rule=rule, source=source)
+            folder = None if one.workspace is None else real_path(one.workspace)
+            rule = ToolRule(tool=one.tool, decision=one.decision, path=one.path, command=command, workspace=folder)
+            written = None if folder == one.workspace else msgspec.structs.replace(rule, workspace=one.workspace)
+            yield SettingsRule(rule=rule, source=source, as_written=written)
         yield from _listed(layer.tools.exclude or (), "deny", source)
         if layer.tools.allowed is not None:
             last["allow"] = list(_listed(layer.tools.allowed, "allow", source))

@@ -36,3 +36,8 @@ def shown_path(path: str, folders: Sequence[str]) -> str:
 def printable(path: str) -> str:
     """On one line: line breaks, control characters, direction marks and bytes that are no text are escaped."""
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in path)
+
+
+def gone(root: str) -> str:
+    """What a model is told where a workspace folder is not there any more."""
+    return f"The workspace folder {printable(root)} is gone. Ask the user to bring it back, or to open another."

@@ -10,46 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from gemini_companion.adapters.processes import folders, repositories
-from gemini_companion.adapters.processes.judging import DiskJudge
-from gemini_companion.engine.history.tool_entries import Decision, ToolRule
+from gemini_companion.adapters.processes import folders
 from gemini_companion.tools.shell.scan import scan
 from gemini_companion.tools.shell.script import Command
-from gemini_companion.tools.shell.verdict import LineVerdict, Sought
-from gemini_companion.tools.tool import Touched
+from gemini_companion.tools.shell.verdict import Sought
 from tests.support.patience import PATIENCE
+from tests.support.reading_desk import ReadingDesk
 from tests.support.shell_lines import rule
-
-FILES = ("src/a.py", "src/b.py", "src/deep/c.ts", "docs/x.md", "README.md", "web/.env", "web/app.ts", "hidden/no.txt")
-
-
-class Desk:
-    """A workspace without any rule, and a folder beside it."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home.resolve()
-        self.work = self.home / "work"
-        for name in FILES:
-            (self.work / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.work / name).write_text("x\n")
-        (self.home / "other").mkdir()
-        (self.home / "other" / "key.txt").write_text("x\n")
-        self.judge = DiskJudge(home=str(self.home), find_program=lambda name: f"/usr/bin/{name}")
-
-    @staticmethod
-    def of_file(touched: Touched) -> Decision:
-        if "/hidden/" in touched.path:
-            return "deny"
-        return "allow" if touched.how == "read" and not touched.secret else "ask"
-
-    def judged(self, line: str, *rules: ToolRule) -> LineVerdict:
-        root = str(self.work)
-        return self.judge(line, cwd=root, roots=(root,), rules=rules, of_file=self.of_file)
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def desk(tmp_path: Path) -> ReadingDesk:
+    return ReadingDesk(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +56,7 @@ def desk(tmp_path: Path) -> Desk:
         "git --version && node --version",
     ],
 )
-def test_a_command_that_only_reads_in_the_workspace_runs_unasked_without_any_rule(desk: Desk, line: str) -> None:
+def test_a_command_that_only_reads_in_the_workspace_runs_unasked_without_any_rule(desk: ReadingDesk, line: str) -> None:
     verdict = desk.judged(line)
     assert (verdict.decision, verdict.reason) == ("allow", "")
 
@@ -128,6 +100,12 @@ def test_a_command_that_only_reads_in_the_workspace_runs_unasked_without_any_rul
         ("git -c core.pager=./x log", "git"),
         ("git diff --output=src/a.py", "--output"),
         ("git log --output src/a.py", "--output"),
+        ("git log -L 1,5:web/.env", "web/.env"),
+        ("git log -L1,5:web/.env", "web/.env"),
+        ("git log -L :x:web/id_rsa", "web/id_rsa"),
+        ("git show :0:web/id_rsa", "web/id_rsa"),
+        ("ls -LR links", "links"),
+        ("ls -L --recursive links", "links"),
         ("git diff --ext-diff", "--ext-diff"),
         ("git show --textconv", "--textconv"),
         ("find . -fprintf src/a.py x", "-fprintf"),
@@ -160,7 +138,7 @@ def test_a_command_that_only_reads_in_the_workspace_runs_unasked_without_any_rul
         ("paste src/a.py ~/other/key.txt", "outside"),
     ],
 )
-def test_what_would_write_run_or_show_a_secret_is_still_asked_about(desk: Desk, line: str, why: str) -> None:
+def test_what_would_write_run_or_show_a_secret_is_still_asked_about(desk: ReadingDesk, line: str, why: str) -> None:
     (desk.work / "link").symlink_to(desk.home / "other")
     (desk.work / "links").mkdir()
     (desk.work / "links" / "out").symlink_to(desk.home / "other" / "key.txt")
@@ -172,17 +150,17 @@ def test_what_would_write_run_or_show_a_secret_is_still_asked_about(desk: Desk, 
     assert any(word in said for word in why.split("|")), said
 
 
-def test_a_rule_for_a_search_does_not_open_secrets_and_what_is_forbidden(desk: Desk) -> None:
+def test_a_rule_for_a_search_does_not_open_secrets_and_what_is_forbidden(desk: ReadingDesk) -> None:
     for line in ("grep -rn X web", "grep -rn X hidden", "grep -rn X ."):
         assert desk.judged(line, rule("grep"), rule("grep", "-rn")).decision != "allow", line
 
 
-def test_a_folder_of_too_many_files_is_asked_about(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_too_many_files_is_asked_about(desk: ReadingDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "MOST_BELOW", 2)
     assert "too many" in desk.judged("grep -rn X src").reason
 
 
-def test_names_that_the_line_may_have_made_are_not_foreseen(desk: Desk) -> None:
+def test_names_that_the_line_may_have_made_are_not_foreseen(desk: ReadingDesk) -> None:
     touch = rule("touch")
     assert desk.judged("touch src/new.py", touch).decision == "allow"
     assert desk.judged("touch src/new.py; cat src/*.py", touch).decision == "ask"
@@ -224,93 +202,6 @@ def test_a_pattern_stands_for_the_same_names_as_in_bash(tmp_path: Path) -> None:
     assert [(line, tuple(sorted(names))) for line, names in zip(lines, foreseen, strict=True)] == list(
         zip(lines, got, strict=True)
     )
-
-
-# --- repositories of somebody else
-
-
-HOSTILE = {
-    "a diff driver": ("[diff]\n\texternal = ./x\n", "diff.external"),
-    "a driver by name": ('[diff "evil"]\n\tcommand = ./x\n', "command"),
-    "a text converter": ('[diff "evil"]\n\ttextconv = ./x\n', "textconv"),
-    "a filter": ('[filter "evil"]\n\tclean = ./x\n', "clean"),
-    "a filter that runs on": ('[filter "evil"]\n\tprocess = ./x\n', "process"),
-    "a false filter of large files": ('[filter "lfs"]\n\tclean = ./x\n', "clean"),
-    "signatures": ("[gpg]\n\tprogram = ./x\n[log]\n\tshowSignature = true\n", "gpg"),
-    "another file of settings": ("[include]\n\tpath = ../evil\n", "include"),
-    "one under a condition": ('[includeIf "gitdir:/"]\n\tpath = ../evil\n', "includeif"),
-    "another folder": ("[core]\n\tworktree = /etc\n", "worktree"),
-    "other attributes": ("[core]\n\tattributesFile = ../evil\n", "attributesFile"),
-    "fetching what is missing": ("[extensions]\n\tpartialClone = evil\n", "partialClone"),
-    "a promise of that": ('[remote "evil"]\n\tpromisor = true\n', "promisor"),
-    "hooks elsewhere": ("[core]\n\thooksPath = hooks\n", "hook"),
-    "a line behind a section": ('[diff "evil"] textconv = ./x\n', "textconv"),
-    "capitals": ("[DIFF]\n\tEXTERNAL = ./x\n", "EXTERNAL"),
-    "the old way of sub-sections": ("[diff.evil]\n\ttextconv = ./x\n", "textconv"),
-    "a line that goes on": ('[diff "evil"]\n\ttext\\\nconv = ./x\n', "read"),
-    "what nobody knows": ("[newer]\n\truns = ./x\n", "newer"),
-    "too much": ("#" * 300_000, "long"),
-}
-
-
-def repository(folder: Path, settings: str = "") -> None:
-    subprocess.run(["git", "init", "-q", str(folder)], check=True, timeout=PATIENCE)
-    with (folder / ".git" / "config").open("a") as file:
-        file.write(settings)
-    (folder / "hooks").mkdir(exist_ok=True)
-    (folder / "hooks" / "post-index-change").write_text("#!/bin/sh\nid\n")
-
-
-@pytest.mark.process
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_repository_that_has_git_run_something_is_asked_about(desk: Desk, name: str) -> None:
-    settings, why = HOSTILE[name]
-    repository(desk.work, settings)
-    for line in ("git status", "git diff", "git log -p", "cd src && git show"):
-        verdict = desk.judged(line)
-        assert verdict.decision == "ask", line
-        assert why in verdict.reason
-        assert verdict.suggested is None or desk.judged(line, verdict.suggested).decision == "allow"
-
-
-@pytest.mark.process
-def test_the_hook_that_git_diff_runs_is_seen_and_submodules_are_looked_into(desk: Desk) -> None:
-    repository(desk.work)
-    assert desk.judged("git diff").decision == "allow"
-    module = desk.work / ".git" / "modules" / "deep" / "module"
-    module.mkdir(parents=True)
-    (module / "config").write_text('[filter "evil"]\n\tclean = ./x\n')
-    assert "clean" in desk.judged("git status").reason
-    (module / "config").unlink()
-    (desk.work / ".git" / "hooks" / "post-index-change").write_text("#!/bin/sh\nid\n")
-    assert "post-index-change" in desk.judged("git diff").reason
-
-
-@pytest.mark.process
-def test_an_ordinary_repository_runs_nothing(desk: Desk) -> None:
-    repository(
-        desk.work,
-        '[remote "origin"]\n\turl = https://example.com/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
-        '[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n\tvscode-merge-base = origin/main\n'
-        '[submodule "x"]\n\tactive = true\n\turl = ../x\n[user]\n\tname = A B\n\temail = a@b.example ; a note\n'
-        '[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\trequired = true\n'
-        "[core]\n\thooksPath = .husky/_\n\tautocrlf = input\n[pull]\n\trebase\n# a note\n[alias]\n\tst = !id\n",
-    )
-    assert repositories.runs(str(desk.work / "src")) == ""
-    assert desk.judged("git status && git diff && git log --oneline -3").decision == "allow"
-
-
-@pytest.mark.process
-def test_a_worktree_is_judged_by_the_repository_it_belongs_to(desk: Desk, tmp_path: Path) -> None:
-    main, linked = tmp_path / "main", desk.work / "linked"
-    repository(main)
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(main)]
-    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True, timeout=PATIENCE)
-    subprocess.run([*git, "worktree", "add", "-q", str(linked)], check=True, timeout=PATIENCE, capture_output=True)
-    assert repositories.runs(str(linked)) == ""
-    with (main / ".git" / "config").open("a") as file:
-        file.write("[diff]\n\texternal = ./x\n")
-    assert repositories.runs(str(linked)) == "diff.external"
 
 
 def test_what_is_sought_is_no_more_than_the_program_reads(tmp_path: Path) -> None:

@@ -35,7 +35,23 @@ def test_without_a_rule_the_risk_decides(risk: Risk, expected: Decision):
 def test_in_plan_mode_only_what_changes_nothing_runs_and_the_model_is_told_the_way_out(risk: Risk):
     found = decide(asked(risk, file()), situation(rule("allow"), mode="plan"))
     assert (found.decision == "deny") == (risk in ("edit", "command", "network"))
-    assert found.decision != "deny" or found.refusal == PLAN_ONLY
+    assert found.decision != "deny" or "exit_plan_mode" in found.refusal
+    assert (found.refusal == PLAN_ONLY) == (risk in ("edit", "network"))
+
+
+@pytest.mark.parametrize("line", [None, "allow", "ask", "deny", "refuse"])
+def test_in_plan_mode_a_command_runs_if_its_line_only_reads_and_is_never_asked_about(line: str | None):
+    judged = Line(decision=line, reason="`make` is not known to only look") if line else None
+    found = decide(asked("command", name="run_shell_command", line=judged), situation(mode="plan"))
+    assert found.decision == ("allow" if line == "allow" else "deny")
+    if line == "ask":
+        assert "may do more than read: `make` is not known" in found.reason, "for the person"
+        assert "`make` is not known" in found.refusal, "for the model"
+
+
+def test_a_workspace_that_is_not_trusted_has_no_commands_in_plan_mode_either():
+    one = asked("command", name="run_shell_command", line=Line(decision="allow"))
+    assert decision(one, situation(mode="plan", trusted=False)) == "deny"
 
 
 @pytest.mark.parametrize("risk", RISKS)
@@ -131,6 +147,27 @@ def test_tools_that_the_settings_leave_out_are_refused():
     assert decision(asked("note", name="write_todos"), where) == "allow"
 
 
+# --- rules of one workspace folder
+
+
+@pytest.mark.parametrize("folder", ["/project", "/project/app/src", "/project/ap", "/elsewhere"])
+def test_a_rule_of_another_workspace_says_nothing(folder: str):
+    where = situation(rule("allow", path="/a.py", workspace=folder), rule("deny", "glob", workspace=folder))
+    assert decision(asked("edit", file("/project/app/a.py")), where) == "ask"
+    assert decision(asked("read", name="glob"), where) == "allow"
+
+
+def test_a_rule_of_one_of_several_folders_is_about_its_files_alone():
+    both = ("/project/app", "/project/web")
+    for kind, without in (("allow", "ask"), ("deny", "ask")):
+        where = situation(rule(kind, workspace="/project/web"), roots=both)  # type: ignore[arg-type]
+        assert decision(asked("edit", file("/project/web/a.py")), where) == kind
+        assert decision(asked("edit", file("/project/app/a.py")), where) == without
+        assert decision(asked("edit", file("/project/web/a.py"), file("/project/app/a.py")), where) == (
+            "deny" if kind == "deny" else "ask"
+        )
+
+
 # --- commands
 
 
@@ -163,7 +200,9 @@ def test_a_rule_about_a_command_says_nothing_of_other_tools_or_other_commands():
 def test_the_rule_that_is_offered_for_an_edit_is_about_this_file_and_lets_it_through():
     one = asked("edit", file("/project/app/src/[x] a.py"))
     offered = suggestion(one, ROOTS)
-    assert offered == ToolRule(tool="write_file", decision="allow", path="/src/\\[x\\]\\ a.py")
+    assert offered == ToolRule(
+        tool="write_file", decision="allow", path="/src/\\[x\\]\\ a.py", workspace="/project/app"
+    )
     assert offered is not None
     assert would_allow(offered, one, situation())
     other = asked("edit", file("/project/app/src/x.py"))

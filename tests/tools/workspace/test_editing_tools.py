@@ -39,7 +39,7 @@ async def test_a_file_is_made_with_its_folders(desk: Desk, root: Path):
     assert not (root / "a").exists()
     made = await desk.call("write_file", file_path="a/b/c.txt", content="x\n")
     assert (root / "a/b/c.txt").read_bytes() == b"x\n"
-    assert made.output == "Applied: created a/b/c.txt, 1 lines."
+    assert made.output == "Applied: created a/b/c.txt, 1 line."
     assert [path.name for path in (root / "a/b").iterdir()] == ["c.txt"]
 
 

@@ -51,7 +51,7 @@ async def test_a_withheld_file_that_was_asked_for_by_name_is_searched_too(root: 
     path = write(root / "a.log", "word\n")
     desk = Desk(root)
     found = await desk.call("grep_search", named=[path], pattern="word", dir_path="a.log")
-    assert found.output.split("\n") == ["1 matches in 1 files", "a.log", "1: word"]
+    assert found.output.split("\n") == ["1 match in 1 file", "a.log", "1: word"]
     assert (await desk.call("grep_search", named=[path], pattern="word")).summary == "no matches"
 
 
@@ -87,3 +87,15 @@ async def test_without_a_workspace_folder_every_tool_for_files_says_so():
     for name, args in calls.items():
         with pytest.raises(ToolRefusal, match="No workspace folder is open"):
             await desk.propose(name, **args)
+
+
+async def test_a_workspace_folder_that_is_gone_is_named(root: Path):
+    desk = Desk(root)
+    root.rmdir()
+    with pytest.raises(ToolRefusal, match=f"The workspace folder {root} is gone"):
+        await desk.call("write_file", file_path="a.txt", content="x")
+
+
+async def test_a_name_that_is_too_long_is_no_secret(root: Path):
+    with pytest.raises(ToolRefusal, match="a name longer than any file has"):
+        await Desk(root).propose("read_file", file_path="x" * 256)

@@ -68,7 +68,7 @@ async def test_a_range_of_lines_is_read_with_both_its_ends(desk: Desk, root: Pat
 async def test_a_long_line_is_cut_and_says_so(desk: Desk, root: Path):
     write(root / "a.txt", "x" * 3_000 + "\nshort\n")
     output = (await desk.call("read_file", file_path="a.txt")).output
-    assert "1 lines are cut after 2000 characters" in output
+    assert "1 line is cut after 2000 characters" in output
     assert "x" * 2_000 + "… [line truncated]\nshort\n" in output
     assert "x" * 2_001 not in output
 
@@ -207,7 +207,7 @@ async def test_lines_are_found_grouped_by_file(searching: Desk, root: Path):
         "1: someone",
     ]
     assert await found(pattern="one", case_sensitive=True, include_pattern="*.py") == [
-        "1 matches in 1 files",
+        "1 match in 1 file",
         "a.py",
         "5: one",
     ]
@@ -216,7 +216,7 @@ async def test_lines_are_found_grouped_by_file(searching: Desk, root: Path):
     assert (await found(pattern="one", dir_path="sub"))[1:] == ["sub/b.txt", "1: someone"]
     assert (await found(pattern="one", dir_path="a.py", max_matches_per_file=1))[1:] == ["a.py", "2: One"]
     assert (await found(pattern="one", exclude_pattern="^some"))[1:] == ["a.py", "2: One", "5: one"]
-    assert (await found(pattern="one", total_max_matches=1))[0].startswith("1+ matches in 1 files (There are more")
+    assert (await found(pattern="one", total_max_matches=1))[0].startswith("1+ matches in 1 file (There are more")
     assert (await found(pattern="o.e", fixed_strings=True))[0].startswith("No line matches o.e. Ignored files, secrets")
     with pytest.raises(ToolRefusal, match="pattern is wrong"):
         await found(pattern="(")

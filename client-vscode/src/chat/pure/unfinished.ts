@@ -29,7 +29,7 @@ export function beginTurn(chat: ConversationRows, turnId: string): void {
   const answer = chat.answer(turnId);
   const prompt = chat.prompt(turnId);
   if (answer === undefined || prompt === undefined || isLive(answer)) return;
-  const { error: _error, finishReason: _finishReason, usage: _usage, ...rest } = answer;
+  const { error: _error, finishReason: _finishReason, endMessage: _endMessage, usage: _usage, ...rest } = answer;
   const { outcome: _outcome, ...asked } = prompt;
   chat.add(rest);
   chat.add(asked);

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { AnswerRow } from "../../../src/panel/contract.js";
+import { english } from "../../../src/chat/pure/words.js";
+import { answerStateText } from "../../../webview/transcript/rows/answerState.js";
 import { stage, type Stage } from "./fakeDaemon.js";
-import { result } from "./scriptedEvents.js";
+import { result, USAGE } from "./scriptedEvents.js";
 
 const stages: Stage[] = [];
 
@@ -235,6 +237,26 @@ describe("leaving a chat while it answers", () => {
     turns[0]?.say("after");
     expect(last(made).text).toBe("before meanwhile after");
   });
+});
+
+it("an answer that was ended early keeps what the daemon says of why, until it goes on", async () => {
+  const made = staged();
+  const turns = made.daemon.playTurns();
+  const sent = made.chat.prompts.submit("long");
+  await vi.waitFor(() => expect(turns).toHaveLength(1));
+  turns[0]?.start();
+  made.daemon.emit({ type: "turnCompleted", finishReason: "maxToolRounds", usage: USAGE, durationMs: 1 }, "t1");
+  turns[0]?.answer({ turnId: "t1", stopped: "maxToolRounds", message: "100 rounds are used. Shall it go on?" });
+  await sent;
+  const language = { t: english, locale: "en" };
+  const answer = last(made);
+  expect(answer).toMatchObject({ endMessage: "100 rounds are used. Shall it go on?" });
+  expect(answerStateText({ ...answer, state: "done", finishReason: "maxToolRounds" }, 0, language)).toBe(
+    "100 rounds are used. Shall it go on?",
+  );
+  expect(answerStateText({ ...answer, state: "streaming" }, 0, language)).not.toContain("100 rounds");
+  turns[0]?.start();
+  expect(last(made).endMessage).toBeUndefined();
 });
 
 describe("a prompt that no log holds", () => {

@@ -10,8 +10,9 @@ const LONG_MS = 1_000;
 export function answerStateText(row: AnswerRow, now: number, language: Language): string {
   const { t } = language;
   if (row.state === "streaming" && row.attempt > 1) return t("Attempt {0}; an earlier one was discarded", row.attempt);
-  if (row.state === "done") return finishText(row, language);
   const look = answerLook(row.state);
+  if (row.endMessage !== undefined && !look.isLive && row.error === undefined) return row.endMessage;
+  if (row.state === "done") return finishText(row, language);
   if (look.lineUnless !== undefined && hasOwnWords(row, look.lineUnless)) return "";
   const isLong = row.since !== undefined && now - row.since >= LONG_MS;
   if (look.lineIfLong !== undefined && isLong) return t(look.lineIfLong);

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 from typing import Final
 
 from gemini_companion.adapters.files.folder import Strayed
+from gemini_companion.tools.paths import gone
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -26,6 +28,8 @@ _SENTENCES: Final = {
 
 def refusal(fault: OSError, place: Place) -> ToolRefusal:
     """What the model is told of a fault of the operating system."""
+    if fault.errno == errno.ENOENT and place.root is not None and not os.path.isdir(place.root):
+        return ToolRefusal(gone(place.root))
     number = errno.ELOOP if isinstance(fault, Strayed) else fault.errno
     sentence = _SENTENCES.get(number or 0)
     if sentence is None:

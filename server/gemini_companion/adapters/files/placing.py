@@ -22,6 +22,8 @@ _NO_DISK: Final = ("/proc", "/sys", "/dev") if sys.platform == "linux" else ()
 """What is there looks like files and is none."""
 _LONGEST: Final = 4_096
 """Bytes; no system has a longer path."""
+_LONGEST_NAME: Final = 255
+"""Bytes of one name in it."""
 
 
 class Placing:
@@ -38,10 +40,13 @@ class Placing:
         folders, given, real, kind = await asyncio.to_thread(_found, path, roots)
         root = innermost(real, folders)
         shown = printable(shown_path(real, folders) if root is not None else real)
-        secret = is_secret_name(given) or is_secret_name(real)
+        is_too_long = any(len(os.fsencode(name)) > _LONGEST_NAME for name in real.split(os.sep))
+        secret = not is_too_long and (is_secret_name(given) or is_secret_name(real))
         if root is None:
             return Place(path=real, root=None, shown=shown, kind=kind, withheld="outside", is_secret=secret)
         reason = "a secret by its name" if secret else await self._withheld(given, real, folders, kind)
+        if is_too_long:
+            reason = "a name longer than any file has"
         if self._owner(real):
             reason = "a file of this program itself"
         return Place(path=real, root=root, shown=shown, kind=kind, withheld=reason, is_secret=secret)

@@ -7,17 +7,23 @@ to run nothing counts as harmless.
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Iterator
 from typing import Final
 
+from gemini_companion.adapters.processes.folders import MOST_BELOW
 from gemini_companion.tools.shell.programs import words_of
 
 _MOST: Final = 256_000
 """Characters of a file of settings."""
 _MOST_MODULES: Final = 100
 """Submodules, whose settings count as well: `git status` looks into them."""
+_MOST_OF_INDEX: Final = 64_000_000
+_OTHER: Final = (0o160000).to_bytes(4, "big")
+"""The mode of a repository within a repository. By chance other bytes of an index may be the same: no harm."""
+_PLAIN_FOLDER: Final = re.compile(r'(?=[^"]*$|"[^"]*"$)"?([\w./~ -]*)"?')
 _SECTION: Final = re.compile(r"""\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]""")
 _KEY: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$")
 _HARMLESS: Final = words_of(
@@ -36,7 +42,7 @@ _CORE: Final = words_of(
 """`fsmonitor` and `pager` would run something: commands run with variables that take their place."""
 _DIFF: Final = words_of(
     """algorithm autorefreshindex colormoved colormovedws context dirstat ignoresubmodules indentheuristic
-    interhunkcontext mnemonicprefix noprefix relative renamelimit renames statgraphwidth submodule suppressblankempty
+    interhunkcontext mnemonicprefix noprefix relative renamelimit renames statgraphwidth suppressblankempty
     wserrorhighlight xfuncname binary funcname tool guitool"""
 )
 _LARGE_FILES: Final = frozenset(
@@ -46,14 +52,19 @@ _LARGE_FILES: Final = frozenset(
 
 def runs(folder: str) -> str:
     """The setting, of the repository that a folder is in, by which `git` may run something; empty if there is none."""
-    git = _git_folder(folder)
-    if not git:
-        return ""
-    if found := _hook(os.path.join(git, "hooks")):
-        return found
-    for path in _settings_files(git):
+    top = _top(folder)
+    return "" if not top else _of_repository(top) or _of_those_within(top)
+
+
+def _of_repository(top: str) -> str:
+    git = _git_folder(top)
+    common = _named_in(os.path.join(git, "commondir"), "", git) or git
+    for one in dict.fromkeys((git, common)):
+        if found := _hook(os.path.join(one, "hooks")):
+            return found
+    for path in _settings_files(git, common):
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
                 text = file.read(_MOST + 1)
         except FileNotFoundError:
             continue
@@ -61,9 +72,40 @@ def runs(folder: str) -> str:
             return "they cannot be read"
         if len(text) > _MOST:
             return "they are too long to be read"
-        if found := _running(text, os.path.dirname(git)):
+        if found := _running(text, top):
             return found
     return ""
+
+
+def _of_those_within(top: str) -> str:
+    """The same of the repositories within a repository, which `git` enters where its index has them."""
+    if not _has_others(_git_folder(top)):
+        return ""
+    left = MOST_BELOW
+    for path, folders, files in os.walk(top):
+        left -= len(folders) + len(files)
+        if left < 0:
+            return "too many files to see what its submodules have it run"
+        if path != top and (".git" in folders or ".git" in files) and (found := _of_repository(path)):
+            return found
+        folders[:] = [name for name in folders if name != ".git"]
+    return ""
+
+
+def _has_others(git: str) -> bool:
+    """Whether the index may have repositories in it: their mode stands there in four bytes."""
+    indexes = [os.path.join(git, "index"), *glob.glob(os.path.join(glob.escape(git), "sharedindex.*"))]
+    for path in indexes:
+        try:
+            with open(path, "rb") as file:
+                data = file.read(_MOST_OF_INDEX + 1)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True
+        if len(data) > _MOST_OF_INDEX or _OTHER in data:
+            return True
+    return False
 
 
 def _hook(folder: str) -> str:
@@ -72,18 +114,20 @@ def _hook(folder: str) -> str:
     return "the hook post-index-change" if os.path.lexists(path) else ""
 
 
-def _git_folder(folder: str) -> str:
-    """The folder with the settings; empty if there is none. A file `.git` names it."""
-    while True:
-        path = os.path.join(folder, ".git")
-        if os.path.isdir(path):
-            return path
-        if os.path.isfile(path):
-            return _named_in(path, "gitdir:", folder) or path
+def _top(folder: str) -> str:
+    """The folder of the repository that a folder is in; empty if it is in none."""
+    while not os.path.exists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
             return ""
         folder = above
+    return folder
+
+
+def _git_folder(top: str) -> str:
+    """The folder with the settings. A file `.git` names it."""
+    path = os.path.join(top, ".git")
+    return (_named_in(path, "gitdir:", top) or path) if os.path.isfile(path) else path
 
 
 def _named_in(path: str, prefix: str, folder: str) -> str:
@@ -95,8 +139,7 @@ def _named_in(path: str, prefix: str, folder: str) -> str:
     return os.path.join(folder, text.removeprefix(prefix).strip()) if text.startswith(prefix) else ""
 
 
-def _settings_files(git: str) -> Iterator[str]:
-    common = _named_in(os.path.join(git, "commondir"), "", git) or git
+def _settings_files(git: str, common: str) -> Iterator[str]:
     for folder in dict.fromkeys((git, common)):
         yield os.path.join(folder, "config")
         yield os.path.join(folder, "config.worktree")
@@ -110,8 +153,10 @@ def _settings_files(git: str) -> Iterator[str]:
 
 def _running(text: str, top: str) -> str:
     section = name = ""
-    joined = text.replace("\r\n", "\n").replace("\\\n", " ")
-    for line in joined.split("\n"):
+    text = text.replace("\r\n", "\n")
+    if "\\\n" in text or "\r" in text:  # whether a line goes on in the next depends on what is a comment
+        return "a line that is not plain"
+    for line in text.split("\n"):
         rest = line
         if head := _SECTION.match(line):
             section, _, dotted = head[1].lower().partition(".")
@@ -124,10 +169,12 @@ def _running(text: str, top: str) -> str:
         if key is None:
             return "a line that cannot be read"
         if (section, key[1].lower()) == ("core", "hookspath"):
-            folder = os.path.expanduser((key[2] or "").strip().strip('"'))
-            if not (found := _hook(os.path.join(top, folder))):
-                continue
-            return found
+            named = _PLAIN_FOLDER.fullmatch((key[2] or "").strip())
+            if named is None:
+                return "core.hooksPath"
+            if found := _hook(os.path.join(top, os.path.expanduser(named[1]))):
+                return found
+            continue
         if not _is_harmless(section, name, key[1].lower(), (key[2] or "").strip()):
             return ".".join(piece for piece in (section, name, key[1]) if piece)
     return ""

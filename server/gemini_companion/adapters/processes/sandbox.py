@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from gemini_companion.adapters.processes import bubblewrap, seatbelt
+from gemini_companion.adapters.processes.git_folders import pointer_away
 from gemini_companion.adapters.processes.placeholders import Placeholder, hold, remove_unused
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.tool import ToolRefusal
@@ -35,6 +37,8 @@ class Held:
     arguments: tuple[str, ...] = ()
     placeholders: tuple[Placeholder, ...] = ()
     """Whoever watches over the command is given their descriptors, and takes the folders away after it."""
+    unwanted: tuple[str, ...] = ()
+    """Files that were not there and that no command is to make: what it makes of them goes when it ends."""
 
     def wrap(self, command: Sequence[str], cwd: str) -> tuple[str, ...]:
         """The command with its sandbox in front."""
@@ -53,6 +57,9 @@ class Held:
         self.let_go()
         for one in self.placeholders:
             remove_unused(one.path)
+        for path in self.unwanted:
+            with suppress(OSError):
+                os.unlink(path)
 
 
 class Sandboxes:
@@ -90,6 +97,7 @@ class Sandboxes:
             f"Sandbox (bubblewrap): writes only in the workspace, {network}.",
             arguments,
             placeholders,
+            tuple(path for root in roots if (path := pointer_away(root))) if is_used else (),
         )
 
     def _cause(self, program: str, network: bool) -> str:

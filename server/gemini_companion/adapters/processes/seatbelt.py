@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gemini_companion.adapters.processes.git_folders import DECIDING, worktree_of
+
 PROGRAM: Final = "/usr/bin/sandbox-exec"
-_READ_ONLY: Final = (".git/hooks", ".git/config", ".gemini", ".vscode", ".idea", ".husky")
+_READ_ONLY: Final = (*(f".git/{name}" for name in DECIDING), ".gemini", ".vscode", ".idea", ".husky")
 
 
 def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool) -> str:
@@ -23,10 +25,20 @@ def profile(roots: Sequence[str], covered: Sequence[str], *, network: bool) -> s
         '(allow file-write* (subpath "/private/tmp") (subpath "/private/var/folders"))',
         *(f"(allow file-write* file-read* (subpath {_quoted(root)}))" for root in roots),
         *(f"(deny file-write* (subpath {_quoted(os.path.join(root, name))}))" for root in roots for name in _READ_ONLY),
+        *(f"(deny file-write-unlink (literal {_quoted(os.path.join(root, '.git'))}))" for root in roots),
+        *(line for root in roots for line in _worktree(root)),
         *(f"(deny file-write* (subpath {_quoted(path)}))" for path in covered),
         "(allow network*)" if network else "(deny network*)",
     ]
     return "\n".join(lines)
+
+
+def _worktree(root: str) -> Iterator[str]:
+    """What `git` writes outside of a workspace folder that is a worktree."""
+    if (found := worktree_of(root)) is None:
+        return
+    yield from (f"(allow file-write* file-read* (subpath {_quoted(path)}))" for path in found.writable)
+    yield from (f"(deny file-write* (subpath {_quoted(os.path.join(found.own, name))}))" for name in DECIDING)
 
 
 def _quoted(path: str) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.sessions.asking import ConsentAnswer
@@ -207,7 +209,7 @@ class ConsentService:
         """Keep the rule that goes with the answer, where it lets such a call through; what is to be told of it."""
         if answer.outcome == "once":
             return "yes, once"
-        rule = answer.rule or await before.offered()
+        rule = _bound(answer.rule, offered := await before.offered()) or offered
         if rule is None or not await case.would_let_through(rule):
             return "yes, once; no rule was kept, for none would let this through"
         if answer.outcome == "always":
@@ -231,6 +233,13 @@ class ConsentService:
     async def _keep_asked(self, inquiry: _Inquiry) -> None:
         session, turn_id = inquiry.session, inquiry.context.turn_id
         await session.append(call_draft(session, turn_id, inquiry.call, "asked"))
+
+
+def _bound(rule: ToolRule | None, offered: ToolRule | None) -> ToolRule | None:
+    """A rule as the person wrote it; where the one that was offered holds in one workspace folder, so does this one."""
+    if rule is None or offered is None or rule.workspace is not None:
+        return rule
+    return msgspec.structs.replace(rule, workspace=offered.workspace)
 
 
 def _settled(case: Case) -> Decided | None:

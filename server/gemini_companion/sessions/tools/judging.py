@@ -16,7 +16,7 @@ from gemini_companion.sessions.tools.modes import mode_of
 from gemini_companion.sessions.tools.rules import rules_of
 from gemini_companion.tools.policy.decide import Asked, Ruling, Situation, decide, suggestion, would_allow
 from gemini_companion.tools.policy.lines import JudgedLine, LineJudge
-from gemini_companion.tools.policy.rules import SourcedRule, concerns
+from gemini_companion.tools.policy.rules import SourcedRule, concerns, holds_in
 from gemini_companion.tools.tool import Proposal, Risk, Tool, ToolContext, Touched
 
 
@@ -82,11 +82,23 @@ async def _asked(
             proposal.command,
             cwd=proposal.cwd or situation.roots[0],
             roots=situation.roots,
-            rules=[one.rule for one in situation.rules if concerns(one.rule, names)],
+            rules=_for_lines(names, situation, proposal.cwd or situation.roots[0]),
             of_file=files_by_rules(situation),
             fresh=fresh,
         )
     return Asked(names=names, risk=risk, proposal=proposal, line=line)
+
+
+def _for_lines(names: tuple[str, ...], situation: Situation, cwd: str) -> list[ToolRule]:
+    """The rules by which a line is judged; in plan mode none that allows, for what a rule lets run may do anything."""
+    plans = situation.mode == "plan"
+    return [
+        one.rule
+        for one in situation.rules
+        if concerns(one.rule, names)
+        and holds_in(one.rule, situation.roots, cwd)
+        and not (plans and one.rule.decision == "allow")
+    ]
 
 
 def _written_in(session: Session, turn_id: str) -> frozenset[str]:
@@ -120,9 +132,14 @@ def files_by_rules(situation: Situation) -> Callable[[Touched], Decision]:
 
     A search through a folder asks about thousands: where no rule has a path, files that are alike get one answer.
     """
+    if situation.mode == "plan":  # it forbids the command that writes, not this file
+        situation = msgspec.structs.replace(situation, mode="ask")
     names = {"read": ("read_file",), "write": ("write_file", "replace")}
     by_path = {
-        how: any(one.rule.path is not None and concerns(one.rule, names[how]) for one in situation.rules)
+        how: any(
+            (one.rule.path or one.rule.workspace) is not None and concerns(one.rule, names[how])
+            for one in situation.rules
+        )
         for how in names
     }
     known: dict[tuple[str, bool, bool, bool], Decision] = {}

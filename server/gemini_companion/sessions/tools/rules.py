@@ -54,7 +54,7 @@ def _listed(rules: Iterable[SourcedRule]) -> RuleList:
 
 def can_be_stored(rule: ToolRule) -> bool:
     """Whether the settings would read a rule as it is: there a dollar sign begins a variable."""
-    return not any("$" in text for text in (rule.tool, rule.path or "", *(rule.command or ())))
+    return not any("$" in text for text in (rule.tool, rule.path or "", rule.workspace or "", *(rule.command or ())))
 
 
 async def allow_for_session(session: Session, rule: ToolRule) -> bool:
@@ -94,4 +94,5 @@ def _of_session(session: Session) -> Iterator[SourcedRule]:
 def _of_settings(services: Services) -> Iterator[SourcedRule]:
     for one in services.settings().tools.rules:
         own = one.is_own and one.source == "user"
-        yield SourcedRule(rule=one.rule, source=one.source, rule_id=id_of_own(one.rule) if own else None)
+        written = one.as_written or one.rule
+        yield SourcedRule(rule=one.rule, source=one.source, rule_id=id_of_own(written) if own else None)

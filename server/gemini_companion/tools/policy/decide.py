@@ -10,7 +10,7 @@ import msgspec
 from gemini_companion.engine.history.tool_entries import Decision, Mode, ToolRule
 from gemini_companion.tools.policy.lines import JudgedLine
 from gemini_companion.tools.policy.patterns import pattern_of
-from gemini_companion.tools.policy.rules import SourcedRule, concerns, concerns_file, is_sound, text_of
+from gemini_companion.tools.policy.rules import SourcedRule, concerns, concerns_file, holds_in, is_sound, text_of
 from gemini_companion.tools.tool import Proposal, Risk, Touched
 
 HOW_TO_TRUST: Final = (
@@ -18,6 +18,10 @@ HOW_TO_TRUST: Final = (
     " folder under companion.trustedFolders in the settings of their own."
 )
 PLAN_ONLY: Final = "plan mode: only reading; call exit_plan_mode with the plan"
+PLAN_COMMANDS: Final = (
+    "plan mode: of commands only those run that just read in the workspace, with no rule's help, and this is none of"
+    " them ({why}). Leave that out, use the tools that read, or call exit_plan_mode with the plan."
+)
 _UNASKED: Final[frozenset[Risk]] = frozenset({"read", "note", "question"})
 """What plan mode and an untrusted workspace leave. A question goes to the person in any case."""
 
@@ -41,7 +45,9 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     risk: Risk
     proposal: Proposal
     line: JudgedLine | None = None
-    """The verdict on its shell line; a command without one is asked about."""
+    """The verdict on its shell line, in plan mode judged without the rules that allow. A command without one is asked
+    about, and refused in plan mode.
+    """
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +64,11 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
 
 def decide(asked: Asked, situation: Situation) -> Ruling:
     """Whether a call may go ahead. Pure."""
-    concerned = [one for one in situation.rules if concerns(one.rule, asked.names)]
+    concerned = [
+        one
+        for one in situation.rules
+        if concerns(one.rule, asked.names) and holds_in(one.rule, situation.roots, asked.proposal.cwd)
+    ]
     return (
         _denied(asked, situation, concerned)
         or _guarded(asked)
@@ -90,7 +100,7 @@ def suggestion(asked: Asked, roots: Sequence[str]) -> ToolRule | None:
             path = asked.proposal.touched[0].path
             root = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), None)
             below = path[len(root) :].strip("/") if root else ""
-            return ToolRule(tool=name, decision="allow", path=pattern_of(below)) if below else None
+            return ToolRule(tool=name, decision="allow", path=pattern_of(below), workspace=root) if below else None
         case _:
             return None
 
@@ -106,9 +116,19 @@ def _denied(asked: Asked, situation: Situation, concerned: Sequence[SourcedRule]
         return _deny(asked.line.reason, f"It is refused: {asked.line.reason}.")
     if not situation.trusted and asked.risk not in _UNASKED:
         return _deny("the workspace is not trusted", HOW_TO_TRUST)
+    if situation.mode == "plan" and asked.risk == "command":
+        return _planning(asked.line)
     if situation.mode == "plan" and asked.risk not in _UNASKED:
         return _deny("plan mode", PLAN_ONLY)
     return None
+
+
+def _planning(line: JudgedLine | None) -> Ruling | None:
+    """What plan mode says of a command, whose line was judged without the rules that allow."""
+    if line is not None and line.decision == "allow":
+        return None
+    why = (line.reason if line is not None else "") or "what it does is not known"
+    return _deny(f"plan mode, and the command may do more than read: {why}", PLAN_COMMANDS.format(why=why))
 
 
 def _guarded(asked: Asked) -> Ruling | None:
@@ -163,7 +183,7 @@ def _applies(rule: ToolRule, asked: Asked, roots: Sequence[str]) -> bool:
     """Whether a rule that denies or asks is met. Those for commands are met by whoever judges the line."""
     if rule.command is not None:
         return False
-    if rule.path is None:
+    if rule.path is None and (rule.workspace is None or not asked.proposal.touched):
         return True
     return any(concerns_file(rule, touched, roots) for touched in asked.proposal.touched)
 

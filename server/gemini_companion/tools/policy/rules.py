@@ -16,6 +16,7 @@ RuleSource: TypeAlias = Literal["default", "user", "workspace", "editor", "sessi
 
 MAX_TOKENS: Final = 32
 """Words of a command's rule."""
+_MAX_FOLDER: Final = 4_096
 _VERBS: Final = {"allow": "Allow", "ask": "Ask before", "deny": "Never"}
 _ORDER: Final = {"deny": 0, "ask": 1, "allow": 2}
 _SOURCES: Final = {"session": 0, "editor": 1, "workspace": 2, "user": 3, "default": 4}
@@ -42,6 +43,7 @@ def is_sound(rule: ToolRule) -> bool:
         0 < len(rule.tool) <= 128
         and not (rule.path is not None and words is not None)
         and (rule.path is None or is_pattern(rule.path))
+        and (rule.workspace is None or (0 < len(rule.workspace) <= _MAX_FOLDER and "\0" not in rule.workspace))
         and (
             words is None
             or (
@@ -57,8 +59,23 @@ def concerns(rule: ToolRule, names: Sequence[str]) -> bool:
     return rule.tool == "*" or rule.tool in names
 
 
+def holds_in(rule: ToolRule, roots: Sequence[str], cwd: str | None = None) -> bool:
+    """Whether a rule holds among these workspace folders. What allows commands does so for those that start in its
+    folder: `cwd`.
+    """
+    if rule.workspace is None:
+        return True
+    if rule.workspace not in roots:
+        return False
+    return rule.decision != "allow" or cwd is None or _is_below(cwd, rule.workspace)
+
+
 def concerns_file(rule: ToolRule, touched: Touched, roots: Sequence[str]) -> bool:
     """Whether a rule's pattern matches a file. What forbids is compared without regard to case, and outside too."""
+    if rule.workspace is not None:
+        roots = [root for root in roots if root == rule.workspace]
+        if not any(_is_below(touched.path, root) for root in roots):
+            return False
     if rule.path is None:
         return True
     is_loose = rule.decision != "allow"
@@ -80,6 +97,8 @@ def text_of(rule: ToolRule) -> str:
         what += f": {shlex.join(rule.command)} …"
     if rule.path is not None:
         what += f" on {rule.path}"
+    if rule.workspace is not None:
+        what += f" in {rule.workspace}"
     return f"{_VERBS[rule.decision]} {what}"
 
 

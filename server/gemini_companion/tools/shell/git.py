@@ -41,7 +41,7 @@ _COMMANDS: Final[Mapping[str, Reader]] = {
         enters=words_of("*"),
         separate=words_of("after-context before-context context max-count"),
     ),
-    "log": Reader("aBbcgimpsuwzM", "GLSn", _LOG, numbers=True, attached="U"),
+    "log": Reader("aBbcgimpsuwzM", "GLSn", _LOG, files="L", numbers=True, attached="U"),
     "merge-base": Reader("a", long=words_of("all is-ancestor fork-point octopus")),
     "ls-tree": Reader("dlrtz", long=words_of("abbrev full-name full-tree long name-only object-only")),
     "ls-files": Reader("cdkmostuz", "x", words_of("cached deleted modified others stage exclude-standard full-name")),

@@ -61,6 +61,8 @@ def looked_at(reader: Reader, program: str, words: Sequence[str], accepted: int 
     operands = parsed.operands
     if program == "sed":
         _sed(words, operands, parsed.has_pattern)
+    if program == "ls" and "L" in parsed.names and parsed.names & {"R", "recursive"}:
+        raise NotPlain("`ls` follows the links that it meets, which may lead out of the workspace")
     if reader.operands == "none" and operands:
         raise NotPlain(f"`{program}` may do more than look with `{operands[0]}`")
     if reader.operands == "words":

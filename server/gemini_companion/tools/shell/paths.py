@@ -40,12 +40,12 @@ def _judged(shown: str, path: str, how: Literal["read", "write"], files: Facts) 
 
 
 def places_in(word: str) -> Iterator[str]:
-    """The paths that a word of a program that is not known may name: `a/b`, `--file=a/b`, `-fa/b`, `rev:a/b`."""
+    """The paths that a word of a program that is not known may name: `a/b`, `--file=a/b`, `-fa/b`, `:0:a/b`."""
     pieces = [word]
     for sign in "=:,":
         _, found, rest = word.partition(sign)
         if found:
-            pieces.append(rest)
+            pieces += [rest, word.rpartition(sign)[2]]
     if word.startswith("-") and not word.startswith("--"):
         pieces.append(word[2:])
     for piece in dict.fromkeys(pieces):

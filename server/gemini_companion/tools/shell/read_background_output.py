@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.shell.characters import visible
 from gemini_companion.tools.shell.commandbook import CommandBook, KeptCommand
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
@@ -55,7 +56,7 @@ class ReadBackgroundOutput:
         kept: tuple[KeptCommand, ...] = tuple(proposal.state)
         if args.pid is None:
             listed = "\n".join(f"{command.pid}: {command.command} ({_state(command)})" for command in kept)
-            return ToolOutput(output=listed or "There is no background command.", summary=f"{len(kept)} commands")
+            return ToolOutput(output=listed or "There is no background command.", summary=counted(len(kept), "command"))
         (command,) = kept
         lines = command.running.latest(_CHARACTERS).split("\n")
         if lines and not lines[-1]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from gemini_companion.tools.paths import gone
 from gemini_companion.tools.ports import CommandEnd, RunningCommand, SandboxWish
 from gemini_companion.tools.shell.characters import deceptive, visible
 from gemini_companion.tools.shell.commandbook import CommandBook
@@ -48,6 +49,8 @@ class RunShellCommand:
         "Run a line of bash in the workspace. Plain lines of few commands are the likeliest to run without a question"
         " to the user; files are better read and edited with their own tools. There is no input and no terminal: give"
         " options that ask nothing and page nothing. Each call starts a new shell, so `cd` and variables do not last."
+        " In plan mode only lines run that just read in the workspace (ls, cat, grep, git log, git diff); others are"
+        " refused."
         " Everything that a line leaves running ends with it, unless is_background is set. The answer has the output"
         " of both streams in their order, and the exit code or the signal; one other than 0 is no fault of the tool."
     )
@@ -171,6 +174,8 @@ async def _folder(path: str | None, context: ToolContext) -> str:
     place = await context.ports.files.place(path or context.roots[0], context.roots)
     if place.root is None:
         raise ToolRefusal(f"{place.shown} is outside the workspace folders. Commands start inside.", outcome="declined")
+    if place.kind == "missing" and place.path == place.root:
+        raise ToolRefusal(gone(place.root))
     if place.kind != "folder":
         raise ToolRefusal(f"{place.shown} is no folder.")
     return place.path

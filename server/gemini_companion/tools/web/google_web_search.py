@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.web.reporting import LEAVES, grounding_of, refuse_secrets, with_sources
 
@@ -53,8 +54,4 @@ class GoogleWebSearch:
         if not found.sources:
             note = "[No source was named: this may be from memory alone, and out of date.]"
             return ToolOutput(output=f"{found.text.rstrip()}\n\n{note}", summary="no sources")
-        return ToolOutput(output=with_sources(found), summary=_counted(len(found.sources), "source"))
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+        return ToolOutput(output=with_sources(found), summary=counted(len(found.sources), "source"))

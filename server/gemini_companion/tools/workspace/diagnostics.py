@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.documents import FileDiagnostics
 from gemini_companion.tools.paths import printable, shown_path
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
@@ -60,7 +61,7 @@ class Diagnostics:
         texts += [
             f"{printable(shown_path(path, context.roots))}: the editor says nothing about it." for path in missing
         ]
-        return ToolOutput(output="\n".join(texts), summary=f"{count} problems")
+        return ToolOutput(output="\n".join(texts), summary=counted(count, "problem"))
 
 
 async def after_edit(path: str, context: ToolContext) -> str:

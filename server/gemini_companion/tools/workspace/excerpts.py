@@ -8,6 +8,7 @@ import msgspec
 
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.ide_context.secrets import mask_between
+from gemini_companion.tools.counting import counted
 
 MAX_LINES: Final = 2_000
 MAX_LINE: Final = 2_000
@@ -45,7 +46,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
         elif self.first > 1:
             notes.append(f"Lines {self.first} to {self.last} of {self.of} are shown.")
         if self.cut:
-            notes.append(f"{self.cut} lines are cut after {MAX_LINE} characters, marked with {CUT!r}.")
+            lines = counted(self.cut, "line is", "lines are")
+            notes.append(f"{lines} cut after {MAX_LINE} characters, marked with {CUT!r}.")
         if self.masked:
             notes.append(f"{self.masked} secrets are masked as [masked: …]; the file itself has them.")
         return notes

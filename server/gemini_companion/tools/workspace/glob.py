@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.paths import printable, shown_path
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput
@@ -63,7 +64,7 @@ class GlobFiles:
                 output=f"No file matches {args.pattern}. Ignored files and secrets were left out.", summary="no files"
             )
         is_more = len(paths) > _MOST
-        summary = f"{len(lines)}{'+' if is_more else ''} files"
+        summary = counted(len(lines), "file", more=is_more)
         if is_more:
             lines.append(f"[There are more; these {_MOST} were changed last.]")
         return ToolOutput(output="\n".join(lines), summary=summary)

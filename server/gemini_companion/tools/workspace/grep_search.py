@@ -11,6 +11,7 @@ from typing import Annotated, Final
 import msgspec
 
 from gemini_companion.engine.ide_context.secrets import mask_between
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.paths import printable
 from gemini_companion.tools.ports import Line, Place, SearchOptions
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
@@ -98,7 +99,7 @@ class GrepSearch:
         if result.is_truncated:
             notes.append("There are more matches: search a folder, or for something narrower.")
         body = "\n".join(map(printable, files)) if args.names_only else await asyncio.to_thread(_grouped, lines)
-        count = f"{matches}{'+' if result.is_truncated else ''} matches in {len(files)} files"
+        count = f"{counted(matches, 'match', 'matches', more=result.is_truncated)} in {counted(len(files), 'file')}"
         output = f"{count}{' (' + ' '.join(notes) + ')' if notes else ''}\n{body}"
         return ToolOutput(output=output, summary=count)
 

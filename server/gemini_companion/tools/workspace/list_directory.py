@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.paths import printable
 from gemini_companion.tools.ports import Listed
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput
@@ -58,12 +59,12 @@ class ListDirectory:
             notes.append(f"{names.hidden} ignored or secret names are not shown.")
         if names.is_truncated:
             notes.append(f"There are more than {_MOST:,} names; glob finds those that are wanted.")
-        lines = [f"{place.shown}: {'empty' if not entries else f'{len(entries)} names'}", *map(_line, entries)]
+        lines = [f"{place.shown}: {'empty' if not entries else counted(len(entries), 'name')}", *map(_line, entries)]
         if notes:
             lines.append(f"[{' '.join(notes)}]")
         return ToolOutput(
             output="\n".join(lines),
-            summary=f"{len(entries)} names",
+            summary=counted(len(entries), "name"),
             source=f"{place.path} {sorted(args.ignore or ())}",
         )
 

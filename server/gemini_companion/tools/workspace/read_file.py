@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from gemini_companion.engine.edits.lines import with_line_feeds
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.excerpts import shown
 from gemini_companion.tools.workspace.loading import MAX_BYTES, Seen, loaded
@@ -71,15 +72,16 @@ class ReadFile:
         if not excerpt.of:
             return ToolOutput(output=f"{place.shown} is empty.", summary="empty", source=f"{place.path} {file.digest}")
         if excerpt.first > excerpt.last:
-            raise ToolRefusal(f"{place.shown} has {excerpt.of} lines; there is no line {args.start_line}.")
+            raise ToolRefusal(f"{place.shown} has {counted(excerpt.of, 'line')}; there is no line {args.start_line}.")
         self._seen.note(context, place, with_line_feeds(file.text))
         notes = excerpt.notes()
         if file.is_unsaved:
             notes.insert(0, "This is the text in the editor, with edits that are not saved yet.")
         lead = f"[{' '.join(notes)}]\n" if notes else ""
         count = excerpt.last - excerpt.first + 1
+        part = f"lines {excerpt.first}–{excerpt.last} of {excerpt.of}"
         return ToolOutput(
             output=lead + excerpt.text,
-            summary=f"{count} lines" if excerpt.is_all else f"lines {excerpt.first}–{excerpt.last} of {excerpt.of}",
+            summary=counted(count, "line") if excerpt.is_all else part,
             source=f"{place.path} {excerpt.first}-{excerpt.last} {file.digest}",
         )

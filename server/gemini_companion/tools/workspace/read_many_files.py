@@ -10,6 +10,7 @@ import msgspec
 
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.history.content import Part
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.paths import printable, shown_path
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
@@ -109,7 +110,7 @@ class ReadManyFiles:
         return ToolOutput(
             output="\n".join(read.texts),
             media=tuple(read.media),
-            summary=f"{count} files" + (f", {len(read.skipped)} left out" if read.skipped else ""),
+            summary=counted(count, "file") + (f", {len(read.skipped)} left out" if read.skipped else ""),
             source="\n".join(read.sources) or None,
         )
 

@@ -11,6 +11,7 @@ from gemini_companion.engine.edits.encoding import Encoded
 from gemini_companion.engine.edits.lines import with_line_feeds
 from gemini_companion.engine.edits.rewriting import rewritten
 from gemini_companion.engine.history.decode import well_formed
+from gemini_companion.tools.counting import counted
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.changing import (
     Change,
@@ -84,6 +85,6 @@ class WriteFile:
             )
         done = "Applied: created" if change.before is None else "Applied: wrote"
         lines = change.after.count("\n") + (not change.after.endswith("\n") and bool(change.after))
-        output = await carried_out(change, context, f"{done} {change.place.shown}, {lines} lines.")
+        output = await carried_out(change, context, f"{done} {change.place.shown}, {counted(lines, 'line')}.")
         self._seen.note(context, change.place, with_line_feeds(change.after))
         return output

@@ -1,0 +1,109 @@
+"""Repositories as a sandbox sees them: what of them decides what `git` runs later, and where a worktree keeps its own.
+
+A command may write into `.git`, or nothing could be committed. It must not write what has `git` run a program outside
+of the sandbox: hooks, settings, and the files that say where these are. Nor may it move a folder away that has them and
+put another in its place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+DECIDING: Final = ("hooks", "config", "config.worktree", "commondir", "gitdir")
+"""In a repository's folder: what runs, and where `git` looks for that."""
+_MOST: Final = 100
+"""Submodules, and worktrees, that are looked at."""
+_SHARED: Final = ("objects", "refs", "logs", "reftable", "lfs", "rr-cache")
+"""What a commit in a worktree writes of the folder that it shares with others. The rest of it is theirs: their index,
+their branch, and what decides what runs.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """The folders, outside of a workspace folder, that `git` needs there. Absolute, real paths."""
+
+    common: str
+    """What all worktrees of the repository share."""
+    own: str
+    """What is this one's alone, below `common`."""
+
+    @property
+    def writable(self) -> tuple[str, ...]:
+        """What a command may write into."""
+        shared = (os.path.join(self.common, name) for name in _SHARED)
+        return (*(path for path in shared if os.path.isdir(path) and not os.path.islink(path)), self.own)
+
+
+def worktree_of(root: str) -> Worktree | None:
+    """The worktree that a workspace folder is; `None` if it is none, or if the other side does not say so too.
+
+    Whoever makes a workspace writes its file `.git`, and could name any folder in it. So that folder must be a
+    repository's, lie where `git` puts it, and name this workspace folder: only who may write there can have done that.
+    """
+    pointer = os.path.join(root, ".git")
+    if os.path.islink(pointer) or not os.path.isfile(pointer):
+        return None
+    named = _line_in(pointer).removeprefix("gitdir: ")
+    own = os.path.realpath(os.path.join(root, named)) if named else ""
+    back, common = (_line_in(os.path.join(own, name)) for name in ("gitdir", "commondir"))
+    if not own or not back or not common:
+        return None
+    shared = os.path.dirname(os.path.dirname(own))
+    is_meant = (
+        os.path.basename(os.path.dirname(own)) == "worktrees"
+        and os.path.realpath(os.path.join(own, common)) == shared
+        and os.path.realpath(os.path.join(own, back)) == os.path.realpath(pointer)
+        and os.path.isfile(os.path.join(shared, "HEAD"))
+        and all(os.path.isdir(os.path.join(shared, name)) for name in ("objects", "refs"))
+    )
+    return Worktree(shared, own) if is_meant else None
+
+
+def repositories_in(root: str) -> Iterator[str]:
+    """The folders of a workspace folder's own repository that hold what decides: `.git`, submodules', worktrees'."""
+    git = os.path.join(root, ".git")
+    if os.path.islink(git) or not os.path.isdir(git):
+        return
+    yield git
+    with suppress(OSError), os.scandir(os.path.join(git, "worktrees")) as entries:
+        yield from (entry.path for entry in islice(entries, _MOST) if entry.is_dir(follow_symlinks=False))
+    yield from islice(_modules(os.path.join(git, "modules")), _MOST)
+
+
+def reads_more_settings(folder: str) -> bool:
+    """Whether the settings in a repository's folder have `git` read `config.worktree` too, which then may be made."""
+    try:
+        with open(os.path.join(folder, "config"), encoding="utf-8", errors="replace") as file:
+            return "worktreeconfig" in file.read(256_000).lower()
+    except OSError:
+        return False
+
+
+def pointer_away(root: str) -> str:
+    """The file that would have `git` look elsewhere for settings and hooks, if it were made; empty if it is there."""
+    git = os.path.join(root, ".git")
+    path = os.path.join(git, "commondir")
+    return path if os.path.isdir(git) and not os.path.islink(git) and not os.path.lexists(path) else ""
+
+
+def _modules(folder: str) -> Iterator[str]:
+    for path, folders, files in os.walk(folder):
+        if "config" in files:
+            yield path
+            folders[:] = [name for name in folders if name == "modules"]
+
+
+def _line_in(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read(4_097)
+    except OSError:
+        return ""
+    line = text.removesuffix("\n")
+    return line if len(text) <= 4_096 and not any(sign in line for sign in "\0\n\r") else ""
