@@ -49,6 +49,7 @@ from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import CompressionStatusReport
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.surroundings import Surroundings
+from gemini_companion.sessions.system_prompt import PromptBasis
 from gemini_companion.sessions.trigger import Costs, Mark, mark_of, mode_of
 
 logger = logging.getLogger(__name__)
@@ -81,6 +82,7 @@ class Session:
         self.fact_cache = FactCache()
         """The facts of contents that a compression looked through before."""
         self.system_instruction = meta.system_instruction
+        self.prompt_basis = PromptBasis()
         self.environment: Content | None = None
         """The first content of every request, as of `environment_epoch`."""
         self.environment_epoch = 0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from gemini_companion.engine.prompts.environment import environment_content
-from gemini_companion.engine.prompts.system import system_instruction
+from gemini_companion.sessions.context.system_prompt import settle_system_prompt, take_basis
 from gemini_companion.sessions.session import Session
 
 TREE_NAMES: Final = 200
@@ -15,14 +16,23 @@ TREE_NAMES: Final = 200
 async def refresh_environment(session: Session) -> None:
     """Build the environment and the system instruction if the view's epoch has changed.
 
-    Otherwise they stay as they are, so that the provider's prefix cache holds.
+    Otherwise they stay as they are, so that the provider's prefix cache holds; but what a person has set meanwhile (the
+    prompt's sections, the model, the mode) takes effect.
     """
     services = session.services
-    if not services.with_environment or session.environment_epoch == session.history.epoch:
+    if not services.with_environment:
         return
+    if session.environment_epoch != session.history.epoch:
+        await _take(session)
+    session.prompt_basis.wanted = services.settings().prompt_sections
+    settle_system_prompt(session, session.choice())
+
+
+async def _take(session: Session) -> None:
+    services = session.services
     epoch = session.history.epoch
     folders = session.meta.workspace_folders
-    tree = await services.workspace.tree(folders, limit=TREE_NAMES)
+    tree, basis = await asyncio.gather(services.workspace.tree(folders, limit=TREE_NAMES), take_basis(session))
     session.environment = environment_content(
         date=services.today(),
         platform=services.platform,
@@ -30,12 +40,7 @@ async def refresh_environment(session: Session) -> None:
         tree=tree,
         todos=_open_list(session),
     )
-    if session.meta.system_instruction is None:
-        replacement = services.system_prompt_override()
-        session.system_instruction = (
-            system_instruction(services.settings().prompt_sections, services.environment, replacement=replacement)
-            or None
-        )
+    session.prompt_basis = basis
     session.environment_epoch = epoch
 
 
