@@ -62,7 +62,8 @@ class GitReader:
 
     async def _read(self, folder: str) -> GitState | None:
         try:
-            place = await asyncio.to_thread(_own_repository, folder)
+            real = await asyncio.to_thread(os.path.realpath, folder)
+            place = await asyncio.to_thread(_own_repository, real)
         except (OSError, ValueError):
             return None
         if place is None:
@@ -72,11 +73,11 @@ class GitReader:
         if branch is None:
             return None
         known = GitState(folder=folder, branch=branch, is_partial=True)
-        if self._git is None or await asyncio.to_thread(runs, folder):
+        if self._git is None or await asyncio.to_thread(runs, real):
             return known
         try:
             async with asyncio.timeout(SECONDS):
-                status, log = await asyncio.gather(self._run(folder, _STATUS), self._run(folder, _LOG))
+                status, log = await asyncio.gather(self._run(real, _STATUS), self._run(real, _LOG))
         except (TimeoutError, OSError):
             return known
         if status is None:
@@ -126,7 +127,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 def _own_repository(folder: str) -> tuple[str, str] | None:
     """Top and git folder of the repository that a folder is in, if both are this person's."""
-    place = repository_of(os.path.realpath(folder))
+    place = repository_of(folder)
     if place is None or not hasattr(os, "geteuid"):
         return place
     owners = {os.lstat(path).st_uid for path in (*place, os.path.join(place[0], ".git"))}

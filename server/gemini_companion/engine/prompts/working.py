@@ -73,7 +73,7 @@ def tools_section(family: Family, tools: Collection[str], *, is_planning: bool) 
         )
     if family == "short":
         planning = " This is plan mode: only read, then show a plan." if is_planning else ""
-        return f"Use the declared functions to read, search and change files. If one is declined, ask.{planning}"
+        return f"Use the declared functions instead of guessing. If a call is declined, ask.{planning}"
     rules = [rule for names, rule in _TOOL_RULES if any(name in tools for name in names)]
     if family == "legacy":
         rules = [*_LEGACY_TOOL_RULES, *rules]

@@ -12,7 +12,10 @@ from gemini_companion.engine.history.log import Withheld
 from gemini_companion.engine.prompts.git_state import MOST_CHANGED, GitState, git_section
 from gemini_companion.engine.prompts.replacement import filled_in
 from gemini_companion.engine.prompts.system import OF_THE_MOMENT, PromptFacts, prompt_sections, system_instruction
+from gemini_companion.sessions.channel import EventChannel
+from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.system_prompt import PromptBasis, PromptSection, SystemPromptReport
@@ -66,6 +69,18 @@ def facts_of(session: Session, choice: ModelChoice, basis: PromptBasis) -> Promp
         memory=basis.memory,
         git_state=basis.git_state,
     )
+
+
+async def report_for(services: Services, client: Client, *, model: str = "") -> SystemPromptReport:
+    """The system prompt that the first request of a new session of this client would have.
+
+    `model` is empty for the one that the settings choose.
+    """
+    meta = SessionMeta(
+        session_id="", title="", model=model, created_at=0, updated_at=0, workspace_folders=client.folders
+    )
+    channel = EventChannel("", services.store, services.clock, lambda _: (), 0)
+    return await report_of(Session(meta, (), services, channel))
 
 
 async def report_of(session: Session) -> SystemPromptReport:
