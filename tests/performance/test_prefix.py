@@ -1,0 +1,22 @@
+"""What a provider caches of a request stays as it is while the view only grows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.performance.prefix import Course, Sent, common, go
+
+
+async def test_between_changes_of_the_view_a_request_begins_with_all_of_the_one_before(tmp_path: Path) -> None:
+    course = await go(tmp_path, turns=9, compress_after=(4,), longest=20_000)
+    kept = course.kept()
+    assert course.compressions == 1
+    assert len(kept) >= 20
+    assert min(kept) >= 0.99
+
+
+def test_a_change_at_the_head_would_be_seen() -> None:
+    course = Course(sent=[Sent("day 1, prompt", 1), Sent("day 2, prompt, answer", 1), Sent("anything", 2)])
+    assert course.kept() == [4 / 13]
+    assert common("", "a") == 0
+    assert common("same", "same") == 4
