@@ -84,8 +84,9 @@ class Session:
         self.system_instruction = meta.system_instruction
         self.prompt_basis = PromptBasis()
         self.environment: Content | None = None
-        """The first content of every request, as of `environment_epoch`."""
-        self.environment_epoch = 0
+        """The first content of every request, built where the view begins anew."""
+        self.environment_of: tuple[str, ...] | None = None
+        """The compressions that were in force when it was built."""
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
         self.last_result: CompressionResult | None = None

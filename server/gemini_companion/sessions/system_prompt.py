@@ -1,4 +1,4 @@
-"""What a session's system instruction is made of, as it was when the view's epoch last changed."""
+"""What a session's system instruction is made of, as it was where the view last began anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment content ahead of every request: built at the start and after a change of epoch, at no other time."""
+"""The environment content ahead of every request: built at the start and where the view begins anew, never between."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ TREE_NAMES: Final = 200
 
 
 async def refresh_environment(session: Session) -> None:
-    """Build the environment and the system instruction if the view's epoch has changed.
+    """Build the environment and the system instruction if a compression or an undo changed where the view begins.
 
-    Otherwise they stay as they are, so that the provider's prefix cache holds; but what a person has set meanwhile (the
-    prompt's sections, the model, the mode) takes effect.
+    Otherwise they stay as they are, so that the provider's prefix cache holds: masks and pins raise the epoch, but change
+    what stands further back. What a person has set meanwhile (the prompt's sections, the model, the mode) takes effect.
     """
     services = session.services
     if not services.with_environment:
         return
-    if session.environment_epoch != session.history.epoch:
+    if session.environment_of != tuple(session.history.in_force):
         await _take(session)
     session.prompt_basis.wanted = services.settings().prompt_sections
     settle_system_prompt(session, session.choice())
@@ -30,7 +30,7 @@ async def refresh_environment(session: Session) -> None:
 
 async def _take(session: Session) -> None:
     services = session.services
-    epoch = session.history.epoch
+    begins = tuple(session.history.in_force)
     folders = session.meta.workspace_folders
     tree, basis = await asyncio.gather(services.workspace.tree(folders, limit=TREE_NAMES), take_basis(session))
     session.environment = environment_content(
@@ -41,7 +41,7 @@ async def _take(session: Session) -> None:
         todos=_open_list(session),
     )
     session.prompt_basis = basis
-    session.environment_epoch = epoch
+    session.environment_of = begins
 
 
 def _open_list(session: Session) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The system instruction of a session: its facts are taken once per epoch, its words follow what can be called."""
+"""The system instruction: its facts are taken where the view begins anew, its words follow what can be called."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def report_of(session: Session) -> SystemPromptReport:
     count = session.ledger.count_text
     if (own := session.meta.system_instruction) is not None:
         return SystemPromptReport(text=own, tokens=round(count(own)), source="session")
-    is_current = session.environment_epoch == session.history.epoch
+    is_current = session.environment_of == tuple(session.history.in_force)
     basis = session.prompt_basis if is_current else await take_basis(session)
     basis = replace(basis, wanted=session.services.settings().prompt_sections)
     facts = facts_of(session, session.choice(), basis)
