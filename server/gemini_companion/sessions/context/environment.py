@@ -16,8 +16,9 @@ TREE_NAMES: Final = 200
 async def refresh_environment(session: Session) -> None:
     """Build the environment and the system instruction if a compression or an undo changed where the view begins.
 
-    Otherwise they stay as they are, so that the provider's prefix cache holds: masks and pins raise the epoch, but change
-    what stands further back. What a person has set meanwhile (the prompt's sections, the model, the mode) takes effect.
+    Otherwise they stay as they are, so that the provider's prefix cache holds: masks and pins raise the epoch, but
+    change what stands further back. What a person has set meanwhile (the prompt's sections, the model, the mode) takes
+    effect.
     """
     services = session.services
     if not services.with_environment:
