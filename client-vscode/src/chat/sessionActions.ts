@@ -84,7 +84,10 @@ export class SessionActions {
   async showSystemPrompt(): Promise<void> {
     const sessionId = this.chat.info?.sessionId;
     const report = await this.chat.daemon.request("gemini/systemPrompt", sessionId === undefined ? {} : { sessionId });
-    await this.views.show(`${sessionId ?? "new"}/${this.chat.t("System Prompt")}.md`, promptAsMarkdown(report, this.chat.t));
+    await this.views.show(
+      `${sessionId ?? "new"}/${this.chat.t("System Prompt")}.md`,
+      promptAsMarkdown(report, this.chat.t),
+    );
   }
 
   /** The open chat, or what of it is named, as a document. */
