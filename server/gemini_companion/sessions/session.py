@@ -28,6 +28,7 @@ from gemini_companion.engine.history.log import (
     ModelChangeEntry,
     PromptEntry,
     ReplyEntry,
+    ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
     UndoEntry,
@@ -206,6 +207,8 @@ class Session:
                 self.turns -= entry.outcome == "replaced"  # only the turn that replaced it counts
             case CompressionEntry() | UndoEntry() | AttemptEntry():
                 self.last_result = entry.result
+            case ResumeEntry():
+                self.environment_of = None
             case ModelChangeEntry():
                 self.meta = msgspec.structs.replace(self.meta, model=entry.model)
             case _:
