@@ -1255,6 +1255,24 @@ export interface RequestParts {
   readonly toolOutputs: number;
 }
 
+/** The system prompt that a session's next request has. */
+export interface SystemPromptReport {
+  readonly text: string;
+  /** An estimate. */
+  readonly tokens: number;
+  /** Built in, the file that GEMINI_SYSTEM_MD names, or the session's own, which its client or its file gave. */
+  readonly source: "GEMINI_SYSTEM_MD" | "builtIn" | "session";
+  /** Those that stand in it, in their order; empty where it was replaced. */
+  readonly sections: readonly PromptSection[];
+}
+
+/** A section of the system prompt. */
+export interface PromptSection {
+  readonly name: string;
+  /** An estimate. */
+  readonly tokens: number;
+}
+
 /** The IDE context as the next turn would send it. `text` is absent when nothing would be sent. */
 export interface ContextPreview {
   readonly kind: "delta" | "full" | "none";
@@ -1642,6 +1660,8 @@ export interface Requests {
   readonly "gemini/compression/rate": { readonly params: RateParams; readonly result: null };
   /** The token ledger, split by part. */
   readonly "gemini/context": { readonly params: SessionParams; readonly result: ContextReport };
+  /** The system prompt that the session's next request has, with the tokens of its sections. */
+  readonly "gemini/systemPrompt": { readonly params: SessionParams; readonly result: SystemPromptReport };
   /** The IDE context as the next turn would send it, and what is left out and why. */
   readonly "gemini/context/preview": { readonly params: PreviewContextParams; readonly result: ContextPreview };
   /** The files and folders of the workspace that `@` can name in a prompt, those first that are most likely meant. */
@@ -1761,6 +1781,7 @@ export const RequestMethod = {
   compressionSources: "gemini/compression/sources",
   compressionRate: "gemini/compression/rate",
   context: "gemini/context",
+  systemPrompt: "gemini/systemPrompt",
   contextPreview: "gemini/context/preview",
   files: "gemini/files",
   promptCheck: "gemini/prompt/check",

@@ -660,6 +660,18 @@ export const contextReport = v.object({
   compressionAt: v.exactOptional(integer),
 });
 
+export const promptSection = v.object({
+  name: v.string(),
+  tokens: integer,
+});
+
+export const systemPromptReport = v.object({
+  text: v.string(),
+  tokens: integer,
+  source: v.picklist(["GEMINI_SYSTEM_MD", "builtIn", "session"]),
+  sections: v.array(promptSection),
+});
+
 export const contextFile = v.object({
   uri: v.string(),
   name: v.string(),
@@ -896,6 +908,7 @@ export const results = {
   "gemini/compression/sources": compressionSources,
   "gemini/compression/rate": v.null(),
   "gemini/context": contextReport,
+  "gemini/systemPrompt": systemPromptReport,
   "gemini/context/preview": contextPreview,
   "gemini/files": workspaceFileList,
   "gemini/prompt/check": promptCheck,

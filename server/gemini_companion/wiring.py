@@ -152,6 +152,7 @@ def build_services(
     settings: Callable[[], Settings],
     models: ModelRegistry | None = None,
     system_prompt: Callable[[], str | None] = lambda: None,
+    write_system_prompt: Callable[[Callable[[], str]], None] = lambda text: None,
     trusted: Callable[[], bool] = lambda: False,
     with_environment: bool = True,
     commands: Commands | None = None,
@@ -161,6 +162,7 @@ def build_services(
     import platform
 
     from gemini_companion.adapters.clock import SystemClock
+    from gemini_companion.adapters.processes.git_state import GitReader
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
     from gemini_companion.sessions.services import Services
@@ -176,6 +178,8 @@ def build_services(
         new_nonce=lambda: secrets.token_hex(8),
         environment=env,
         system_prompt_override=system_prompt,
+        write_system_prompt=write_system_prompt,
+        git=GitReader(env),
         today=_today,
         platform=platform.system() or "unknown",
         trusted=trusted,
@@ -253,6 +257,7 @@ class Daemon:
                 store=self._store,
                 settings=lambda: settings.current,
                 system_prompt=settings.system_prompt,
+                write_system_prompt=settings.write_system_prompt,
                 trusted=settings.is_trusted,
                 commands=commands,
                 memory=self._memory,

@@ -16,6 +16,7 @@ _OF_A_SESSION: Final = (
     "gemini/compression/list",
     "gemini/context",
     "gemini/context/preview",
+    "gemini/systemPrompt",
     "gemini/pins",
     "gemini/stats",
 )

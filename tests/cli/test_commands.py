@@ -293,3 +293,18 @@ def test_the_demo_tells_the_whole_story_without_a_key(tmp_path: Path, environmen
     compressed = next(step for step in steps if step["step"] == "compressed")
     undone = next(step for step in steps if step["step"] == "undone")
     assert compressed["newTokenCount"] < compressed["originalTokenCount"] <= undone["newTokenCount"]
+
+
+def test_the_system_prompt_of_a_chat_here_is_shown_with_its_tokens(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["tokens", "--system"], {**environment, "GEMINI_PROMPT_TRUST": "0"}) == 0
+    shown = capsys.readouterr()
+    assert "coding assistant" in shown.out
+    assert "core mandates" in shown.err
+    assert "trust" not in shown.err
+    (tmp_path / "mine.md").write_text("Be brief.", "utf-8")
+    assert run(["tokens", "--system", "--json"], {**environment, "GEMINI_SYSTEM_MD": str(tmp_path / "mine.md")}) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["text"], report["source"], report["sections"]) == ("Be brief.", "GEMINI_SYSTEM_MD", [])

@@ -33,6 +33,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "recall": "recall",
     "rounds": "rounds",
     "outputs": "outputs",
+    "prefix": "prefix",
 }
 """Names, and the modules that measure."""
 

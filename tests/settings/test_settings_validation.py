@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.engine.prompts.system import SECTIONS
+from gemini_companion.engine.prompts.system import OLDER_NAMES, SECTIONS
 from gemini_companion.settings import schema
 from gemini_companion.settings.objects import KeyPath, nested
 from gemini_companion.settings.schema import EXPECTED, PromptSettings, SettingsFile
@@ -152,4 +152,6 @@ def test_what_is_expected_in_place_of_refused_choices_belongs_to_keys_that_exist
 
 
 def test_the_settings_know_the_sections_that_the_system_prompt_has():
-    assert PromptSettings.__struct_fields__ == tuple(SECTIONS)
+    former = [name for name in PromptSettings.__struct_fields__ if name not in SECTIONS]
+    assert PromptSettings.__struct_fields__ == (*SECTIONS, *former)
+    assert set(former) <= {name for names in OLDER_NAMES.values() for name in names}

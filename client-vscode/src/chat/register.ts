@@ -195,6 +195,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
     await view.command({ do: "focusComposer" });
   });
   command("openAsMarkdown", () => sessions.openAsMarkdown());
+  command("showSystemPrompt", () => sessions.showSystemPrompt());
   command("showContext", () => view.command({ do: "openMeter" }));
   command("focusChat", () => focusChat());
   command("find", () => view.command({ do: "find" }));

@@ -5,6 +5,7 @@ import type { FromPage } from "../panel/contract.js";
 import type { Chat } from "./chat.js";
 import { chatAsMarkdown } from "./pure/asMarkdown.js";
 import { number } from "./pure/numbers.js";
+import { promptAsMarkdown } from "./pure/systemPrompt.js";
 
 export class SessionActions {
   constructor(
@@ -77,6 +78,16 @@ export class SessionActions {
     if (chosen !== yes) return;
     await this.chat.daemon.request("gemini/session/delete", { sessionId });
     await this.chat.forget(sessionId);
+  }
+
+  /** The system prompt that the next request of the open chat has, as a document. */
+  async showSystemPrompt(): Promise<void> {
+    const sessionId = this.chat.info?.sessionId;
+    const report = await this.chat.daemon.request("gemini/systemPrompt", sessionId === undefined ? {} : { sessionId });
+    await this.views.show(
+      `${sessionId ?? "new"}/${this.chat.t("System Prompt")}.md`,
+      promptAsMarkdown(report, this.chat.t),
+    );
   }
 
   /** The open chat, or what of it is named, as a document. */

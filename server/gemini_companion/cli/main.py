@@ -70,6 +70,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
 
             return run_interruptibly(compress_file(env, options))
         case "tokens":
+            if options.system:
+                from gemini_companion.cli.system_prompt import show_system_prompt
+
+                return run_interruptibly(show_system_prompt(env, model=options.model or "", as_json=options.json))
             from gemini_companion.cli.tokens import count_file
 
             return count_file(options.file, as_json=options.json)
@@ -160,8 +164,11 @@ def _parser() -> argparse.ArgumentParser:
     compress.add_argument("--threshold", metavar="X", type=_share, help="share of the limit for --auto, 0 to 1")
     compress.add_argument("--system", metavar="FILE", help="a system instruction that counts with the history")
 
-    tokens = commands.add_parser("tokens", help="count the tokens of a file")
-    tokens.add_argument("file", metavar="FILE")
+    tokens = commands.add_parser("tokens", help="count the tokens of a file, or show the system prompt and its tokens")
+    counted = tokens.add_mutually_exclusive_group(required=True)
+    counted.add_argument("file", metavar="FILE", nargs="?")
+    counted.add_argument("--system", action="store_true", help="show the system prompt that a chat here would have")
+    tokens.add_argument("--model", metavar="MODEL", help="with --system: the model that it is worded for")
     tokens.add_argument("--json", action="store_true")
 
     sessions = commands.add_parser("sessions", help="list, show, export, import or delete sessions")

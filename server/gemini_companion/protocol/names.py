@@ -52,6 +52,7 @@ METHODS: Final = (
     "gemini/session/rename",
     "gemini/session/subscribe",
     "gemini/stats",
+    "gemini/systemPrompt",
     "gemini/tools",
     "gemini/unpin",
 )

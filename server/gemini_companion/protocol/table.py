@@ -100,6 +100,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="Which turns the lines of a snapshot come from, of a preview as well."),
     request("gemini/compression/rate", compression.rate_, errors=(*_WRITES, CompressionNotFound), doc="Rate a compression."),
     request("gemini/context", sessions.context, errors=_READS, doc="The token ledger, split by part."),
+    request("gemini/systemPrompt", sessions.system_prompt, errors=_READS,
+            doc="The system prompt that the session's next request has, with the tokens of its sections."),
     request("gemini/context/preview", sessions.context_preview, errors=_READS,
             doc="The IDE context as the next turn would send it, and what is left out and why."),
     request("gemini/files", editor.files,

@@ -13,7 +13,7 @@ from gemini_companion.tools.web.tools import NAMES
 _HARMLESS: Final[frozenset[Risk]] = frozenset({"read", "question", "note"})
 """What tools may do in a workspace that is not trusted."""
 
-_PLANNING: Final[frozenset[Risk]] = _HARMLESS | {"command"}
+_PLANNING: Final[frozenset[Risk]] = frozenset((*_HARMLESS, "command"))
 """And while the session plans: of commands, those run that only read."""
 
 _OF_PLANNING: Final = frozenset({"exit_plan_mode"})

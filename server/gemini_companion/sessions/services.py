@@ -11,6 +11,7 @@ from gemini_companion.sessions.models.registry import ModelRegistry
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.question_vectors import QuestionVectors
 from gemini_companion.sessions.results import ErrorData
+from gemini_companion.sessions.system_prompt import GitStates, NoGit
 from gemini_companion.settings.effective import Settings
 from gemini_companion.tools.ports import Ports
 from gemini_companion.tools.registry import ToolRegistry
@@ -39,6 +40,10 @@ class Services:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     system_prompt_override: Callable[[], str | None] = lambda: None
     """The text of `GEMINI_SYSTEM_MD`, if set."""
+    write_system_prompt: Callable[[Callable[[], str]], None] = lambda text: None
+    """Write the built-in prompt where `GEMINI_WRITE_SYSTEM_MD` says, if it says so."""
+    git: GitStates = field(default_factory=NoGit)
+    """What git says of the workspace."""
     today: Callable[[], str] = lambda: ""
     """The date as a person writes it, for the environment content."""
     platform: str = ""

@@ -28,6 +28,7 @@ from gemini_companion.engine.history.log import (
     ModelChangeEntry,
     PromptEntry,
     ReplyEntry,
+    ResumeEntry,
     ToolResultEntry,
     TurnEndEntry,
     UndoEntry,
@@ -49,6 +50,7 @@ from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import CompressionStatusReport
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.surroundings import Surroundings
+from gemini_companion.sessions.system_prompt import PromptBasis
 from gemini_companion.sessions.trigger import Costs, Mark, mark_of, mode_of
 
 logger = logging.getLogger(__name__)
@@ -81,9 +83,11 @@ class Session:
         self.fact_cache = FactCache()
         """The facts of contents that a compression looked through before."""
         self.system_instruction = meta.system_instruction
+        self.prompt_basis = PromptBasis()
         self.environment: Content | None = None
-        """The first content of every request, as of `environment_epoch`."""
-        self.environment_epoch = 0
+        """The first content of every request, built where the view begins anew."""
+        self.environment_of: tuple[str, ...] | None = None
+        """The compressions that were in force when it was built."""
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
         self.last_result: CompressionResult | None = None
@@ -201,6 +205,8 @@ class Session:
                 self.turns -= entry.outcome == "replaced"  # only the turn that replaced it counts
             case CompressionEntry() | UndoEntry() | AttemptEntry():
                 self.last_result = entry.result
+            case ResumeEntry():
+                self.environment_of = None
             case ModelChangeEntry():
                 self.meta = msgspec.structs.replace(self.meta, model=entry.model)
             case _:

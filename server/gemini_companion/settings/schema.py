@@ -242,18 +242,38 @@ class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
 class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The sections of the system prompt, each of which can be left out. `GEMINI_PROMPT_<SECTION>` overrides this."""
 
-    identity: bool = True
+    preamble: bool = True
     """Who the model is and where it works."""
-    mandates: bool = True
+    core_mandates: bool = True
     """What every answer must keep to."""
+    tools: bool = True
+    """How the tools that can be called are used, and what waits for consent."""
+    subagents: bool = True
+    """Which subagents there are, if any."""
+    workflows: bool = True
+    """The way from a request to a change that is checked."""
     editor_context: bool = True
     """How to read what the editor shows."""
     compression_notice: bool = True
     """What a snapshot of the earlier conversation is, and that its rules still hold."""
-    style: bool = True
+    operational_guidelines: bool = True
     """How answers are written."""
-    safety: bool = True
+    trust: bool = True
     """That quoted text gives no orders, and that secrets are not repeated."""
+    memory: bool = True
+    """What you wanted remembered in every project."""
+    git_state: bool = True
+    """Branch, changed files and last commits, as of the start of the conversation or its last compression."""
+    final_reminder: bool = True
+    """When a turn is over."""
+    identity: bool = True
+    """The former name of `preamble`: either leaves it out."""
+    mandates: bool = True
+    """The former name of `coreMandates`: either leaves it out."""
+    style: bool = True
+    """The former name of `operationalGuidelines`: either leaves it out."""
+    safety: bool = True
+    """The former name of `trust`: either leaves it out."""
 
 
 class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -13,7 +13,7 @@ from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.load import SETTINGS_FILE, LoadedSettings, SettingsLoader
 from gemini_companion.settings.objects import JsonObject
 from gemini_companion.settings.own_file import OwnSettings
-from gemini_companion.settings.system_prompt import system_prompt_override
+from gemini_companion.settings.system_prompt import system_prompt_override, write_system_prompt
 from gemini_companion.settings.trust import is_trusted, real_paths
 from gemini_companion.settings.watching import SettingsWatch, WatchFiles
 
@@ -111,6 +111,15 @@ class SettingsService:
             return None
         self._reported_prompt = ""
         return text
+
+    def write_system_prompt(self, text: Callable[[], str]) -> None:
+        """Write the built-in prompt where GEMINI_WRITE_SYSTEM_MD says, if it says so. What goes wrong is reported."""
+        try:
+            write_system_prompt(
+                text, self._env, home=self._home, workspace_folders=self._folders, trusted=self.is_trusted()
+            )
+        except CompanionError as fault:
+            self._on_problem(fault)
 
     def add_rule(self, rule: ToolRule) -> None:
         """Add a rule of consent to the user's own file. Raises `InvalidSettings`, `StorageFault`."""

@@ -1,7 +1,7 @@
 """Which text stands where, and what is told of what does not."""
 
 from gemini_companion.engine.memory.tiers import LEFT_OUT, MAX_CHARACTERS, MemoryFile, Scope, framed, tiers
-from gemini_companion.engine.prompts.environment import environment_content, memory_section
+from gemini_companion.engine.prompts.environment import environment_content, memory_block
 
 
 def file(scope: Scope, name: str, text: str = "x") -> MemoryFile:
@@ -40,8 +40,8 @@ def test_no_memory_file_ends_the_block_that_it_stands_in():
         1,
         False,
     )
-    assert memory_section(framed([file("global", "g", hostile)])).count("GLOBAL_MEMORY") == 1
-    assert "< / GLOBAL" not in memory_section(hostile)
+    assert memory_block(framed([file("global", "g", hostile)])).count("GLOBAL_MEMORY") == 1
+    assert "< / GLOBAL" not in memory_block(hostile)
 
 
 def test_a_file_name_with_a_line_break_makes_no_line_of_its_own():

@@ -108,6 +108,17 @@ def _has_others(git: str) -> bool:
     return False
 
 
+def repository_of(folder: str) -> tuple[str, str] | None:
+    """The top folder of the work tree that a folder is in, and the folder with git's own files; `None` if in none."""
+    git = _git_folder(folder)
+    if not git:
+        return None
+    top = folder
+    while not os.path.lexists(os.path.join(top, ".git")):
+        top = os.path.dirname(top)
+    return top, git
+
+
 def _hook(folder: str) -> str:
     """The hook that runs when `git` writes down what it saw, as `git diff` does; empty if there is none."""
     path = os.path.join(folder, "post-index-change")

@@ -24,6 +24,7 @@ from gemini_companion.protocol.types import (
 from gemini_companion.sessions import pins
 from gemini_companion.sessions.context.ide import preview_context
 from gemini_companion.sessions.context.reports import ContextPreview
+from gemini_companion.sessions.context.system_prompt import report_for, report_of
 from gemini_companion.sessions.results import (
     ContextReport,
     EventPage,
@@ -36,6 +37,7 @@ from gemini_companion.sessions.results import (
     SessionList,
     Stats,
 )
+from gemini_companion.sessions.system_prompt import SystemPromptReport
 from gemini_companion.sessions.transcript import inspection
 from gemini_companion.sessions.transcript.pages import history_page
 
@@ -85,6 +87,12 @@ async def history(host: Host, params: HistoryParams) -> HistoryPage:
 
 async def context(host: Host, params: SessionParams) -> ContextReport:
     return inspection.context_report(await host.load(params.session_id))
+
+
+async def system_prompt(host: Host, params: SessionParams) -> SystemPromptReport:
+    if params.session_id is None and host.client.current is None:
+        return await report_for(host.app.services, host.client)
+    return await report_of(await host.load(params.session_id))
 
 
 async def context_preview(host: Host, params: PreviewContextParams) -> ContextPreview:

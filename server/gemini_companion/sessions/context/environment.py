@@ -1,12 +1,13 @@
-"""The environment content ahead of every request: built at the start and after a change of epoch, at no other time."""
+"""The environment content ahead of every request: built at the start and where the view begins anew, never between."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
-from gemini_companion.engine.prompts.environment import environment_content, memory_section
-from gemini_companion.engine.prompts.system import system_instruction
+from gemini_companion.engine.prompts.environment import environment_content, memory_block
 from gemini_companion.sessions.context.memory import memory_for
+from gemini_companion.sessions.context.system_prompt import settle_system_prompt, take_basis
 from gemini_companion.sessions.session import Session
 
 TREE_NAMES: Final = 200
@@ -14,17 +15,28 @@ TREE_NAMES: Final = 200
 
 
 async def refresh_environment(session: Session) -> None:
-    """Build the environment and the system instruction if the view's epoch has changed.
+    """Build the environment and the system instruction if a compression or an undo changed where the view begins.
 
-    Otherwise they stay as they are, so that the provider's prefix cache holds.
+    Otherwise they stay as they are, so that the provider's prefix cache holds: masks and pins raise the epoch, but
+    change what stands further back. What a person has set meanwhile (the prompt's sections, the model, the mode) takes
+    effect.
     """
     services = session.services
-    if not services.with_environment or session.environment_epoch == session.history.epoch:
+    if not services.with_environment:
         return
-    epoch = session.history.epoch
+    if session.environment_of != tuple(session.history.in_force):
+        await _take(session)
+    session.prompt_basis.wanted = services.settings().prompt_sections
+    settle_system_prompt(session, session.choice())
+
+
+async def _take(session: Session) -> None:
+    services = session.services
+    begins = tuple(session.history.in_force)
     folders = session.meta.workspace_folders
-    tree = await services.workspace.tree(folders, limit=TREE_NAMES)
-    memory = await memory_for(session, anew=True)
+    tree, basis, memory = await asyncio.gather(
+        services.workspace.tree(folders, limit=TREE_NAMES), take_basis(session), memory_for(session, anew=True)
+    )
     session.environment = environment_content(
         date=services.today(),
         platform=services.platform,
@@ -35,14 +47,10 @@ async def refresh_environment(session: Session) -> None:
         extension_memory=memory.extension,
         memory_below=memory.below,
     )
-    if session.meta.system_instruction is None:
-        replacement = services.system_prompt_override()
-        instruction = system_instruction(
-            services.settings().prompt_sections, services.environment, replacement=replacement
-        )
-        session.system_instruction = "\n\n".join(filter(None, (instruction, memory_section(memory.system)))) or None
+    basis.memory = memory_block(memory.system)
+    session.prompt_basis = basis
     session.surroundings.use_memory(memory, in_system=session.meta.system_instruction is None)
-    session.environment_epoch = epoch
+    session.environment_of = begins
 
 
 def _open_list(session: Session) -> list[tuple[str, str]]:

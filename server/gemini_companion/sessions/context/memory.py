@@ -58,7 +58,7 @@ async def take_in_memory(session: Session) -> None:
 
     Then the environment is built anew. Raises `StorageFault`, `SessionBusy`.
     """
-    if session.environment_epoch != session.history.epoch:  # it is built anew as it is
+    if session.environment_of != tuple(session.history.in_force):  # it is built anew as it is
         return
     memory = await memory_for(session)
     if memory.standing != session.surroundings.memory.standing:

@@ -15,6 +15,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.request import assured
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext, prepare_context
+from gemini_companion.sessions.context.system_prompt import settle_system_prompt
 from gemini_companion.sessions.events import ContextWindowWillOverflow, Event
 from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -172,6 +173,8 @@ class Requests:
 
     async def _stream(self) -> Answer:
         session = self.session
+        if session.services.with_environment:
+            settle_system_prompt(session, self.choice)  # a plan that was agreed to in this turn changed the tools
         parts = session.parts()
         request = ModelRequest(
             model=self.choice.name,
