@@ -614,8 +614,6 @@ export interface Usage {
 export interface TurnFailed {
   readonly type: "turnFailed";
   readonly error: ErrorData;
-  /** Finished rounds stay, and `gemini/chat/resume` goes on behind them. */
-  readonly canResume?: boolean;
 }
 
 /** A fault as clients get it. */
@@ -632,8 +630,6 @@ export interface TurnCancelled {
   readonly type: "turnCancelled";
   /** The client's id, or a reason: `interrupted`, `delete`, `shutdown`. */
   readonly by: string;
-  /** As in `turnFailed`. */
-  readonly canResume?: boolean;
 }
 
 /** Another model answers from here on. */
@@ -1057,8 +1053,6 @@ export interface SessionInfo {
   readonly warnings?: readonly string[];
   /** What its tools may do unasked. */
   readonly mode?: "acceptEdits" | "ask" | "plan";
-  /** The newest turn, if it ended early and `gemini/chat/resume` goes on with it; told of a session that is loaded. */
-  readonly resumableTurn?: string;
 }
 
 /** A page of sessions, newest first. */

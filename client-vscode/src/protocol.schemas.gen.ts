@@ -206,13 +206,11 @@ export const errorData = v.object({
 export const turnFailed = v.object({
   type: v.literal("turnFailed"),
   error: errorData,
-  canResume: v.exactOptional(v.boolean()),
 });
 
 export const turnCancelled = v.object({
   type: v.literal("turnCancelled"),
   by: v.string(),
-  canResume: v.exactOptional(v.boolean()),
 });
 
 export const modelChanged = v.object({
@@ -517,7 +515,6 @@ export const sessionInfo = v.object({
   heldBy: v.exactOptional(integer),
   warnings: v.exactOptional(v.array(v.string())),
   mode: v.exactOptional(v.picklist(["acceptEdits", "ask", "plan"])),
-  resumableTurn: v.exactOptional(v.string()),
 });
 
 export const sessionList = v.object({

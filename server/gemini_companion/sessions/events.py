@@ -112,8 +112,6 @@ class TurnFailed(SessionEvent, tag="turnFailed", frozen=True, kw_only=True):
     """The turn ended in an error; the view is as before it, but for its finished rounds."""
 
     error: ErrorData
-    can_resume: bool = False
-    """Finished rounds stay, and `gemini/chat/resume` goes on behind them."""
 
 
 class TurnCancelled(SessionEvent, tag="turnCancelled", frozen=True, kw_only=True):
@@ -121,8 +119,6 @@ class TurnCancelled(SessionEvent, tag="turnCancelled", frozen=True, kw_only=True
 
     by: str
     """The client's id, or a reason: `interrupted`, `delete`, `shutdown`."""
-    can_resume: bool = False
-    """As in `turnFailed`."""
 
 
 class ModelChanged(SessionEvent, tag="modelChanged", frozen=True, kw_only=True):

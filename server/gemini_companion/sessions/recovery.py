@@ -12,7 +12,7 @@ from gemini_companion.sessions.channel import EVENT_NUMBERS
 from gemini_companion.sessions.events import CompressionCancelled, TurnCancelled
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted
-from gemini_companion.sessions.tools.resuming import lost_results, resumable
+from gemini_companion.sessions.tools.resuming import lost_results
 from gemini_companion.sessions.tools.steering import untaken_before
 
 _LOOK_BACK: Final = 4 * EVENT_NUMBERS
@@ -47,10 +47,8 @@ async def recover(session: Session, first_event: int, last_held: int) -> None:
             tool_call_id=record.call_id, outcome=record.outcome, summary=record.summary, duration_ms=0
         )
         session.emit(completed, turn_id)
-    before = resumable(session)
     for turn_id in dict.fromkeys((*turns, *interrupted)):
-        goes_on = before is not None and before.turn_id == turn_id
-        session.emit(TurnCancelled(by="interrupted", can_resume=goes_on), turn_id)
+        session.emit(TurnCancelled(by="interrupted"), turn_id)
     for one in offered:
         session.emit(one.started(session.choice().name), one.turn_id)
         session.emit(TurnCancelled(by="interrupted"), one.turn_id)

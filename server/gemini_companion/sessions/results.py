@@ -49,8 +49,6 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """After an import: what could not be read and was left out, as sentences."""
     mode: Mode = "ask"
     """What its tools may do unasked."""
-    resumable_turn: str | None = None
-    """The newest turn, if it ended early and `gemini/chat/resume` goes on with it; told of a session that is loaded."""
 
 
 class SessionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

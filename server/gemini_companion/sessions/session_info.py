@@ -9,14 +9,12 @@ import msgspec
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import SessionInfo
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.tools.resuming import resumable
 
 
 def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
     """From the store's metadata, and from the session if it is loaded; `held_by` always comes from the store."""
     if session is not None:
         meta = msgspec.structs.replace(session.meta, turns=session.turns, held_by=meta.held_by)
-    before = None if session is None or session.lane.has_turn else resumable(session)
     return SessionInfo(
         session_id=meta.session_id,
         title=meta.title,
@@ -31,5 +29,4 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
         parent=meta.parent,
         held_by=meta.held_by,
         mode=session.mode if session is not None else "ask",
-        resumable_turn=before.turn_id if before is not None else None,
     )

@@ -74,11 +74,6 @@ def resumable(session: Session) -> Resumable | None:
     )
 
 
-def can_resume(session: Session) -> bool:
-    """Whether the newest turn can go on, once nothing runs."""
-    return resumable(session) is not None
-
-
 def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], new_id: Callable[[str], str]) -> list[Called]:
     """The calls of an answer that was written before, with the ids that they had as far as the log knows them."""
     calls, known = called_in(parts, new_id), list(left)

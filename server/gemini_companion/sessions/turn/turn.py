@@ -28,7 +28,7 @@ from gemini_companion.sessions.events import (
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.results import ChatResult, StopReason
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.tools.resuming import Resumable, can_resume, give_up_open_calls
+from gemini_companion.sessions.tools.resuming import Resumable, give_up_open_calls
 from gemini_companion.sessions.tools.steering import Steering, Untaken, untaken
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.entries import TurnEntries, prompt_content
@@ -96,7 +96,7 @@ class Turn:
             return await (self._answer() if self.resumes is None else self._resume(self.resumes))
         except asyncio.CancelledError:
             await self._end("cancelled", by=job.cancelled_by)
-            self._emit_end(TurnCancelled(by=job.cancelled_by, can_resume=can_resume(session)))
+            self._emit_end(TurnCancelled(by=job.cancelled_by))
             raise
         except CompanionError as fault:
             await self._end("failed", reason=fault.message)
@@ -111,8 +111,7 @@ class Turn:
             session.asked_model = None
 
     def _failed(self, fault: CompanionError) -> TurnFailed:
-        error = self.session.services.describe_fault(fault)
-        return TurnFailed(error=error, can_resume=can_resume(self.session))
+        return TurnFailed(error=self.session.services.describe_fault(fault))
 
     async def abandon(self, by: str) -> None:
         """End a turn whose prompt was cancelled while it waited."""
@@ -268,7 +267,6 @@ class Turn:
         self._tell_untaken(TurnCancelled(by=event.finish_reason) if isinstance(event, TurnCompleted) else event)
 
     def _tell_untaken(self, event: TurnCancelled | TurnFailed) -> None:
-        event = msgspec.structs.replace(event, can_resume=False)
         for one in self._untaken:
             self.session.emit(one.started(self.requests.choice.name), one.turn_id)
             self.session.emit(event, one.turn_id)
