@@ -19,6 +19,7 @@ from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.turn.overflow import overflow_of, overflow_of_view
 from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, Answer, stream_answer
 
@@ -135,7 +136,7 @@ class Requests:
             prompt_id=self.turn_id,
         )
         answer = await stream_answer(
-            self.choice.provider,
+            Recorded(session, self.choice, "answer", self.turn_id, parts=parts),
             assured(session, request),
             self._local_context(),
             emit=self.emit,
