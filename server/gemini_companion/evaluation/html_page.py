@@ -36,10 +36,21 @@ th, td { padding: .35rem .7rem; text-align: right; border-bottom: 1px solid var(
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--ground) }
 thead th { color: var(--soft); font-weight: 600 } td small { display: block; color: var(--soft); font-size: .72rem }
 dt { font-weight: 600; margin-top: .5rem } dd { margin: 0 0 0 1rem } .faults { color: var(--c1) }
-@media print { details { break-inside: avoid } .scroll { overflow: visible } }
+.chart.wide { min-width: 34rem } figure { overflow-x: auto } figure + figure, figure + details { margin-top: 1rem }
+.area { stroke: var(--raised); stroke-width: .6 } .limit { fill: none; stroke: var(--ink); stroke-dasharray: 6 4 }
+.mark { fill: none; stroke: var(--ink); stroke-width: 1.4 } .swatch { width: .8em; height: .8em; margin-right: .4rem }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 10rem), 1fr)); gap: .7rem }
+.tiles div { background: var(--raised); border: 1px solid var(--rule); border-radius: 8px; padding: .6rem .9rem }
+.tiles dt { margin: 0; color: var(--soft); font-size: .8rem; font-weight: 400 }
+.tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; font-variant-numeric: tabular-nums }
+h1, .tiles dd { overflow-wrap: anywhere } a { color: var(--c0) } .said { white-space: pre-wrap; text-align: left;
+  min-width: 18rem; max-width: 40rem } pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .85rem;
+  background: var(--raised); border: 1px solid var(--rule); border-radius: 8px; padding: .9rem }
+@media print { * { print-color-adjust: exact } h2 { break-after: avoid } figure, tr { break-inside: avoid }
+  details { break-inside: avoid } .scroll { overflow: visible } }
 """
 _COLOURS: Final = "".join(
-    f".bar.s{number},.dot.s{number}{{fill:var(--c{number})}}.line.s{number}{{stroke:var(--c{number})}}"
+    f".bar.s{number},.dot.s{number},.area.s{number}{{fill:var(--c{number})}}.line.s{number}{{stroke:var(--c{number})}}"
     for number in range(8)
 )
 
