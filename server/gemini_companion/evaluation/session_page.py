@@ -26,7 +26,7 @@ _PARTS = (
     ("tool_outputs", "tool calls and outputs"),
     ("messages", "prompts and answers"),
 )
-_PLACES = (7, 4, 7, 3, 5, 6, 2, 1, 0)
+_PLACES = (7, 4, 3, 5, 8, 6, 2, 1, 0)
 """Colours of the parts."""
 
 _LISTED = 60
@@ -37,7 +37,7 @@ def session_page(report: SessionReport) -> str:
     """The whole page."""
     stats = report.stats
     sections = [
-        f"<p class='lead'>{_span(stats.started_at, stats.ended_at)} with <bdi>{escape(report.context.model)}</bdi></p>",
+        f"<p class='lead'>{_span(stats.started_at, stats.ended_at)} {_with(report)}</p>",
         _tiles(report),
         "<h2>The window over time</h2>" + _window(report),
         "<h2>What takes the space now</h2>" + _space(report),
@@ -69,12 +69,11 @@ def _tiles(report: SessionReport) -> str:
 
 
 def _window(report: SessionReport) -> str:
-    points, now = report.points, report.context
+    points = report.points
     parts = [
-        Area(label, place, [*(getattr(point.by_part, name) for point in points), getattr(now.by_part, name)])
+        Area(label, place, [*(getattr(point.by_part, name) for point in points), getattr(report.now, name)])
         for (name, label), place in zip(_PARTS, _PLACES, strict=True)
     ]
-    current = now.compression_at if isinstance(now.compression_at, int) else None
     marks = [
         Mark(bisect_right([point.time for point in points], one.time), str(number), _told(one))
         for number, (one, _) in enumerate(report.compressions, start=1)
@@ -82,9 +81,9 @@ def _window(report: SessionReport) -> str:
     ]
     chart = areas(
         parts,
-        told=f"Tokens of {len(points)} requests by part; now {now.token_count:,} of {now.token_limit:,}.",
+        told=f"Tokens of {len(points)} requests by part; now {report.now.total:,} of {report.token_limit:,}.",
         marks=marks,
-        threshold=[*(point.compression_at for point in points), current],
+        threshold=[*(point.compression_at for point in points), report.compression_at],
         ends="each request for an answer, in order; the last is the next one as it stands now",
     )
     cache = ""
@@ -117,17 +116,15 @@ def _window_table(points: Sequence[RequestPoint]) -> str:
 
 
 def _space(report: SessionReport) -> str:
-    now = report.context
-    whole = max(1, now.token_count)
-    parts = sorted(((getattr(now.by_part, name), label) for name, label in _PARTS), reverse=True)
+    whole = max(1, report.now.total)
+    parts = sorted(((getattr(report.now, name), label) for name, label in _PARTS), reverse=True)
     drawn = [
         Bar(label, count / whole, count / whole, count / whole, f"{count / whole:.0%}")
         for count, label in parts
         if count
     ]
-    counted = "as the service counted it" if now.token_count_source == "api" else "estimated"
     return (
-        f"<p>The next request has {now.token_count:,} of {now.token_limit:,} tokens, {counted}.</p><div class='charts'>"
+        f"<p>The next request has about {report.now.total:,} of {report.token_limit:,} tokens.</p><div class='charts'>"
         + _figure("By part", bars(drawn))
         + table(["part", "tokens", "share"], [[label, f"{count:,}", f"{count / whole:.1%}"] for count, label in parts])
         + "</div>"
@@ -278,7 +275,7 @@ def _method(report: SessionReport) -> str:
 <p>Everything here is read from the session's own log on this machine. Tokens are those that the provider counted for
 each request; their parts are shares of that by our estimate. Costs are list prices: no plan, credit or discount is
 known here, and a model on this machine costs nothing. A session that was forked begins where it was forked.{masked}</p>
-<p class='fine'>Session <bdi>{escape(report.context.session_id)}</bdi>. Times are UTC.</p>"""
+<p class='fine'>Session <bdi>{escape(report.session_id)}</bdi>. Times are UTC.</p>"""
 
 
 def _told(one: CompressionSums) -> str:
@@ -296,6 +293,8 @@ def text(value: str) -> str:
 
 def dollars(cost: float) -> str:
     """A sum in US dollars: `$1.24`, `$0.0031`."""
+    if 0 < cost < 0.0001:
+        return "< $0.0001"
     return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
 
 
@@ -312,6 +311,11 @@ def clock(time: int) -> str:
         return datetime.datetime.fromtimestamp(time / 1000, datetime.UTC).strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):  # an imported file may say anything
         return "unknown"
+
+
+def _with(report: SessionReport) -> str:
+    names = list(dict.fromkeys(row.model for row in report.stats.models if row.purpose == "answer" and row.model))
+    return f"with {', '.join(map(text, names[:5]))}" if names else ""
 
 
 def _span(start: int | None, end: int | None) -> str:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import msgspec
+
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.ide_context.secrets import mask_secrets
+from gemini_companion.engine.tokens.ledger import RequestParts
 from gemini_companion.sessions.application import Application
-from gemini_companion.sessions.results import CompressionInfo, ContextReport
+from gemini_companion.sessions.results import CompressionInfo
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.statistics.answers import request_points
 from gemini_companion.sessions.statistics.shapes import CompressionSums, RequestPoint, Stats
 from gemini_companion.sessions.transcript.inspection import compression_list, context_report
+
+_SURROUNDINGS = ("system_instruction", "tools", "environment", "memory")
 
 MOST_POINTS = 240
 MOST_TURNS = 1_000
@@ -41,8 +46,12 @@ class TurnRow:
 class SessionReport:
     """Everything that the page shows. Texts are masked, and not escaped."""
 
+    session_id: str
     title: str
-    context: ContextReport
+    now: RequestParts
+    """The next request: the conversation as `gemini/context` counts it, with what surrounded the last request."""
+    token_limit: int
+    compression_at: int | None
     stats: Stats
     points: list[RequestPoint]
     compressions: list[tuple[CompressionSums, CompressionInfo | None]]
@@ -64,9 +73,18 @@ async def report_of(app: Application, session: Session, *, with_text: bool) -> S
     for row in rows[-MOST_TURNS:]:
         row.text, count = mask_secrets(row.text)
         masked += count
+    context = context_report(session)
+    now, limit, starts = context.by_part, context.token_limit, context.compression_at
+    if tally.sent:  # this process may have another model, or none, and tells it of other tools
+        last = request_points(tally.sent[-1:])[0]
+        now = msgspec.structs.replace(now, **{name: getattr(last.by_part, name) for name in _SURROUNDINGS})
+        limit, starts = last.token_limit, last.compression_at
     return SessionReport(
+        session_id=session.session_id,
         title=title,
-        context=context_report(session),
+        now=now,
+        token_limit=limit,
+        compression_at=starts if isinstance(starts, int) else None,
         stats=stats,
         points=request_points(tally.sent, MOST_POINTS),
         compressions=[(one, installed.get(one.compression_id or "")) for one in stats.compression_list],

@@ -61,12 +61,11 @@ def areas(
     drawn = [
         f"<svg class='chart wide' viewBox='0 0 {_WIDTH} {_HEIGHT}' role='img' aria-label='{escape(told, quote=True)}'>"
     ]
-    for step in range(5):
-        value = top * step / 4
-        drawn.append(
-            f"<path class='grid' d='M{_LEFT} {y(value):.1f}H{_WIDTH - _RIGHT}'/><text class='axis' x='{_LEFT - 6}'"
-            f" y='{y(value) + 4:.1f}' text-anchor='end'>{short_count(value)}</text>"
-        )
+    drawn += [
+        f"<path class='grid' d='M{_LEFT} {y(value):.1f}H{_WIDTH - _RIGHT}'/><text class='axis' x='{_LEFT - 6}'"
+        f" y='{y(value) + 4:.1f}' text-anchor='end'>{short_count(value)}</text>"
+        for value in _ticks(top)
+    ]
     numbers = range(count) if count > 1 else (0, 0)
     places = [x(number) for number in range(count)] if count > 1 else [float(_LEFT), float(_WIDTH - _RIGHT)]
     low = [0] * len(places)
@@ -109,6 +108,13 @@ def short_count(value: float) -> str:
     if value < 1_000:
         return f"{value:.0f}"
     return f"{value / 1_000:.3g}k" if value < 999_500 else f"{value / 1_000_000:.3g}M"
+
+
+def _ticks(top: float) -> list[float]:
+    """Three to six round values from 0 on."""
+    size = 10.0 ** (len(str(int(top))) - 1)
+    step = next(size * share for share in (0.1, 0.2, 0.5, 1, 2, 5) if top / (size * share) <= 6)
+    return [step * number for number in range(int(top / step) + 1)]
 
 
 def _steps(threshold: Sequence[int | None], places: Sequence[float], height: Callable[[float], float]) -> str:
