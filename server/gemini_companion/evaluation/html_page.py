@@ -36,7 +36,8 @@ th, td { padding: .35rem .7rem; text-align: right; border-bottom: 1px solid var(
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--ground) }
 thead th { color: var(--soft); font-weight: 600 } td small { display: block; color: var(--soft); font-size: .72rem }
 dt { font-weight: 600; margin-top: .5rem } dd { margin: 0 0 0 1rem } .faults { color: var(--c1) }
-.chart.wide { min-width: 34rem } figure { overflow-x: auto } figure + figure, figure + details { margin-top: 1rem } .charts > figure { margin-top: 0 }
+.chart.wide { min-width: 34rem } figure { overflow-x: auto } figure + figure, figure + details { margin-top: 1rem }
+.charts > figure { margin-top: 0 }
 .area { stroke: var(--raised); stroke-width: .6 } .limit { fill: none; stroke: var(--ink); stroke-dasharray: 6 4 }
 .mark { fill: none; stroke: var(--ink); stroke-width: 1.4 } .swatch { width: .8em; height: .8em; margin-right: .4rem }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13rem), 1fr)); gap: .7rem }
