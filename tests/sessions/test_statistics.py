@@ -10,7 +10,7 @@ import pytest
 from gemini_companion.engine.errors import CompanionError, ModelUnavailable
 from gemini_companion.engine.history.log import Usage, decode_entry, encode_entry
 from gemini_companion.engine.history.model_call import ModelCallEntry
-from gemini_companion.engine.statistics.tally import Tally
+from gemini_companion.engine.statistics.tally import Sent, Tally
 from gemini_companion.sessions.events import TurnCompleted, UsageUpdated
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.statistics.answers import MOST_POINTS, latency_of, request_points
@@ -179,7 +179,7 @@ async def test_many_requests_are_thinned_out_between_the_first_and_the_last(tmp_
     studio = Studio(tmp_path)
     await studio.chat("Go.")
     (one,) = (await studio.app.statistics.tally(await studio.session())).sent
-    many = [one._replace(time=number) for number in range(10_000)]
+    many = [Sent(number, *one[1:]) for number in range(10_000)]
     points = request_points(many)
     assert (len(points), points[0].time, points[-1].time) == (MOST_POINTS, 0, 9_999)
 

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Stats } from "../../src/protocol.gen.js";
+import type { ModelSums, Stats } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
@@ -108,13 +108,19 @@ function Chart({ stats, locale }: Props) {
   );
 }
 
-const purposes = {
+/** What requests are for; texts are English and translated where they are shown. */
+const PURPOSES = {
   answer: "Answers",
   compression: "Compression",
   title: "Title",
   condensing: "Condensed outputs",
   grounding: "Web",
 } as const;
+
+function purposeOf({ purpose }: ModelSums): string {
+  const label = PURPOSES[purpose];
+  return t(label);
+}
 
 function Models({ stats, locale }: Props) {
   const rows = stats.models ?? [];
@@ -139,7 +145,7 @@ function Models({ stats, locale }: Props) {
                 <th scope="row" dir="auto">
                   {row.model}
                 </th>
-                <td>{t(purposes[row.purpose])}</td>
+                <td>{purposeOf(row)}</td>
                 <td>{formatCount(row.calls, locale)}</td>
                 <td>{formatCount(row.promptTokens, locale)}</td>
                 <td>{formatCount(row.outputTokens + row.thoughtTokens, locale)}</td>

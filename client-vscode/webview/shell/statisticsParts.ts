@@ -36,8 +36,8 @@ export function bands(requests: Requests): readonly Band[] {
   const all: Band[] = [];
   for (const name of order) {
     const below = low;
-    const high = requests.map(({ byPart }, index) => (below[index] ?? 0) + Math.max(0, byPart[name] ?? 0));
-    if (requests.some(({ byPart }) => (byPart[name] ?? 0) > 0)) {
+    const high = requests.map(({ byPart }, index) => (below[index] ?? 0) + Math.max(0, byPart[name]));
+    if (requests.some(({ byPart }) => byPart[name] > 0)) {
       const over = high.map((tokens, index) => point(index, tokens));
       const under = below.map((tokens, index) => point(index, tokens)).reverse();
       all.push({ name, path: `M${over.join("L")}L${under.join("L")}Z` });
