@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from gemini_companion.adapters.clock import SystemClock
 from gemini_companion.adapters.storage.store import open_store, project_key
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.history.model_call import ModelCallEntry
-from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
+from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.support.patience import PATIENCE
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
@@ -21,12 +21,18 @@ from tests.support.sessions import Studio
 OUTPUT = "def parse(line: str) -> Token:\n    return Token(line.strip())\n"
 
 
-class Priced(ScriptedModel):
+class Counted(ScriptedModel):
     """Counts every request, and finds most of it in its cache from the second on."""
 
     async def generate(self, request: ModelRequest) -> ModelChunk:
         chunk = await super().generate(request)
         return ModelChunk(parts=chunk.parts, finish_reason="STOP", usage=usage_of(request))
+
+    async def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
+        async for chunk in super().stream(request, local):
+            if chunk.finish_reason is None:
+                yield chunk
+        yield ModelChunk(finish_reason="STOP", usage=usage_of(request))
 
 
 def usage_of(request: ModelRequest, *, cached_share: float = 0.7) -> Usage:
@@ -44,16 +50,6 @@ def answering(name: str = "", args: dict[str, Any] | None = None) -> list[ModelC
     return [ModelChunk(parts=(part,))]
 
 
-class Counting(Priced):
-    """Streams with a usage of each request."""
-
-    async def stream(self, request: ModelRequest, local: Any = None) -> Any:
-        async for chunk in super().stream(request, local):
-            if chunk.finish_reason is None:
-                yield chunk
-        yield ModelChunk(finish_reason="STOP", usage=usage_of(request))
-
-
 async def replay(tmp_path: Path, prompts: Sequence[str], *, title: str, tool: str = "read_file") -> str:
     """The id of a session in the store below `tmp_path/data`, of the project of the current folder."""
 
@@ -63,11 +59,12 @@ async def replay(tmp_path: Path, prompts: Sequence[str], *, title: str, tool: st
 
     folder = str(Path.cwd())
     store = open_store(str(tmp_path / "data"), project_key([folder]), clock=SystemClock(), notify=lambda message: None)
-    studio = Studio(tmp_path, model=Counting(), store=store, tools=[SampleTool(tool, "read", work)], tooling=allowing())
+    studio = Studio(tmp_path, model=Counted(), store=store, tools=[SampleTool(tool, "read", work)], tooling=allowing())
     studio.client.folders = (folder,)
     studio.model.default_answer = SNAPSHOT
     for number, prompt in enumerate(prompts):
-        studio.model.streams = [answering(tool, {"file_path": f"src/{number}.py"})] * (number % 3) + [answering()]
+        calls = [answering(tool, {"file_path": f"src/{number}.py"}) for _ in range(number % 3)]
+        studio.model.streams.extend([*calls, answering()])
         await studio.chat(prompt)
         if number in (len(prompts) // 2, len(prompts) - 2):
             await studio.compress()

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
+from operator import is_
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -34,7 +35,9 @@ class _Known:
         self._taken = 0
         """Entries of the log that it has."""
         self._counted = (0, 0)
-        """Version and epoch of the view whose results it has."""
+        """Version and epoch of that view."""
+        self._items: list[Item] = []
+        """The view whose results it has."""
         self._tokens: Counter[str] = Counter()
 
     async def catch_up(self, session: Session) -> None:
@@ -48,13 +51,21 @@ class _Known:
                 await asyncio.sleep(0)
 
     def tokens(self, session: Session) -> Counter[str]:
-        """Estimated tokens of each tool's calls and results in the view: together its `tool_outputs`."""
+        """Estimated tokens of each tool's calls and results in the view: together its `tool_outputs`.
+
+        Only what differs from the view of the last time is counted.
+        """
         history = session.history
-        if self._counted != (history.version, history.epoch):
-            self._counted, self._tokens = (history.version, history.epoch), Counter()
-            for item in history.curated():
-                if item.measure[1] > 0:
-                    _count_results(item, self._tokens)
+        if (history.version, history.epoch) == self._counted:
+            return self._tokens
+        self._counted = (history.version, history.epoch)
+        old, new = self._items, history.curated()
+        same = next((at for at, is_same in enumerate(map(is_, old, new)) if not is_same), min(len(old), len(new)))
+        for item in islice(old, same, None):
+            _count_results(item, self._tokens, -1)
+        for item in islice(new, same, None):
+            _count_results(item, self._tokens, 1)
+        self._items = new
         return self._tokens
 
 
@@ -162,9 +173,11 @@ async def _tally_of(entries: Sequence[Entry]) -> Tally:
     return tally
 
 
-def _count_results(item: Item, tokens: Counter[str]) -> None:
+def _count_results(item: Item, tokens: Counter[str], times: int) -> None:
     """Add a content's calls or results to the tokens of their tools, by the length of each where there are several."""
     whole = item.measure[1]
+    if whole <= 0:
+        return
     found = [one for part in item.content.parts if (one := response_of(part) or call_of(part)) is not None]
     if not found:
         return
@@ -175,6 +188,6 @@ def _count_results(item: Item, tokens: Counter[str]) -> None:
         chars = sum(lengths)
         for name, length in zip(names[:-1], lengths, strict=False):
             share = whole * length // chars
-            tokens[name] += share
+            tokens[name] += times * share
             left -= share
-    tokens[names[-1]] += left
+    tokens[names[-1]] += times * left
