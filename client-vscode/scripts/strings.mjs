@@ -32,6 +32,7 @@ const TABLES = {
   STRATEGIES: [],
   LABELS: [],
   partLabels: [],
+  PURPOSES: [],
   slashCommands: ["argument", "description"],
 };
 /** Where a variable is translated: what it holds comes from a table above, or from a caller that is looked at itself. */

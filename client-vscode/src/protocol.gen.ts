@@ -255,6 +255,12 @@ export interface KeepParams {
   readonly path?: string | null;
 }
 
+/** A session, or with `all` every session of the project together. */
+export interface StatsParams {
+  readonly sessionId?: string | null;
+  readonly all?: boolean;
+}
+
 /** The events after a number. */
 export interface ReplayParams {
   readonly sessionId: string;
@@ -1544,18 +1550,115 @@ export interface ModelInfo {
   readonly description: string;
 }
 
-/** Sums over a session. */
+/**
+ * What a session, or all of a project, did and cost.
+ *
+ * The sums are over all requests to models. A session that was forked begins at nothing.
+ */
 export interface Stats {
-  readonly sessionId: string;
+  /** Absent for a whole project. */
+  readonly sessionId?: string;
+  readonly sessions?: number;
+  /** Sessions of the project that could not be read and are left out. */
+  readonly unreadable?: number;
   readonly turns: number;
-  /** Generate calls to a model, compressions included. */
   readonly calls: number;
+  readonly failures: number;
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly thoughtTokens: number;
   readonly outputTokens: number;
+  /** Of what was sent, the share that the provider had in its cache, 0 to 1. */
+  readonly cachedShare: number;
+  /** Those that were installed, undone ones too. */
   readonly compressions: number;
+  /** By the compressions in force. */
   readonly tokensSaved: number;
+  /** By list prices, of the calls whose price is known. */
+  readonly cost: number;
+  /** False where tokens were not counted, or a model is not in the price table. */
+  readonly isCostComplete: boolean;
+  /** Part of `cost`. */
+  readonly compressionCost: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  /** By model and purpose, the most tokens first. */
+  readonly models?: readonly ModelSums[];
+  /** The most calls first. */
+  readonly tools?: readonly ToolSums[];
+  /** The newest, oldest first; of one session. */
+  readonly compressionList?: readonly CompressionSums[];
+  /** Some of them in order, the first and the last among them; of one session. */
+  readonly requests?: readonly RequestPoint[];
+}
+
+/** The requests to one model for one purpose. */
+export interface ModelSums {
+  /** `""` where the log does not say. */
+  readonly model: string;
+  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "title";
+  readonly calls: number;
+  /** Calls that failed or were cancelled. */
+  readonly failures: number;
+  readonly promptTokens: number;
+  /** Part of `promptTokens`. */
+  readonly cachedTokens: number;
+  readonly thoughtTokens: number;
+  readonly outputTokens: number;
+  /** Calls whose tokens nobody counted. */
+  readonly uncounted: number;
+  /** By list prices; absent where a call's price is not known. A model on this machine costs nothing. */
+  readonly cost?: number;
+  /** Until the first piece of an answer. */
+  readonly first?: Latency;
+  readonly whole?: Latency;
+}
+
+/** How long requests took in milliseconds, out of the newest 2,000. */
+export interface Latency {
+  readonly median: number;
+  readonly p95: number;
+  readonly calls: number;
+}
+
+/** The calls of one tool. */
+export interface ToolSums {
+  readonly name: string;
+  readonly calls: number;
+  readonly ok: number;
+  readonly declined: number;
+  readonly failed: number;
+  /** Of all calls, without the time that questions waited. */
+  readonly durationMs: number;
+  /** Estimated tokens that its calls and results have in what the model gets now; of one session. */
+  readonly tokens?: number;
+}
+
+/** One compression, or an attempt at one. */
+export interface CompressionSums {
+  readonly time: number;
+  readonly status: "COMPRESSED" | "COMPRESSION_FAILED_EMPTY_SUMMARY" | "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT" | "COMPRESSION_FAILED_LOW_RETENTION" | "COMPRESSION_FAILED_TOKEN_COUNT_ERROR" | "CONTENT_TRUNCATED" | "NOOP" | "PREVIEW" | "UNDONE";
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly modelCalls: number;
+  readonly durationMs: number;
+  /** As far as prices are known. */
+  readonly cost: number;
+  /** Absent if nothing was installed. */
+  readonly compressionId?: string;
+  readonly isUndone?: boolean;
+}
+
+/** One request for an answer, as it was sent. */
+export interface RequestPoint {
+  readonly time: number;
+  readonly turnId: string;
+  readonly tokens: number;
+  readonly cachedTokens: number;
+  /** Adds up to `tokens`. */
+  readonly byPart: RequestParts;
+  readonly tokenLimit: number;
+  readonly compressionAt?: number;
 }
 
 /** Missed events in order; `truncated` if older ones are gone. */
@@ -1700,8 +1803,8 @@ export interface Requests {
   readonly "gemini/changes/keep": { readonly params: KeepParams; readonly result: ChangeList };
   /** The models, which one answers, and why. */
   readonly "gemini/models": { readonly params: Empty; readonly result: ModelReport };
-  /** Sums over a session. */
-  readonly "gemini/stats": { readonly params: SessionParams; readonly result: Stats };
+  /** What a session or all of them did and cost. */
+  readonly "gemini/stats": { readonly params: StatsParams; readonly result: Stats };
   /** The events after a number, in order; a finished turn's deltas come as one. */
   readonly "gemini/events/replay": { readonly params: ReplayParams; readonly result: EventPage };
 }

@@ -864,16 +864,82 @@ export const modelReport = v.object({
   hint: v.string(),
 });
 
-export const stats = v.object({
-  sessionId: v.string(),
-  turns: integer,
+export const latency = v.object({
+  median: integer,
+  p95: integer,
   calls: integer,
+});
+
+export const modelSums = v.object({
+  model: v.string(),
+  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "title"]),
+  calls: integer,
+  failures: integer,
   promptTokens: integer,
   cachedTokens: integer,
   thoughtTokens: integer,
   outputTokens: integer,
+  uncounted: integer,
+  cost: v.exactOptional(v.number()),
+  first: v.exactOptional(latency),
+  whole: v.exactOptional(latency),
+});
+
+export const toolSums = v.object({
+  name: v.string(),
+  calls: integer,
+  ok: integer,
+  declined: integer,
+  failed: integer,
+  durationMs: integer,
+  tokens: v.exactOptional(integer),
+});
+
+export const compressionSums = v.object({
+  time: integer,
+  status: v.picklist(["COMPRESSED", "COMPRESSION_FAILED_EMPTY_SUMMARY", "COMPRESSION_FAILED_INFLATED_TOKEN_COUNT", "COMPRESSION_FAILED_LOW_RETENTION", "COMPRESSION_FAILED_TOKEN_COUNT_ERROR", "CONTENT_TRUNCATED", "NOOP", "PREVIEW", "UNDONE"]),
+  tokensBefore: integer,
+  tokensAfter: integer,
+  modelCalls: integer,
+  durationMs: integer,
+  cost: v.number(),
+  compressionId: v.exactOptional(v.string()),
+  isUndone: v.exactOptional(v.boolean()),
+});
+
+export const requestPoint = v.object({
+  time: integer,
+  turnId: v.string(),
+  tokens: integer,
+  cachedTokens: integer,
+  byPart: requestParts,
+  tokenLimit: integer,
+  compressionAt: v.exactOptional(integer),
+});
+
+export const stats = v.object({
+  sessionId: v.exactOptional(v.string()),
+  sessions: v.exactOptional(integer),
+  unreadable: v.exactOptional(integer),
+  turns: integer,
+  calls: integer,
+  failures: integer,
+  promptTokens: integer,
+  cachedTokens: integer,
+  thoughtTokens: integer,
+  outputTokens: integer,
+  cachedShare: v.number(),
   compressions: integer,
   tokensSaved: integer,
+  cost: v.number(),
+  isCostComplete: v.boolean(),
+  compressionCost: v.number(),
+  startedAt: v.exactOptional(integer),
+  endedAt: v.exactOptional(integer),
+  models: v.exactOptional(v.array(modelSums)),
+  tools: v.exactOptional(v.array(toolSums)),
+  compressionList: v.exactOptional(v.array(compressionSums)),
+  requests: v.exactOptional(v.array(requestPoint)),
 });
 
 export const eventPage = v.object({

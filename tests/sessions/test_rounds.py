@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.history.log import ReplyEntry, ToolResultEntry
+from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import ToolCallEntry
 from gemini_companion.sessions.models.port import ModelChunk, ModelRequest
 from gemini_companion.sessions.session import Session
@@ -57,7 +58,7 @@ async def test_a_read_is_called_and_its_result_goes_back_to_the_model(tmp_path: 
     assert [tool["name"] for tool in first.tools] == ["read_file"]
     assert responses(second) == [{"id": "wire-0", "name": "read_file", "response": {"output": "read_file a.py"}}]
     session = await studio.session()
-    reply, written = session.history.entries[-4:-2]
+    reply, written = [entry for entry in session.history.entries if not isinstance(entry, ModelCallEntry)][-4:-2]
     assert isinstance(reply, ReplyEntry)
     assert isinstance(written, ToolResultEntry)
     assert [(record.name, record.outcome, record.summary) for record in written.calls] == [("read_file", "ok", "done")]
@@ -260,8 +261,8 @@ async def test_the_round_is_durable_before_the_next_request(tmp_path: Path) -> N
     held = session.history.entries
     await studio.chat("Go.")
     stored = (await studio.store.load(session.session_id))[1]
-    assert kept == [["PromptEntry", "ReplyEntry", "ToolResultEntry"]]
-    assert [type(entry).__name__ for entry in stored][:3] == kept[0]
+    assert kept == [["PromptEntry", "ModelCallEntry", "ReplyEntry", "ToolResultEntry"]]
+    assert [type(entry).__name__ for entry in stored][:4] == kept[0]
 
 
 async def test_tools_are_offered_only_to_models_that_call_them_and_only_those_that_could_do_something(

@@ -9,7 +9,6 @@ import msgspec
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.sessions.events import TurnCompleted
 from gemini_companion.sessions.models.port import ModelChunk
-from gemini_companion.sessions.transcript.inspection import stats
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.sample_tools import SampleTool
 from tests.support.sessions import Studio
@@ -40,7 +39,7 @@ async def test_a_turn_tells_its_sums_and_its_last_request_apart_and_the_stats_sa
         == Usage(prompt_tokens=420, cached_tokens=210, output_tokens=35, total_tokens=455)
     )
     session = await studio.session()
-    total = stats(session)
+    total = await studio.app.statistics.of_session(session)
     assert (total.prompt_tokens, total.cached_tokens, total.output_tokens) == (420, 210, 35)
     page = await history_page(session, "transcript", cursor=None, limit=None)
     told = [item.usage for item in page.contents if item.usage is not None]

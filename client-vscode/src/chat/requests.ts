@@ -43,7 +43,9 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
     case "context":
       return daemon.request("gemini/context", { sessionId: openSessionId(chat) });
     case "stats":
-      return daemon.request("gemini/stats", { sessionId: openSessionId(chat) });
+      return request.all === true
+        ? daemon.request("gemini/stats", { all: true })
+        : daemon.request("gemini/stats", { sessionId: openSessionId(chat) });
     case "rules":
       return openSession(chat).sessionId === undefined
         ? Promise.resolve({ constraints: [] })

@@ -21,7 +21,8 @@ const requestSchema = v.variant("do", [
   ask("check", { prompt: text }),
   ask("sessions", { query: word, cursor: v.exactOptional(word) }),
   ask("context", {}),
-  ask("stats", {}),
+  /** What the open chat did and cost, or with `all` every chat of the project. */
+  ask("stats", { all: v.exactOptional(v.boolean()) }),
   ask("rules", {}),
   /** Without an id the text is made a new rule. */
   ask("setRule", {

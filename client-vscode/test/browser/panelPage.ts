@@ -2,6 +2,7 @@
 import type { FromPage, PanelState, Row, ToolRow, ToPage, Unnumbered } from "../../src/panel/contract.js";
 import { CHANGED, TASKS, commandAsked, commandRow, editAsked, lookedAt, personAsked } from "../panel/toolRows.js";
 import { answerRow, conversation, panelState } from "./rows.js";
+import { answers } from "../panel/answers.js";
 
 const sent: FromPage[] = [];
 let rows: Row[] = [];
@@ -25,6 +26,7 @@ function receive(message: FromPage): void {
 
 function answerTo({ request }: Extract<FromPage, { readonly type: "call" }>): unknown {
   if (request.do === "rows") return { from: request.from, rows: rows.slice(request.from, request.to + 1) };
+  if (request.do === "stats") return answers.stats;
   return request.do === "find" ? { matches: matchesOf(request.query) } : {};
 }
 

@@ -23,6 +23,21 @@ const WIDTH = 300;
 const PATIENTLY = { delay: 400 };
 
 const scenes = {
+  "shows the statistics within a narrow side bar": async ({ page, frames }) => {
+    await page.evaluate(() => window.tests.show(window.tests.conversation(3, 200)));
+    await frames(4);
+    await page.getByRole("button", { name: "More", exact: true }).first().click();
+    await frames(2);
+    await page.getByRole("menuitem", { name: "Statistics" }).click();
+    await page.locator(".statistics-chart").waitFor();
+    const [wide, fits] = await page.evaluate(() => {
+      const shown = document.querySelector(".statistics-chart")?.closest("[role=dialog]");
+      return [document.documentElement.scrollWidth, shown !== null && shown.scrollWidth <= shown.clientWidth];
+    });
+    assert.equal(wide, WIDTH);
+    assert.ok(fits, "its tables scroll by themselves");
+  },
+
   "asks without taking the keys of who writes, and answers nothing by them": async ({ page, at, frames }) => {
     await page.evaluate(() => window.tests.show(window.tests.conversation(6, 400)));
     await frames(4);

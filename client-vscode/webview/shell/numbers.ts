@@ -22,6 +22,28 @@ export function formatShare(part: number, whole: number, locale: string): string
   return percent.format(share < 1 ? Math.min(share, 0.99) : share);
 }
 
+/** A sum in US dollars: `$1.24`, with four digits behind the point where it is less than one. */
+export function formatCost(value: number, locale: string): string {
+  const digits = value > 0 && value < 1 ? 4 : 2;
+  const format = new Intl.NumberFormat(safeLocale(locale), {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return value > 0 && value < 0.0001 ? `<${format.format(0.0001)}` : format.format(value);
+}
+
+/** A duration: `840 ms`, `12.4 s`, `200 s`. */
+export function formatDuration(ms: number, locale: string): string {
+  const unit = ms < 1_000 ? "millisecond" : "second";
+  return new Intl.NumberFormat(safeLocale(locale), {
+    style: "unit",
+    unit,
+    maximumFractionDigits: ms < 1_000 || ms >= 100_000 ? 0 : 1,
+  }).format(ms < 1_000 ? ms : ms / 1_000);
+}
+
 /** When a chat was last used: the time today, the weekday within a week, else the date. Both times are Unix milliseconds. */
 export function formatWhen(time: number, now: number, locale: string): string {
   const date = new Date(time);

@@ -1,10 +1,13 @@
-import type { Stats } from "../../src/protocol.gen.js";
+import { useState } from "preact/hooks";
+import type { ModelSums, Stats } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
-import { formatCount, formatTurns } from "./numbers.js";
+import { partLabels } from "./meterParts.js";
+import { formatCost, formatCount, formatDuration, formatShare, formatTurns } from "./numbers.js";
 import { Popup } from "./popup.js";
 import { useShell } from "./shell.js";
+import { bands, HEIGHT, marks, WIDTH } from "./statisticsParts.js";
 
 /** The sums of a session in one line: `12 turns · 18 calls · 402,118 tokens in, 9,870 out · 2 compressions saved 716,220`. */
 export function statisticsSentence(stats: Stats, locale: string): string {
@@ -27,38 +30,190 @@ export function StatisticsDialog({ locale }: { readonly locale: string }) {
 
 function StatisticsBody({ locale }: { readonly locale: string }) {
   const shell = useShell();
-  const { value, error } = useAsked("", 0, () => shell.line.call({ do: "stats" }));
+  const [all, setAll] = useState(false);
+  const { value, error } = useAsked(String(all), 0, () => shell.line.call({ do: "stats", all }));
   return (
     <>
       <h2 class="popup-title" tabIndex={-1} data-first>
         {t("Statistics")}
       </h2>
+      <label class="statistics-all">
+        <input type="checkbox" checked={all} onChange={() => setAll(!all)} /> {t("All chats of this project")}
+      </label>
       {error === undefined ? null : <FaultLine error={error} />}
-      {value === undefined ? null : (
-        <table class="parts">
-          <tbody>
-            {statisticsRows(value).map(([label, count]) => (
-              <tr key={label}>
-                <th scope="row">{label}</th>
-                <td>{formatCount(count, locale)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      {value === undefined ? null : <Figures stats={value} locale={locale} />}
     </>
   );
 }
 
-function statisticsRows(stats: Stats): readonly (readonly [string, number])[] {
+interface Props {
+  readonly stats: Stats;
+  readonly locale: string;
+}
+
+function Figures({ stats, locale }: Props) {
+  return (
+    <>
+      <Chart stats={stats} locale={locale} />
+      <table class="parts">
+        <tbody>
+          {statisticsRows(stats, locale).map(([label, value]) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              <td>{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Models stats={stats} locale={locale} />
+      <Tools stats={stats} locale={locale} />
+    </>
+  );
+}
+
+/** The tokens of each request, part by part; the numbers stand in the table of the meter and in the report. */
+function Chart({ stats, locale }: Props) {
+  const requests = stats.requests ?? [];
+  const drawn = bands(requests);
+  if (drawn.length === 0) return null;
+  const most = Math.max(...requests.map(({ tokens }) => tokens));
+  const told = t(
+    "Tokens of {0} requests, at most {1}; compressions: {2}",
+    formatCount(requests.length, locale),
+    formatCount(most, locale),
+    formatCount(stats.compressions, locale),
+  );
+  return (
+    <figure class="statistics-chart">
+      <figcaption class="quiet">{t("Tokens of each request, up to {0}", formatCount(most, locale))}</figcaption>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={told}>
+        {drawn.map(({ name, path }) => (
+          <path key={name} class={`part part-${name}`} d={path} />
+        ))}
+        {marks(requests, stats.compressionList ?? []).map((x) => (
+          <path key={x} class="statistics-mark" d={`M${x.toFixed(2)} 0V${HEIGHT}`} />
+        ))}
+      </svg>
+      <ul class="statistics-legend">
+        {drawn.map(({ name }) => (
+          <li key={name}>
+            <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+              <rect class={`part part-${name}`} width="10" height="10" rx="2" />
+            </svg>
+            {t(partLabels[name])}
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}
+
+/** What requests are for; texts are English and translated where they are shown. */
+const PURPOSES = {
+  answer: "Answers",
+  compression: "Compression",
+  title: "Title",
+  condensing: "Condensed outputs",
+  grounding: "Web",
+} as const;
+
+function purposeOf({ purpose }: ModelSums): string {
+  const label = PURPOSES[purpose];
+  return t(label);
+}
+
+function Models({ stats, locale }: Props) {
+  const rows = stats.models ?? [];
+  if (rows.length === 0) return null;
+  return (
+    <details class="statistics-more" open>
+      <summary>{t("Models")}</summary>
+      <div class="statistics-scroll" tabIndex={0} role="group" aria-label={t("Models")}>
+        <table class="parts">
+          <thead>
+            <tr>
+              {[t("Model"), t("For"), t("Calls"), t("In"), t("Out"), t("First word"), t("Cost")].map((label) => (
+                <th key={label} scope="col">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={`${row.model} ${row.purpose}`}>
+                <th scope="row" dir="auto">
+                  {row.model}
+                </th>
+                <td>{purposeOf(row)}</td>
+                <td>{formatCount(row.calls, locale)}</td>
+                <td>{formatCount(row.promptTokens, locale)}</td>
+                <td>{formatCount(row.outputTokens + row.thoughtTokens, locale)}</td>
+                <td>{row.first == null ? "–" : formatDuration(row.first.median, locale)}</td>
+                <td>{row.cost == null ? "–" : formatCost(row.cost, locale)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function Tools({ stats, locale }: Props) {
+  const rows = stats.tools ?? [];
+  if (rows.length === 0) return null;
+  return (
+    <details class="statistics-more">
+      <summary>{t("Tools")}</summary>
+      <div class="statistics-scroll" tabIndex={0} role="group" aria-label={t("Tools")}>
+        <table class="parts">
+          <thead>
+            <tr>
+              {[t("Tool"), t("Calls"), t("Declined"), t("Failed"), t("Time"), t("Tokens now")].map((label) => (
+                <th key={label} scope="col">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.name}>
+                <th scope="row" dir="auto">
+                  {row.name}
+                </th>
+                <td>{formatCount(row.calls, locale)}</td>
+                <td>{formatCount(row.declined, locale)}</td>
+                <td>{formatCount(row.failed, locale)}</td>
+                <td>{formatDuration(row.durationMs, locale)}</td>
+                <td>{row.tokens == null ? "–" : formatCount(row.tokens, locale)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function statisticsRows(stats: Stats, locale: string): readonly (readonly [string, string])[] {
+  const count = (value: number) => formatCount(value, locale);
+  const cost = formatCost(stats.cost, locale);
   return [
-    [t("Turns"), stats.turns],
-    [t("Calls of the model"), stats.calls],
-    [t("Tokens sent"), stats.promptTokens],
-    [t("Of these from the cache"), stats.cachedTokens],
-    [t("Tokens of answers"), stats.outputTokens],
-    [t("Tokens of thoughts"), stats.thoughtTokens],
-    [t("Compressions"), stats.compressions],
-    [t("Tokens saved by compression"), stats.tokensSaved],
+    ...(stats.sessionId == null ? [[t("Chats"), count(stats.sessions ?? 1)] as const] : []),
+    [t("Turns"), count(stats.turns)],
+    [t("Calls of the model"), count(stats.calls)],
+    ...(stats.failures > 0 ? [[t("Of these failed or stopped"), count(stats.failures)] as const] : []),
+    [t("Tokens sent"), count(stats.promptTokens)],
+    [
+      t("Of these from the cache"),
+      `${count(stats.cachedTokens)} (${formatShare(stats.cachedTokens, stats.promptTokens, locale)})`,
+    ],
+    [t("Tokens of answers"), count(stats.outputTokens)],
+    [t("Tokens of thoughts"), count(stats.thoughtTokens)],
+    [t("Compressions"), count(stats.compressions)],
+    [t("Tokens saved by compression"), count(stats.tokensSaved)],
+    [t("Cost by list prices"), stats.isCostComplete ? cost : t("{0} or more", cost)],
   ];
 }

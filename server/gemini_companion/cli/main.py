@@ -86,6 +86,15 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
 
             return evaluate(env, options)
         case "report":
+            if options.session is None and (options.output or options.with_text):
+                raise InvalidInput(
+                    "Which session? -o and --with-text are for the report of one.",
+                    hint="`gemini-companion sessions list` names them; --html FILE writes the report over all.",
+                )
+            if options.session is not None:
+                from gemini_companion.cli.session_report import session_report
+
+                return run_interruptibly(session_report(env, options))
             from gemini_companion.cli.report import report
 
             return run_interruptibly(report(env, as_json=options.json, html=options.html))
@@ -171,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     tokens.add_argument("--model", metavar="MODEL", help="with --system: the model that it is worded for")
     tokens.add_argument("--json", action="store_true")
 
-    sessions = commands.add_parser("sessions", help="list, show, export, import or delete sessions")
+    sessions = commands.add_parser("sessions", help="list, show, count, export, import or delete sessions")
     actions = sessions.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="this project's sessions, newest first")
     listing.add_argument("query", nargs="?", default="", help="words to search for")
@@ -179,6 +188,9 @@ def _parser() -> argparse.ArgumentParser:
     show = actions.add_parser("show", help="a session's transcript")
     show.add_argument("id")
     show.add_argument("--json", action="store_true")
+    stats = actions.add_parser("stats", help="what a session did and cost; without ID, all of this folder's together")
+    stats.add_argument("id", nargs="?")
+    stats.add_argument("--json", action="store_true")
     export = actions.add_parser("export", help="a session as a file")
     export.add_argument("id")
     form = export.add_mutually_exclusive_group()
@@ -194,7 +206,12 @@ def _parser() -> argparse.ArgumentParser:
     evaluation = commands.add_parser("eval", help="measure what compressions keep and cost, on your conversations")
     add_evaluation_options(evaluation, _count)
 
-    quality = commands.add_parser("report", help="how good compressions were in this folder's sessions")
+    quality = commands.add_parser(
+        "report", help="one session as a page with charts; without SESSION, how good this folder's compressions were"
+    )
+    quality.add_argument("session", metavar="SESSION", nargs="?", help="the id of a session; needs -o")
+    quality.add_argument("-o", "--output", metavar="FILE", help="write the session's page there")
+    quality.add_argument("--with-text", action="store_true", help="with prompts and snapshots; secrets are masked")
     quality.add_argument("--json", action="store_true", help="print one JSON object")
     quality.add_argument("--html", metavar="FILE", help="write a page there")
     recall = commands.add_parser("recall", help="find what was said in this project's sessions")

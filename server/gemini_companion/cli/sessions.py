@@ -87,6 +87,10 @@ async def _act(app: Application, client: Client, env: Mapping[str, str], options
             await _list(app, options)
         case "show":
             await _show(app, client, options)
+        case "stats":
+            from gemini_companion.cli.stats import print_stats
+
+            await print_stats(app, client, options.id, as_json=options.json)
         case "export":
             if options.to_gemini_cli:
                 await _to_gemini_cli(app, client, env, options.id)

@@ -9,10 +9,10 @@ from typing import Final
 _STYLE: Final = """
 :root { color-scheme: light dark; --ground: #fff; --ink: #1c2330; --soft: #5b6475; --rule: #dde1e8;
   --raised: #f6f7f9; --c0: #2563c9; --c1: #c2410c; --c2: #0f8a5f; --c3: #8b3fc4; --c4: #b0860b; --c5: #c02a6b;
-  --c6: #0d8597; --c7: #6b7280 }
+  --c6: #0d8597; --c7: #6b7280; --c8: #7a8f1c }
 @media (prefers-color-scheme: dark) { :root { --ground: #14171d; --ink: #e8eaee; --soft: #a1a9b8; --rule: #303642;
   --raised: #1c2028; --c0: #6ea3ff; --c1: #ff9a62; --c2: #4fd1a0; --c3: #c999f5; --c4: #e8c45a; --c5: #ff85b6;
-  --c6: #58cfe0; --c7: #9aa3b2 } }
+  --c6: #58cfe0; --c7: #9aa3b2; --c8: #b9cc5c } }
 * { box-sizing: border-box }
 body { margin: 0 auto; padding: 1.5rem clamp(.8rem, 4vw, 2.5rem) 4rem; max-width: 76rem; background: var(--ground);
   color: var(--ink); font: 16px/1.5 system-ui, sans-serif }
@@ -36,11 +36,23 @@ th, td { padding: .35rem .7rem; text-align: right; border-bottom: 1px solid var(
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--ground) }
 thead th { color: var(--soft); font-weight: 600 } td small { display: block; color: var(--soft); font-size: .72rem }
 dt { font-weight: 600; margin-top: .5rem } dd { margin: 0 0 0 1rem } .faults { color: var(--c1) }
-@media print { details { break-inside: avoid } .scroll { overflow: visible } }
+.chart.wide { min-width: 34rem } figure { overflow-x: auto } figure + figure, figure + details { margin-top: 1rem }
+.charts > figure { margin-top: 0 }
+.area { stroke: var(--raised); stroke-width: .6 } .limit { fill: none; stroke: var(--ink); stroke-dasharray: 6 4 }
+.mark { fill: none; stroke: var(--ink); stroke-width: 1.4 } .swatch { width: .8em; height: .8em; margin-right: .4rem }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13rem), 1fr)); gap: .7rem }
+.tiles div { background: var(--raised); border: 1px solid var(--rule); border-radius: 8px; padding: .6rem .9rem }
+.tiles dt { margin: 0; color: var(--soft); font-size: .8rem; font-weight: 400 }
+.tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; font-variant-numeric: tabular-nums }
+h1, .tiles dd { overflow-wrap: anywhere } a { color: var(--c0) } .said { white-space: pre-wrap; text-align: left;
+  min-width: 18rem; max-width: 40rem } pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .85rem;
+  background: var(--raised); border: 1px solid var(--rule); border-radius: 8px; padding: .9rem }
+@media print { * { print-color-adjust: exact } h2 { break-after: avoid } figure, tr { break-inside: avoid }
+  details { break-inside: avoid } .scroll { overflow: visible } }
 """
 _COLOURS: Final = "".join(
-    f".bar.s{number},.dot.s{number}{{fill:var(--c{number})}}.line.s{number}{{stroke:var(--c{number})}}"
-    for number in range(8)
+    f".bar.s{number},.dot.s{number},.area.s{number}{{fill:var(--c{number})}}.line.s{number}{{stroke:var(--c{number})}}"
+    for number in range(9)
 )
 
 

@@ -136,7 +136,7 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="Put files back as they were, three-way where the person edited meanwhile. A revert can be reverted."),
     request("gemini/changes/keep", changes.keep, errors=_WRITES, doc="The changes are wanted: they are not counted any more."),
     request("gemini/models", sessions.models, errors=_READS, doc="The models, which one answers, and why."),
-    request("gemini/stats", sessions.stats, errors=_READS, doc="Sums over a session."),
+    request("gemini/stats", sessions.stats, errors=_READS, doc="What a session or all of them did and cost."),
     request("gemini/events/replay", sessions.replay, errors=_READS,
             doc="The events after a number, in order; a finished turn's deltas come as one."),
 )  # fmt: skip

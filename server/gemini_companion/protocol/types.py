@@ -27,6 +27,12 @@ class SessionParams(_Params, frozen=True, kw_only=True):
     session_id: str | None = None
 
 
+class StatsParams(SessionParams, frozen=True, kw_only=True):
+    """A session, or with `all` every session of the project together."""
+
+    all: bool = False
+
+
 class PreviewContextParams(SessionParams, frozen=True, kw_only=True):
     """Whose next prompt is meant."""
 

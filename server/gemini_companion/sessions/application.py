@@ -27,6 +27,7 @@ from gemini_companion.sessions.results import CancelResult, ChatResult, SessionI
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.session_info import session_info
+from gemini_companion.sessions.statistics.service import Statistics
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression, unescaped
@@ -45,6 +46,7 @@ class Application:
         self._sessions = SessionRegistry(services, self.subscribers, self._is_current)
         self.tooling.commands.use(self._sessions.get)
         self._titles = Titles(services)
+        self.statistics = Statistics(services, self._sessions.get)
 
     # --- clients
 
@@ -276,9 +278,8 @@ class Application:
         replaces: str | None = None,
         steer: bool = False,
     ) -> ChatResult:
-        """Answer a prompt, in the order of the session's lane. A slash command for compression runs that instead.
-
-        Two slashes before a word stand for one, which begins no command.
+        """Answer a prompt, in the order of the session's lane. A slash command for compression runs that instead; two
+        slashes before a word stand for one, which begins no command.
 
         `model` is used for this session from the first answer on. `replaces` is the id of the newest turn, which leaves
         the view once this answer is there. With `steer` it goes along with the turn under way, if there is one. Raises
@@ -325,9 +326,8 @@ class Application:
         self, client: Client, session_id: str | None, *, turn_id: str | None = None, compression_id: str | None = None
     ) -> CancelResult:
         """Stop the job with this id, or without one whatever runs in the session."""
-        session = await self.load(client, session_id)
-        stopped = cancel_job(session, client.client_id, turn_id=turn_id, compression_id=compression_id)
-        return CancelResult(cancelled=stopped)
+        session, by = await self.load(client, session_id), client.client_id
+        return CancelResult(cancelled=cancel_job(session, by, turn_id=turn_id, compression_id=compression_id))
 
     async def close(self) -> None:
         """End every job and command, and release every session."""

@@ -300,21 +300,6 @@ class ModelReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     hint: str
 
 
-class Stats(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Sums over a session."""
-
-    session_id: str
-    turns: int
-    calls: int
-    """Generate calls to a model, compressions included."""
-    prompt_tokens: int
-    cached_tokens: int
-    thought_tokens: int
-    output_tokens: int
-    compressions: int
-    tokens_saved: int
-
-
 class EventPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Missed events in order; `truncated` if older ones are gone."""
 

@@ -6,7 +6,6 @@ what the model gets. Entries are stored as JSON with the tag `type`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
@@ -16,6 +15,7 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.entry import Cut, LogEntry
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
+from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.retention import LineSource, Retention
 from gemini_companion.engine.history.tool_entries import (
     AllowanceEntry,
@@ -29,6 +29,7 @@ from gemini_companion.engine.history.tool_entries import (
     TodosEntry,
     ToolCallEntry,
 )
+from gemini_companion.engine.history.usage import Usage
 from gemini_companion.engine.history.verdict import StrategyName, Verdict
 from gemini_companion.engine.history.version_0_1 import MARK, upgraded_entry
 
@@ -47,30 +48,6 @@ Trigger: TypeAlias = Literal["manual", "auto", "background"]
 TokenCountSource: TypeAlias = Literal["api", "estimate"]
 TurnOutcome: TypeAlias = Literal["completed", "cancelled", "failed", "interrupted", "stopped", "replaced"]
 """`replaced` comes after `completed`: a new answer was asked for, and given."""
-
-
-class Usage(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Tokens of one answer as the provider counted them (or the offline model's ledger estimate)."""
-
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    thought_tokens: int = 0
-    output_tokens: int = 0
-    total_tokens: int = 0
-    utility_tokens: int | msgspec.UnsetType = msgspec.UNSET
-    """Of requests that were made on the way to it, such as for condensing an output; `total_tokens` has them in it.
-    Unset where there were none.
-    """
-
-
-def sum_of(usages: Sequence[Usage]) -> Usage:
-    """The tokens of several answers."""
-    totals: dict[str, int] = {}
-    for usage in usages:
-        for name, tokens in msgspec.structs.asdict(usage).items():
-            if tokens is not msgspec.UNSET:
-                totals[name] = totals.get(name, 0) + tokens
-    return Usage(**totals)
 
 
 class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -308,6 +285,7 @@ Entry: TypeAlias = (
     | ChangeEntry
     | KeptEntry
     | MaskEntry
+    | ModelCallEntry
 )
 ContentEntry: TypeAlias = PromptEntry | SteerEntry | ReplyEntry | ToolResultEntry | IdeContextEntry
 

@@ -1,8 +1,8 @@
-"""What tokens of a model cost, in proportion to each other.
+"""What tokens of a model cost: the one price table.
 
-Google's list prices for requests up to 200,000 tokens, in US dollars per million tokens, as of October 2026. Only the
-proportions between them are used, so a later list with other sums changes little. Cached input costs a tenth of fresh
-input with every model listed.
+Google's list prices in US dollars per million tokens, as of October 2026. Cached input costs a tenth of fresh input
+with every model listed. Some models cost more where a request has more than `LONG_REQUEST` tokens. Verdicts use only
+the proportions; statistics show the sums, which are an estimate: no plan, credit or discount is known here.
 """
 
 from __future__ import annotations
@@ -44,6 +44,27 @@ _RATES: Final[Mapping[str, Rates]] = {
 }
 
 
-def rates_of(model: str) -> Rates | None:
-    """The prices of a model, `None` for one that is not listed. A path in front of the name does not matter."""
-    return _RATES.get(model.rsplit("/", 1)[-1])
+LONG_REQUEST: Final = 200_000
+"""Tokens of a request from which on the prices of `_LONG` hold."""
+
+_LONG: Final[Mapping[str, Rates]] = {
+    "gemini-3.1-pro-preview": _listed(4.0, 18.0),
+    "gemini-3-pro-preview": _listed(4.0, 18.0),
+    "gemini-2.5-pro": _listed(2.5, 15.0),
+}
+
+
+def rates_of(model: str, prompt_tokens: int = 0) -> Rates | None:
+    """The prices of a model for a request of so many tokens, `None` for one that is not listed.
+
+    A path in front of the name does not matter.
+    """
+    name = model.rsplit("/", 1)[-1]
+    rates = _RATES.get(name)
+    return _LONG.get(name, rates) if prompt_tokens > LONG_REQUEST else rates
+
+
+def cost_of(rates: Rates, *, prompt: int, cached: int, written: int) -> float:
+    """US dollars for one request. `written` are the tokens of answer and thoughts; `cached` are part of `prompt`."""
+    read = min(cached, prompt)
+    return ((prompt - read) * rates.fresh + read * rates.cached + written * rates.output) / 1_000_000

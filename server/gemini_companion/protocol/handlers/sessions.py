@@ -18,6 +18,7 @@ from gemini_companion.protocol.types import (
     ReplayParams,
     SessionIdParams,
     SessionParams,
+    StatsParams,
     SubscribeParams,
     UnpinParams,
 )
@@ -35,8 +36,8 @@ from gemini_companion.sessions.results import (
     PinList,
     SessionInfo,
     SessionList,
-    Stats,
 )
+from gemini_companion.sessions.statistics.shapes import Stats
 from gemini_companion.sessions.system_prompt import SystemPromptReport
 from gemini_companion.sessions.transcript import inspection
 from gemini_companion.sessions.transcript.pages import history_page
@@ -122,8 +123,10 @@ async def models(host: Host, params: Empty) -> ModelReport:
     return inspection.model_report(services, (await host.load(None)).choice())
 
 
-async def stats(host: Host, params: SessionParams) -> Stats:
-    return inspection.stats(await host.load(params.session_id))
+async def stats(host: Host, params: StatsParams) -> Stats:
+    if params.all:
+        return await host.app.statistics.of_project()
+    return await host.app.statistics.of_session(await host.load(params.session_id))
 
 
 async def replay(host: Host, params: ReplayParams) -> EventPage:

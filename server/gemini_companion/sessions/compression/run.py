@@ -50,6 +50,7 @@ from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.threads import off_loop
 
 RETRY_SECONDS: Final = 20.0
@@ -209,7 +210,7 @@ class CompressionRun:
         settings = services.settings()
         model = services.models.compressor(settings, self.choice)
         summariser = Summariser(
-            provider=self.choice.provider,
+            provider=Recorded(session, self.choice, "compression", self.compression.compression_id),
             model=model,
             window=min(session.limit(self.choice), services.models.limit(settings, model)),
             ledger=session.ledger,

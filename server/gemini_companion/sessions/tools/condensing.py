@@ -17,6 +17,7 @@ from gemini_companion.engine.tool_output.condensing import (
 )
 from gemini_companion.sessions.models.port import ModelRequest, fact_summariser
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.tools.tool import Tool, ToolCall
 
 logger = logging.getLogger(__name__)
@@ -77,7 +78,7 @@ async def condense(
     )
     try:
         async with asyncio.timeout(SECONDS):
-            chunk = await choice.provider.generate(request)
+            chunk = await Recorded(session, choice, "condensing", call.call_id).generate(request)
     except (ModelFault, TimeoutError) as error:
         logger.info("An output of %s is cut, not condensed: %s", tool.name, type(error).__name__)
         return None, 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gemini_companion.engine.errors import ModelFault
 from gemini_companion.sessions.models.port import Grounder, GroundingMeans, grounder
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.tools.grounding import Grounded, Grounding
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -32,5 +33,6 @@ class _ByModel:
 def grounding_of(session: Session) -> Grounding | None:
     """The network for a session's tools, as of now; `None` where its model cannot ask it."""
     choice = session.choice()
-    provider = grounder(choice.provider)
-    return _ByModel(provider, choice.name) if provider is not None else None
+    if grounder(choice.provider) is None:
+        return None
+    return _ByModel(Recorded(session, choice, "grounding"), choice.name)

@@ -8,13 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from gemini_companion.engine.history.log import (
-    AttemptEntry,
-    CompressionEntry,
-    Entry,
-    RatingEntry,
-    ReplyEntry,
-)
+from gemini_companion.engine.history.log import CompressionEntry, RatingEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.ports import StoredEvent
@@ -27,7 +21,6 @@ from gemini_companion.sessions.results import (
     ModelReport,
     Pin,
     PinList,
-    Stats,
 )
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
@@ -139,28 +132,6 @@ def model_report(services: Services, choice: ModelChoice) -> ModelReport:
         is_local=choice.provider.capabilities.runs_here,
         reason=choice.reason,
         hint=choice.remedy,
-    )
-
-
-def stats(session: Session) -> Stats:
-    """Sums over the whole log."""
-    entries: Sequence[Entry] = session.history.entries
-    replies = [entry for entry in entries if isinstance(entry, ReplyEntry)]
-    usages = [entry.usage for entry in replies if entry.usage is not None]
-    results = [entry.result for entry in entries if isinstance(entry, CompressionEntry | AttemptEntry)]
-    in_force = session.history.in_force.values()
-    return Stats(
-        session_id=session.session_id,
-        turns=session.turns,
-        calls=len(replies) + sum(result.model_calls for result in results),
-        prompt_tokens=sum(usage.prompt_tokens for usage in usages),
-        cached_tokens=sum(usage.cached_tokens for usage in usages),
-        thought_tokens=sum(usage.thought_tokens for usage in usages),
-        output_tokens=sum(usage.output_tokens for usage in usages),
-        compressions=len(session.history.compressions),
-        tokens_saved=sum(
-            max(0, entry.result.original_token_count - entry.result.new_token_count) for entry in in_force
-        ),
     )
 
 

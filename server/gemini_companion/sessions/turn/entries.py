@@ -9,9 +9,8 @@ from gemini_companion.engine.history.log import (
     ReplyEntry,
     TurnEndEntry,
     TurnOutcome,
-    Usage,
-    sum_of,
 )
+from gemini_companion.engine.history.usage import Usage, sum_of
 from gemini_companion.sessions.context.mentions import Attached
 from gemini_companion.sessions.events import ModelChanged
 from gemini_companion.sessions.session import Draft, Session

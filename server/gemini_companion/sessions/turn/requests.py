@@ -21,6 +21,7 @@ from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.tools.tooling import Outputs, WholeOutputs
 from gemini_companion.sessions.turn.overflow import OVERFLOW_SHARE, overflow_of, overflow_of_view, what_is_too_much
 from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, Answer, stream_answer
@@ -184,7 +185,7 @@ class Requests:
             prompt_id=self.turn_id,
         )
         answer = await stream_answer(
-            self.choice.provider,
+            Recorded(session, self.choice, "answer", self.turn_id, parts=parts),
             assured(session, request),
             self._local_context(),
             emit=self.emit,

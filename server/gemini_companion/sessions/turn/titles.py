@@ -15,6 +15,7 @@ from gemini_companion.sessions.events import TitleChanged
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.statistics.recording import Recorded
 
 TITLE_SECONDS: Final = 5.0
 """Seconds that the small model may take (Gemini CLI's limit for a session's summary)."""
@@ -71,6 +72,8 @@ class Titles:
                 session.emit(TitleChanged(title=title))
         except (CompanionError, TimeoutError):
             return  # the beginning of the prompt is a title too
+        finally:
+            await session.write_left()  # that it was asked for; a turn that runs takes it along
 
     async def _ask(self, session: Session) -> str:
         choice = session.choice()
@@ -83,7 +86,7 @@ class Titles:
             prompt_id=f"title-{session.session_id}",
             max_output_tokens=100,
         )
-        chunk = await choice.provider.generate(request)
+        chunk = await Recorded(session, choice, "title").generate(request)
         return one_line(visible_text_of(chunk.parts))
 
 

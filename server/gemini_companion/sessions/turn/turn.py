@@ -9,7 +9,8 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError, InternalFault
 from gemini_companion.engine.history.content import Part, visible_text_of
-from gemini_companion.engine.history.log import TurnOutcome, Usage, sum_of
+from gemini_companion.engine.history.log import TurnOutcome
+from gemini_companion.engine.history.usage import Usage, sum_of
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.constraints.taking import PromptRules

@@ -1,0 +1,1 @@
+"""What a session did and cost, out of its log."""

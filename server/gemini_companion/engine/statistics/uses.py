@@ -1,0 +1,125 @@
+"""Sums over requests to a model, and over calls of a tool."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Final
+
+from gemini_companion.engine.history.model_call import ModelCallEntry
+from gemini_companion.engine.history.tool_entries import CallRecord
+from gemini_companion.engine.history.usage import Usage
+from gemini_companion.engine.tokens.rates import cost_of, rates_of
+
+SAMPLES: Final = 2_000
+"""Newest durations that medians are made of."""
+
+MOST: Final = 10**12
+"""No count of one request is believed beyond it: an imported file may say anything."""
+
+
+def _samples() -> deque[int]:
+    return deque(maxlen=SAMPLES)
+
+
+def believed(count: int) -> int:
+    """A count within bounds."""
+    return max(0, min(MOST, count))
+
+
+@dataclass(slots=True)
+class ModelUse:
+    """The requests to one model for one purpose."""
+
+    calls: int = 0
+    failures: int = 0
+    """Calls that failed or were cancelled."""
+    prompt: int = 0
+    cached: int = 0
+    thoughts: int = 0
+    output: int = 0
+    uncounted: int = 0
+    """Calls whose tokens nobody counted."""
+    unpriced: int = 0
+    """Calls with tokens of a model that the price table does not have."""
+    is_paid: bool = False
+    """Some call was not of a model on this machine."""
+    cost: float = 0.0
+    """US dollars, of the calls that are priced."""
+    first_ms: deque[int] = field(default_factory=_samples)
+    whole_ms: deque[int] = field(default_factory=_samples)
+
+    def add_call(self, entry: ModelCallEntry) -> float:
+        """Count a request; returns its cost in US dollars, 0 where that is not known."""
+        self.calls += 1
+        self.failures += entry.outcome != "ok"
+        if entry.outcome == "ok":
+            self.whole_ms.append(believed(entry.duration_ms))
+            if entry.first_ms is not None:
+                self.first_ms.append(believed(entry.first_ms))
+        return self._add_tokens(entry.usage, entry.model, is_local=entry.is_local)
+
+    def add_answer(self, usage: Usage | None, model: str) -> None:
+        """Count an answer of which no `modelCall` tells: an earlier version wrote it, or another program."""
+        self.calls += 1
+        self._add_tokens(usage, model, is_local=False)
+
+    def add(self, other: ModelUse) -> None:
+        """Add the sums of another one."""
+        for name in ("calls", "failures", "prompt", "cached", "thoughts", "output", "uncounted", "unpriced", "cost"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.is_paid = self.is_paid or other.is_paid
+        self.first_ms.extend(other.first_ms)
+        self.whole_ms.extend(other.whole_ms)
+
+    def _add_tokens(self, usage: Usage | None, model: str, *, is_local: bool) -> float:
+        self.is_paid = self.is_paid or not is_local
+        if usage is None or not any((usage.prompt_tokens, usage.output_tokens, usage.thought_tokens)):
+            self.uncounted += 1
+            return 0.0
+        prompt, cached = believed(usage.prompt_tokens), believed(usage.cached_tokens)
+        thoughts, output = believed(usage.thought_tokens), believed(usage.output_tokens)
+        self.prompt += prompt
+        self.cached += cached
+        self.thoughts += thoughts
+        self.output += output
+        if is_local:
+            return 0.0
+        rates = rates_of(model, prompt)
+        if rates is None:
+            self.unpriced += 1
+            return 0.0
+        cost = cost_of(rates, prompt=prompt, cached=cached, written=output + thoughts)
+        self.cost += cost
+        return cost
+
+
+@dataclass(slots=True)
+class ToolUse:
+    """The calls of one tool."""
+
+    calls: int = 0
+    ok: int = 0
+    declined: int = 0
+    failed: int = 0
+    """Calls that failed, ran out of time or were interrupted."""
+    duration_ms: int = 0
+
+    def add_call(self, record: CallRecord) -> None:
+        """Count a call."""
+        self.calls += 1
+        if record.outcome == "ok":
+            self.ok += 1
+        elif record.outcome == "declined":
+            self.declined += 1
+        else:
+            self.failed += 1
+        self.duration_ms += believed(record.duration_ms)
+
+    def add(self, other: ToolUse) -> None:
+        """Add the sums of another one."""
+        self.calls += other.calls
+        self.ok += other.ok
+        self.declined += other.declined
+        self.failed += other.failed
+        self.duration_ms += other.duration_ms

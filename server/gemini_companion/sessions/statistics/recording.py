@@ -1,0 +1,211 @@
+"""`Recorded`: a provider each of whose requests leaves an entry in the session's log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Final, cast
+
+import msgspec
+
+from gemini_companion.engine.errors import ModelFault
+from gemini_companion.engine.history.model_call import CallOutcome, CallPurpose, ModelCallEntry
+from gemini_companion.engine.history.usage import Usage
+from gemini_companion.engine.tokens.ledger import RequestParts
+from gemini_companion.sessions.models.port import (
+    Capabilities,
+    CountedTokens,
+    FactSummariser,
+    Grounder,
+    GroundingMeans,
+    LocalContext,
+    ModelChunk,
+    ModelProvider,
+    ModelRequest,
+)
+from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.session import Session
+from gemini_companion.tools.grounding import Grounded
+
+if TYPE_CHECKING:
+    from gemini_companion.engine.facts.fact import SummaryTask
+
+_WHOLE: Final = frozenset({None, "STOP", "MAX_TOKENS"})
+"""Finish reasons of an answer that can be used."""
+
+
+class Recorded(ModelProvider):
+    """A provider in a session, for one purpose. It answers as the provider does; entries go with the next ones.
+
+    `subject` is the id of what is asked for, `parts` what an answer's request consists of.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        choice: ModelChoice,
+        purpose: CallPurpose,
+        subject: str = "",
+        *,
+        parts: RequestParts | None = None,
+    ) -> None:
+        self._session = session
+        self._choice = choice
+        self._provider = choice.provider
+        self._purpose: CallPurpose = purpose
+        self._subject = subject
+        self._parts = parts
+
+    @property
+    def name(self) -> str:
+        """The provider's."""
+        return self._provider.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The provider's."""
+        return self._provider.capabilities
+
+    async def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
+        """As the provider."""
+        call = _Call(self, request.model)
+        try:
+            async with aclosing(cast("AsyncGenerator[ModelChunk]", self._provider.stream(request, local))) as chunks:
+                async for chunk in chunks:
+                    call.take(chunk, is_first=True)
+                    yield chunk
+        except BaseException as error:
+            call.end(error)
+            raise
+        call.end()
+
+    async def generate(self, request: ModelRequest) -> ModelChunk:
+        """As the provider."""
+        call = _Call(self, request.model)
+        try:
+            chunk = await self._provider.generate(request)
+        except BaseException as error:
+            call.end(error)
+            raise
+        call.take(chunk)
+        call.end()
+        return chunk
+
+    async def summarise(self, task: SummaryTask) -> str:
+        """As a provider that is a `FactSummariser`."""
+        call = _Call(self, self._choice.name)
+        try:
+            snapshot = await cast("FactSummariser", self._provider).summarise(task)
+        except BaseException as error:
+            call.end(error)
+            raise
+        call.end()
+        return snapshot
+
+    async def ground(self, prompt: str, *, model: str, by: GroundingMeans) -> Grounded:
+        """As a provider that is a `Grounder`."""
+        call = _Call(self, model)
+        try:
+            found = await cast("Grounder", self._provider).ground(prompt, model=model, by=by)
+        except BaseException as error:
+            call.end(error)
+            raise
+        call.end()
+        return found
+
+    async def count_tokens(self, request: ModelRequest) -> CountedTokens:
+        """As the provider; counting costs nothing and is not recorded."""
+        return await self._provider.count_tokens(request)
+
+    async def warm_up(self) -> None:
+        """Do nothing: the provider is the registry's."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    def record(
+        self,
+        *,
+        model: str,
+        outcome: CallOutcome,
+        fault: str,
+        usage: Usage | None,
+        duration_ms: int,
+        first_ms: int | None,
+    ) -> None:
+        """Queue the entry of a request."""
+        session, choice, parts = self._session, self._choice, self._parts
+        stamp = session.stamp()
+        by_part: dict[str, int] | None = None
+        if parts is not None and usage is not None:
+            by_part = msgspec.to_builtins(session.ledger.scaled(parts, usage.prompt_tokens))
+        entry = ModelCallEntry(
+            **stamp,
+            seq=0,
+            purpose=self._purpose,
+            subject=self._subject,
+            model=model,
+            outcome=outcome,
+            fault=fault,
+            usage=usage,
+            duration_ms=duration_ms,
+            first_ms=first_ms,
+            is_local=self.capabilities.runs_here,
+            by_part=by_part,
+            token_limit=session.limit(choice) if by_part is not None else 0,
+            compression_at=session.mark(choice).tokens if by_part is not None else None,
+        )
+        session.write_later(lambda seq: msgspec.structs.replace(entry, seq=seq))
+
+    def elapsed_ms(self, started: float) -> int:
+        """Milliseconds since a point on the monotonic clock."""
+        return self._session.elapsed_ms(started)
+
+    def monotonic(self) -> float:
+        """Seconds on the monotonic clock."""
+        return self._session.services.clock.monotonic()
+
+
+class _Call:
+    """One request while it runs."""
+
+    def __init__(self, recorded: Recorded, model: str) -> None:
+        self._recorded = recorded
+        self._model = model
+        self._started = recorded.monotonic()
+        self._first_ms: int | None = None
+        self._usage: Usage | None = None
+        self._finish_reason: str | None = None
+        self._block_reason = ""
+
+    def take(self, chunk: ModelChunk, *, is_first: bool = False) -> None:
+        """Note what a piece says; `is_first` for one of several, whose first counts."""
+        if is_first and self._first_ms is None and chunk.parts:
+            self._first_ms = self._recorded.elapsed_ms(self._started)
+        self._usage = chunk.usage or self._usage
+        self._finish_reason = chunk.finish_reason or self._finish_reason
+        self._block_reason = chunk.block_reason or self._block_reason
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Record it."""
+        outcome, fault = self._outcome(error)
+        self._recorded.record(
+            model=self._model,
+            outcome=outcome,
+            fault=fault,
+            usage=self._usage,
+            duration_ms=self._recorded.elapsed_ms(self._started),
+            first_ms=self._first_ms,
+        )
+
+    def _outcome(self, error: BaseException | None) -> tuple[CallOutcome, str]:
+        if self._block_reason:
+            return "failed", self._block_reason
+        if self._finish_reason not in _WHOLE:
+            return "failed", self._finish_reason or ""
+        if error is None or self._finish_reason is not None:  # a fault behind the end takes nothing back
+            return "ok", ""
+        if isinstance(error, asyncio.CancelledError | GeneratorExit):
+            return "cancelled", ""
+        return "failed", type(error).__name__ if isinstance(error, ModelFault) else "Defect"
