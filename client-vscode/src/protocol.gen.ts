@@ -1410,7 +1410,7 @@ export interface RuleList {
 /** A rule of consent, and where it comes from. */
 export interface StoredRule {
   readonly rule: ToolRule;
-  readonly source: "default" | "editor" | "session" | "user" | "workspace";
+  readonly source: "default" | "editor" | "session" | "system" | "user" | "workspace";
   /** By which a session's or the user's rule is taken back; absent for others. */
   readonly ruleId?: string;
   /** The same in words. */

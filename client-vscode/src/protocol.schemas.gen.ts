@@ -771,7 +771,7 @@ export const toolList = v.object({
 
 export const storedRule = v.object({
   rule: toolRule,
-  source: v.picklist(["default", "editor", "session", "user", "workspace"]),
+  source: v.picklist(["default", "editor", "session", "system", "user", "workspace"]),
   ruleId: v.exactOptional(v.string()),
   text: v.exactOptional(v.string()),
 });

@@ -94,11 +94,13 @@ def build_ports(env: Mapping[str, str]) -> Ports:
     from gemini_companion.adapters.processes.runner import Runner
     from gemini_companion.adapters.search.ripgrep import RipgrepSearch
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
+    from gemini_companion.settings.places import places
     from gemini_companion.tools.no_editor import NoEditor
     from gemini_companion.tools.ports import Ports
 
     workspace = DiskWorkspace()
-    own = (str(data_directory(env)), str(home_directory(env) / ".gemini"))
+    user_file = places(home_directory(env), env).user
+    own = (str(data_directory(env)), str(home_directory(env) / ".gemini"), str(user_file.parent))
     return Ports(
         files=DiskFiles(workspace, own=own),
         search=RipgrepSearch(workspace),

@@ -90,7 +90,9 @@ def settle(
     The flag (0 to 1) applies only if no layer sets `model.compressionThreshold`; 0, like any number out of range, means
     unset. `home` replaces a leading `~`. `layers` are the layers one by one, lowest first, for what names its origin.
     """
-    wished = named_model(env.get("GEMINI_MODEL", ""))
+    layers = tuple(layers)
+    ordered = next((layer.model.name for name, layer in layers if name == "commandLine"), None)
+    wished = None if ordered else named_model(env.get("GEMINI_MODEL", ""))
     source: Literal["GEMINI_MODEL", "model.name"] | None = (
         "GEMINI_MODEL" if wished else "model.name" if merged.model.name else None
     )
