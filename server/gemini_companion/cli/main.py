@@ -97,6 +97,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
             from gemini_companion.cli.editor import show_configuration
 
             return show_configuration(options.name, as_path=options.path)
+        case "config":
+            from gemini_companion.cli.config import config
+
+            return config(env, options)
         case _:
             from gemini_companion.cli.doctor import doctor
 
@@ -215,6 +219,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     editor.add_argument("--path", action="store_true", help="print where the file is instead")
 
+    _add_config(commands.add_parser("config", help="the settings in force and where they come from; changing them"))
+
     doctor = commands.add_parser("doctor", help="check the installation, the settings and the key")
     doctor.add_argument("--json", action="store_true")
     return parser
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="every setting with its value and where that comes from")
+    get = actions.add_parser("get", help="one setting, or all of a section")
+    get.add_argument("key", metavar="KEY", help="as in model.name")
+    set_ = actions.add_parser("set", help="write a setting into your own file, or this folder's")
+    set_.add_argument("key", metavar="KEY")
+    set_.add_argument("value", metavar="VALUE", help="JSON, or a text")
+    unset = actions.add_parser("unset", help="remove a setting from it")
+    unset.add_argument("key", metavar="KEY")
+    for action in (set_, unset):
+        action.add_argument("--workspace", action="store_true", help="this folder's .gemini/settings.json")
+    path = actions.add_parser("path", help="the settings files, lowest layer first")
+    for action in (listing, get, path):
+        action.add_argument("--json", action="store_true")

@@ -15,7 +15,7 @@ import msgspec
 from gemini_companion.engine.errors import InvalidSettings
 from gemini_companion.settings.authority import WITHOUT_EFFECT, LayerName, key_path
 from gemini_companion.settings.effective import Settings, changed_keys, settle
-from gemini_companion.settings.experiments import Experiments, NoExperiments
+from gemini_companion.settings.experiments import EXPERIMENTS_VARIABLE, Experiments, experiments_of
 from gemini_companion.settings.layers import (
     UnusableLayer,
     admit,
@@ -76,8 +76,8 @@ class SettingsLoader:
     The system's defaults, the user's file, the first workspace folder's, the system's file, the editor's section, the
     command line: later layers override earlier ones. `home` is the user's home folder, `workspace_folders` are absolute
     paths, `env` is the environment, which says where the files are (see `places`); `experiments` has the flags of a
-    remote experiment, `command_line` the values of the command line as JSON. The loader blocks on small files and is
-    for one thread at a time.
+    remote experiment (by default those of the file that GEMINI_EXP names), `command_line` the values of the command
+    line as JSON. The loader blocks on small files and is for one thread at a time.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class SettingsLoader:
         self._places = places(home, env)
         self._folders = tuple(workspace_folders)
         self._env = env
-        self._experiments = experiments or NoExperiments()
+        self._experiments = experiments or experiments_of(env.get(EXPERIMENTS_VARIABLE))
         self._command_line = command_line or {}
         self._last_good: dict[LayerName, JsonObject] = {}
         self._merged: SettingsFile | None = None

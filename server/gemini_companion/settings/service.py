@@ -10,7 +10,6 @@ import msgspec
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.settings.effective import Settings
-from gemini_companion.settings.experiments import EXPERIMENTS_VARIABLE, experiments_of
 from gemini_companion.settings.load import LoadedSettings, SettingsLoader
 from gemini_companion.settings.objects import JsonObject
 from gemini_companion.settings.own_file import OwnSettings
@@ -53,7 +52,6 @@ class SettingsService:
             home,
             folders,
             env,
-            experiments=experiments_of(env.get(EXPERIMENTS_VARIABLE)),
             command_line=command_line,
         )
         self._own = OwnSettings(self._loader.user_file)
