@@ -215,7 +215,7 @@ class Daemon:
             options,
             client_id=new_id("client"),
             on_workspace=self._on_workspace,
-            on_editor_settings=self._settings.set_editor_section,
+            settings=self._settings,
         )
         return host
 

@@ -48,6 +48,7 @@ METHODS: Final = (
     "gemini/session/open",
     "gemini/session/rename",
     "gemini/session/subscribe",
+    "gemini/settings",
     "gemini/stats",
     "gemini/tools",
     "gemini/unpin",

@@ -61,6 +61,16 @@ class SettingInForce(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     """What it is for."""
 
 
+class SettingList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Every setting, in the order of the schema."""
+
+    settings: list[SettingInForce]
+    trusted: bool
+    """Whether the workspace is trusted now, and so its settings count."""
+    problems: list[str] = []
+    """What is wrong with the files and the editor's section, each with its place. What they last held counts on."""
+
+
 def settings_in_force(loaded: LoadedSettings, env: Mapping[str, str]) -> list[SettingInForce]:
     """Every key of the schema, in its order. `env` is the environment that the settings were loaded with."""
     values = msgspec.to_builtins(msgspec.convert(loaded.document, SettingsFile))

@@ -68,6 +68,11 @@ class SettingsService:
         """The last reading, layer by layer."""
         return self._loaded
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What the settings were read with."""
+        return self._env
+
     def is_trusted(self) -> bool:
         """Whether the workspace is trusted now."""
         return is_trusted(self._explicit_trust, real_paths(self.current.trusted_folders), real_paths(self._folders))
