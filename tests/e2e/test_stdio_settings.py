@@ -13,7 +13,7 @@ from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, Gate, answer
 from tests.support.patience import PATIENCE
 
-EDITS = 60
+EDITS = 1_000
 WHOLE = """{ // of mine
   "model": {"name": "offline", "compressionThreshold": 0.5, "tokenLimit": 50000, "maxSessionTurns": -1},
   "context": {"fileName": ["A.md", "B.md"], "importFormat": "tree"},
@@ -163,6 +163,9 @@ async def test_a_thousand_random_edits_never_stop_the_server(tmp_path: Path, wor
             # Like every change of the editor's settings this reads all files at once, without waiting for the watch.
             section = draw.choice([None, {}, [], {"model": {"tokenLimit": number + 1}}, {"model": 3}])
             spoken.notify("workspace/didChangeConfiguration", {"settings": {"geminiCompanion": section}})
+            if number % 50:
+                await spoken.ask("gemini/rules", {})
+                continue
             listed = await spoken.ask("gemini/settings", {})
             keys = keys or [one["key"] for one in listed["settings"]]
             assert [one["key"] for one in listed["settings"]] == keys

@@ -8,6 +8,7 @@ needs trust there too.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
@@ -118,7 +119,9 @@ def may_name_resources(layer: LayerName, *, trusted: bool) -> bool:
 
 def refused(layer: LayerName, *, trusted: bool) -> list[KeyPath]:
     """The paths that a layer may not set; a section in place of its keys where that holds for all of them."""
-    return [path for path, keys in _sections(SettingsFile) if not _any_admitted(keys, layer, trusted)]
+    if layer in PERSONAL:
+        return []
+    return [path for path, keys in _all_sections() if not _any_admitted(keys, layer, trusted)]
 
 
 def admitted(layer: LayerName, *, trusted: bool) -> list[KeyPath]:
@@ -134,6 +137,12 @@ def keys_of(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[str]:
             yield name
         else:
             yield from keys_of(section, f"{name}.")
+
+
+@functools.cache
+def _all_sections() -> tuple[tuple[KeyPath, list[str]], ...]:
+    """The sections of the whole schema; msgspec evaluates every annotation anew when asked for fields."""
+    return tuple(_sections(SettingsFile))
 
 
 def _sections(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[KeyPath, list[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -138,13 +139,19 @@ def settle(
 def changed_keys(before: msgspec.Struct, after: msgspec.Struct, prefix: str = "") -> tuple[str, ...]:
     """The keys whose values differ, in dotted form (`model.name`), in the order of the schema."""
     changed: list[str] = []
-    for field in msgspec.structs.fields(after):
-        old, new = getattr(before, field.name), getattr(after, field.name)
+    for name, encoded in _names(type(after)):
+        old, new = getattr(before, name), getattr(after, name)
         if isinstance(old, msgspec.Struct) and isinstance(new, msgspec.Struct):
-            changed += changed_keys(old, new, f"{prefix}{field.encode_name}.")
+            changed += changed_keys(old, new, f"{prefix}{encoded}.")
         elif old != new:
-            changed.append(prefix + field.encode_name)
+            changed.append(prefix + encoded)
     return tuple(changed)
+
+
+@functools.cache
+def _names(struct: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
+    """The fields' names in Python and in JSON; msgspec evaluates every annotation anew when asked for fields."""
+    return tuple((field.name, field.encode_name) for field in msgspec.structs.fields(struct))
 
 
 def _threshold(local: float | None, remote: float | None) -> float:
