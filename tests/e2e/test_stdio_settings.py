@@ -11,9 +11,10 @@ import pytest
 
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, Gate, answer
+from tests.support.examples import examples
 from tests.support.patience import PATIENCE
 
-EDITS = 1_000
+EDITS = examples(1_000)
 WHOLE = """{ // of mine
   "model": {"name": "offline", "compressionThreshold": 0.5, "tokenLimit": 50000, "maxSessionTurns": -1},
   "context": {"fileName": ["A.md", "B.md"], "importFormat": "tree"},
@@ -154,7 +155,9 @@ def swapped(data: bytearray, draw: random.Random) -> bytes:
     return bytes(data).replace(draw.choice(values), draw.choice(others), 1)
 
 
-async def test_a_thousand_random_edits_never_stop_the_server(tmp_path: Path, workspace: Path, mine: Path) -> None:
+async def test_random_edits_a_thousand_in_the_long_form_never_stop_the_server(
+    tmp_path: Path, workspace: Path, mine: Path
+) -> None:
     draw = random.Random(20_261_123)
     keys: list[str] = []
     async with editor(server_environment(tmp_path), workspace, options={"trusted": True}) as spoken:
