@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gemini_companion.cli.config import command_line_of
 from gemini_companion.cli.main import run
 
 COMMENTED = '{ // mine\n  "model": {\n    "name": "x" // why\n  }\n}\n'
@@ -174,3 +175,12 @@ def test_secrets_are_masked_wherever_they_stand(terminal: Terminal) -> None:
         assert "planted" not in out + err
         assert '"-v"' in out
         assert "q=1" in out
+
+
+def test_settings_of_the_daemons_command_line_are_checked_before_it_starts(
+    terminal: Terminal, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["serve", "--set", "model.name=a", "--set", "model.tokenLimit=0"], terminal.env) == 2
+    assert "model.tokenLimit: expected" in capsys.readouterr().err
+    found = command_line_of(["context.fileName=A=B.md", "model.tokenLimit=7"])
+    assert found == {"context": {"fileName": "A=B.md"}, "model": {"tokenLimit": 7}}

@@ -7,7 +7,7 @@ import difflib
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from gemini_companion.engine.errors import InvalidInput, InvalidSettings
 from gemini_companion.settings.authority import AUTHORITY, is_admitted, key_path
 from gemini_companion.settings.in_force import place_of, settings_in_force
 from gemini_companion.settings.load import LoadedSettings, SettingsLoader
-from gemini_companion.settings.objects import nested
+from gemini_companion.settings.objects import merge, nested
 from gemini_companion.settings.own_file import OwnSettings
 from gemini_companion.settings.places import SETTINGS_FILE
 from gemini_companion.settings.reading import shown
@@ -55,6 +55,16 @@ def load_here(env: Mapping[str, str]) -> tuple[SettingsLoader, LoadedSettings, b
     loaded = loader.reload(trusted=False)
     trusted = is_trusted(None, real_paths(loaded.settings.trusted_folders), real_paths([folder]))
     return loader, loader.reload(trusted=True) if trusted else loaded, trusted
+
+
+def command_line_of(assignments: Sequence[str]) -> dict[str, Any]:
+    """The settings of `KEY=VALUE` texts as one layer. Raises `InvalidInput`, `InvalidSettings`."""
+    layer: dict[str, Any] = {}
+    for text in assignments:
+        key, _, value = text.partition("=")
+        path, checked = _checked(key.strip(), value)
+        layer = merge(layer, nested(path, checked))
+    return layer
 
 
 class _Desk:

@@ -60,7 +60,7 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
         case "serve":
             from gemini_companion.cli.serve import serve
 
-            return serve(env, log_file=options.log_file, log_level=options.log_level)
+            return serve(env, log_file=options.log_file, log_level=options.log_level, settings=options.set)
         case "demo":
             from gemini_companion.cli.demo import demo
 
@@ -145,6 +145,13 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--stdio", action="store_true", help="the default, and the only way in so far")
     serve.add_argument("--log-file", metavar="FILE", help="write the log there instead of to stderr")
     serve.add_argument("--log-level", metavar="LEVEL", default="warning", choices=("debug", "info", "warning", "error"))
+    serve.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a setting that goes before all others",
+    )
 
     demo = commands.add_parser("demo", help="see everything in a minute, without a key")
     demo.add_argument("--workspace", metavar="DIR", help="a folder to talk about; a small one is made otherwise")
