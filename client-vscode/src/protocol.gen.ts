@@ -1465,7 +1465,7 @@ export interface RuleList {
 /** A rule of consent, and where it comes from. */
 export interface StoredRule {
   readonly rule: ToolRule;
-  readonly source: "default" | "editor" | "session" | "user" | "workspace";
+  readonly source: "default" | "editor" | "session" | "system" | "user" | "workspace";
   /** By which a session's or the user's rule is taken back; absent for others. */
   readonly ruleId?: string;
   /** The same in words. */
@@ -1525,6 +1525,37 @@ export interface RevertResult {
 export interface Conflict {
   readonly path: string;
   readonly reason: string;
+}
+
+/** Every setting, in the order of the schema. */
+export interface SettingList {
+  readonly settings: readonly SettingInForce[];
+  /** Whether the workspace is trusted now, and so its settings count. */
+  readonly trusted: boolean;
+  /** What is wrong with the files and the editor's section, each with its place. What they last held counts on. */
+  readonly problems?: readonly string[];
+}
+
+/** A setting: its value, and where that comes from. */
+export interface SettingInForce {
+  /** As in `model.name`. */
+  readonly key: string;
+  /** The value in force, secrets masked; absent where nothing is set and there is no default. */
+  readonly value?: unknown;
+  /** What it would be if nobody had set it. */
+  readonly default?: unknown;
+  /** Where the value comes from; of joined lists the highest layer that adds to it. */
+  readonly layer: "commandLine" | "default" | "editor" | "environment" | "experiment" | "system" | "systemDefaults" | "user" | "workspace";
+  /** The layer's file, if it has one. */
+  readonly file?: string;
+  /** The key's line in it, from 1, unless the file is broken or has the key under an old name. */
+  readonly line?: number;
+  /** The environment's variable, if it comes from there. */
+  readonly variable?: string;
+  /** Lower layers that set it too: they count only where lists are joined. */
+  readonly also?: readonly ("commandLine" | "default" | "editor" | "environment" | "experiment" | "system" | "systemDefaults" | "user" | "workspace")[];
+  /** What it is for. */
+  readonly description?: string;
 }
 
 /** The models, which one is in use, and why. */
@@ -1801,6 +1832,8 @@ export interface Requests {
   readonly "gemini/changes/revert": { readonly params: RevertParams; readonly result: RevertResult };
   /** The changes are wanted: they are not counted any more. */
   readonly "gemini/changes/keep": { readonly params: KeepParams; readonly result: ChangeList };
+  /** Every setting with the value in force, secrets masked, and where it comes from. */
+  readonly "gemini/settings": { readonly params: Empty; readonly result: SettingList };
   /** The models, which one answers, and why. */
   readonly "gemini/models": { readonly params: Empty; readonly result: ModelReport };
   /** What a session or all of them did and cost. */
@@ -1900,6 +1933,7 @@ export const RequestMethod = {
   changes: "gemini/changes",
   changesRevert: "gemini/changes/revert",
   changesKeep: "gemini/changes/keep",
+  settings: "gemini/settings",
   models: "gemini/models",
   stats: "gemini/stats",
   eventsReplay: "gemini/events/replay",

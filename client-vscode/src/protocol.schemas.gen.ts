@@ -799,7 +799,7 @@ export const toolList = v.object({
 
 export const storedRule = v.object({
   rule: toolRule,
-  source: v.picklist(["default", "editor", "session", "user", "workspace"]),
+  source: v.picklist(["default", "editor", "session", "system", "user", "workspace"]),
   ruleId: v.exactOptional(v.string()),
   text: v.exactOptional(v.string()),
 });
@@ -846,6 +846,24 @@ export const revertResult = v.object({
   conflicts: v.array(conflict),
   changeId: v.exactOptional(v.string()),
   note: v.exactOptional(v.string()),
+});
+
+export const settingInForce = v.object({
+  key: v.string(),
+  value: v.exactOptional(v.unknown()),
+  default: v.exactOptional(v.unknown()),
+  layer: v.picklist(["commandLine", "default", "editor", "environment", "experiment", "system", "systemDefaults", "user", "workspace"]),
+  file: v.exactOptional(v.string()),
+  line: v.exactOptional(integer),
+  variable: v.exactOptional(v.string()),
+  also: v.exactOptional(v.array(v.picklist(["commandLine", "default", "editor", "environment", "experiment", "system", "systemDefaults", "user", "workspace"]))),
+  description: v.exactOptional(v.string()),
+});
+
+export const settingList = v.object({
+  settings: v.array(settingInForce),
+  trusted: v.boolean(),
+  problems: v.exactOptional(v.array(v.string())),
 });
 
 export const modelInfo = v.object({
@@ -993,6 +1011,7 @@ export const results = {
   "gemini/changes": changeList,
   "gemini/changes/revert": revertResult,
   "gemini/changes/keep": changeList,
+  "gemini/settings": settingList,
   "gemini/models": modelReport,
   "gemini/stats": stats,
   "gemini/events/replay": eventPage,

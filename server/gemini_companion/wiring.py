@@ -11,7 +11,7 @@ import secrets
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
@@ -96,11 +96,13 @@ def build_ports(env: Mapping[str, str]) -> Ports:
     from gemini_companion.adapters.processes.runner import Runner
     from gemini_companion.adapters.search.ripgrep import RipgrepSearch
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
+    from gemini_companion.settings.places import places
     from gemini_companion.tools.no_editor import NoEditor
     from gemini_companion.tools.ports import Ports
 
     workspace = DiskWorkspace()
-    own = (str(data_directory(env)), str(home_directory(env) / ".gemini"))
+    user_file = places(home_directory(env), env).user
+    own = (str(data_directory(env)), str(home_directory(env) / ".gemini"), str(user_file.parent))
     return Ports(
         files=DiskFiles(workspace, own=own),
         search=RipgrepSearch(workspace),
@@ -194,8 +196,9 @@ def build_services(
 class Daemon:
     """One process: the application, its settings, and the connections that share them."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
+    def __init__(self, env: Mapping[str, str], command_line: Mapping[str, Any] | None = None) -> None:
         self._env = env
+        self._command_line = dict(command_line or {})
         self._hosts: dict[Connection, Host] = {}
         self._app: Application | None = None
         self._maintenance: list[asyncio.Task[object]] = []
@@ -222,7 +225,7 @@ class Daemon:
             options,
             client_id=new_id("client"),
             on_workspace=self._on_workspace,
-            on_editor_settings=self._settings.set_editor_section,
+            settings=self._settings,
         )
         return host
 
@@ -243,6 +246,7 @@ class Daemon:
                 on_changed=self._on_settings,
                 on_problem=self._on_problem,
                 watch_files=FileWatch,
+                command_line=self._command_line,
             )
             self._store = open_store(
                 data_directory(self._env),
@@ -355,10 +359,10 @@ def _today() -> str:
     return datetime.datetime.now(tz=datetime.UTC).astimezone().strftime("%A, %d %B %Y")
 
 
-def serve_stdio(env: Mapping[str, str]) -> int:
-    """Serve one editor over the standard streams until it leaves. Returns the exit code."""
+def serve_stdio(env: Mapping[str, str], command_line: Mapping[str, Any] | None = None) -> int:
+    """Serve one editor over the standard streams until it leaves; the exit code. `command_line` has settings."""
     from gemini_companion.adapters.processes.secrecy import close_to_others
     from gemini_companion.protocol.transport import run_stdio
 
     close_to_others()
-    return run_stdio(lambda: Daemon(env).create_server().dispatcher)
+    return run_stdio(lambda: Daemon(env, command_line).create_server().dispatcher)

@@ -23,7 +23,8 @@ from gemini_companion.protocol.codec import decode_params
 from gemini_companion.protocol.frames import FrameFault, FrameParser, frame
 from gemini_companion.protocol.table import REQUESTS
 from gemini_companion.sessions.interchange import decode_session_file
-from gemini_companion.settings.load import SETTINGS_FILE, SettingsLoader
+from gemini_companion.settings.load import SettingsLoader
+from gemini_companion.settings.places import SETTINGS_FILE
 from tests.fuzz.recalling import QUESTIONS, recalling
 from tests.support.sample_server import create_sample_server
 

@@ -9,7 +9,15 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from gemini_companion.settings.authority import AUTHORITY, WITHOUT_EFFECT, Authority, LayerName, is_admitted, keys_of
+from gemini_companion.settings.authority import (
+    AUTHORITY,
+    PERSONAL,
+    WITHOUT_EFFECT,
+    Authority,
+    LayerName,
+    is_admitted,
+    keys_of,
+)
 from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.schema import SettingsFile
 from tests.support.settings_desk import Desk, only_problem
@@ -83,7 +91,9 @@ EXAMPLES: dict[str, Any] = {
 """A value of each key that is not its default."""
 
 LAYERS: list[tuple[LayerName, bool]] = [
+    ("systemDefaults", False),
     ("user", False),
+    ("system", False),
     ("workspace", True),
     ("workspace", False),
     ("editor", True),
@@ -101,6 +111,8 @@ def layer_of(key: str) -> Any:
 def loaded_from(desk: Desk, layer: LayerName, content: Any, *, trusted: bool) -> Settings:
     desk.user(content if layer == "user" else {})
     desk.work(content if layer == "workspace" else {})
+    desk.system_defaults(content if layer == "systemDefaults" else {})
+    desk.system(content if layer == "system" else {})
     return desk.load(content if layer == "editor" else None, trusted=trusted).settings
 
 
@@ -145,7 +157,7 @@ def test_a_resource_name_counts_from_a_person_and_never_from_a_repository(
     section["name" if key == "model.name" else "model"] = name
     found = loaded_from(desk, layer, content, trusted=trusted)
     named = found.model_name if key == "model.name" else found.compression_model
-    assert named == (name if layer == "user" or (layer == "editor" and trusted) else None)
+    assert named == (name if layer in PERSONAL or (layer == "editor" and trusted) else None)
 
 
 def test_a_resource_name_that_is_not_taken_is_told_with_its_place_and_leaves_the_rest_in_force(desk: Desk):

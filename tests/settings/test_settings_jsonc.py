@@ -2,13 +2,15 @@
 
 import json
 from contextlib import suppress
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_companion.settings.jsonc import JsonFault, locate, parse, position, strip_comments
-from gemini_companion.settings.objects import KeyPath
+from gemini_companion.settings.jsonc_edit import NotEditable, with_value, without_value
+from gemini_companion.settings.objects import KeyPath, holds, without
 
 json_values = st.recursive(
     st.none()
@@ -116,3 +118,51 @@ def test_every_key_of_a_document_is_found_where_it_stands(value: object):
     found = locate(text, starts)
     assert found.keys() == starts.keys()
     assert all(text.startswith(starts[path], offset) for path, offset in found.items())
+
+
+# --- changing one value
+
+paths = st.lists(st.text(max_size=4) | st.sampled_from(["//", "a", "b"]), min_size=1, max_size=3).map(tuple)
+objects = st.dictionaries(st.text(max_size=4) | st.sampled_from(["a", "b", "//"]), json_values, max_size=4)
+
+
+@given(objects, paths, json_values, st.sampled_from([None, 2]))
+def test_a_value_is_set_and_removed_and_nothing_else_changes(
+    document: dict[str, object], path: tuple[str, ...], value: object, indent: int | None
+):
+    text = json.dumps(document, indent=indent, ensure_ascii=False).replace("{\n", "{ // kept\n")
+    try:
+        changed = with_value(text, path, value)
+    except NotEditable:
+        assert any(
+            holds(document, path[:length]) and not isinstance(_at(document, path[:length]), dict)
+            for length in range(1, len(path))
+        )
+        return
+    assert _at(parse(changed), path) == value
+    removed = without_value(changed, path)
+    assert not holds(cast("dict[str, object]", parse(removed)), path)
+    if holds(document, path):
+        assert parse(removed) == without(document, path)
+        assert parse(without_value(text, path)) == without(document, path)
+    if not any(isinstance(inner, dict) for inner in (value, _at(document, path) if holds(document, path) else None)):
+        assert changed.count("// kept") == text.count("// kept")
+
+
+def _at(value: object, path: tuple[str, ...]) -> object:
+    for step in path:
+        assert isinstance(value, dict)
+        value = value[step]
+    return value
+
+
+def test_a_key_that_stands_twice_is_not_removed_by_halves():
+    with pytest.raises(NotEditable):
+        without_value('{"a": 1, "a": 2}', ("a",))
+
+
+def test_removing_a_key_leaves_the_lines_and_comments_of_the_others():
+    text = '{\n  // first\n  "a": 1,\n  "b": {"c": 2}, // second\n  "d": 3\n}\n'
+    assert without_value(text, ("b", "c")) == text.replace('"c": 2', "")
+    assert without_value(text, ("d",)) == '{\n  // first\n  "a": 1,\n  "b": {"c": 2}  // second\n}\n'
+    assert without_value(text, ("a",)) == text.replace('  "a": 1,\n', "")

@@ -183,3 +183,9 @@ def test_cutting_a_key_away_leaves_its_neighbours_and_tolerates_its_absence():
 def test_a_path_is_spelled_as_people_write_it():
     assert spelled(("context", "fileName", 1)) == "context.fileName[1]"
     assert spelled(()) == ""
+
+
+def test_a_default_stands_for_a_variable_that_is_not_set_and_an_empty_value_counts():
+    env = {"A": "1", "EMPTY": ""}
+    layer = {"k": ["${A:-x}", "${NONE:-x y}", "${NONE:-}", "${EMPTY:-x}", "${NONE:-$A}"]}
+    assert expand(layer, env) == {"k": ["1", "x y", "", "", "$A"]}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.settings.effective import DEFAULT_COMPRESSION_THRESHOLD
-from gemini_companion.settings.load import SETTINGS_FILE
+from gemini_companion.settings.places import SETTINGS_FILE
 from tests.support.settings_desk import Desk, only_problem, write
 
 
@@ -175,7 +175,7 @@ def test_only_the_first_workspace_folder_brings_settings_and_moving_forgets_the_
     desk.loader.move_to([str(desk.workspace), str(other)])
     assert (desk.load().settings.model_name, desk.load().problems) == ("w", ())
     desk.loader.move_to([str(other)])
-    assert desk.loader.files == (desk.user_file, write_to)
+    assert desk.loader.files == (desk.user_file, write_to, desk.system_defaults_file, desk.system_file)
     loaded = desk.load()
     assert loaded.settings.model_name is None
     assert len(loaded.problems) == 1
@@ -189,4 +189,4 @@ def test_the_home_folder_as_workspace_is_not_read_twice(tmp_path: Path):
         desk.loader.move_to([str(folder)])
         loaded = desk.load()
         assert (loaded.settings.hooks, loaded.problems) == ({"E": [1]}, ())
-        assert desk.loader.files == (desk.user_file,)
+        assert (desk.loader.workspace_file, desk.loader.files[0]) == (None, desk.user_file)

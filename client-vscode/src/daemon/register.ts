@@ -4,6 +4,7 @@ import { ApiKey } from "./apiKey.js";
 import { Daemon } from "./daemon.js";
 import { Launcher } from "./launcher.js";
 import { DAEMON_SETTINGS } from "./pure/settings.js";
+import { showSettingsInForce } from "./settingsInForce.js";
 
 /** Nothing is started here. */
 export function registerDaemon(context: ExtensionContext): { readonly daemon: Daemon; readonly log: LogOutputChannel } {
@@ -22,6 +23,7 @@ export function registerDaemon(context: ExtensionContext): { readonly daemon: Da
   });
   command("restartDaemon", () => restart(daemon));
   command("showLog", () => log.show());
+  command("showSettings", () => showSettingsInForce(daemon));
   // What the buttons of a failed start run; not in the palette.
   command("choosePython", () => launcher.choosePython());
   command("continueWithDaemon", () => {

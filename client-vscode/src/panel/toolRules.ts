@@ -17,6 +17,7 @@ export const RULE_SOURCES = {
   session: { label: "in this chat" },
   user: { label: "always: your settings" },
   workspace: { label: "this workspace’s settings" },
+  system: { label: "this machine’s settings" },
   editor: { label: "the editor’s settings" },
   default: { label: "built in" },
 } as const satisfies Readonly<Record<StoredRule["source"], { readonly label: string }>>;

@@ -60,18 +60,24 @@ def _python() -> Check:
 
 
 def _settings(env: Mapping[str, str]) -> list[Check]:
-    from gemini_companion.wiring import home_directory
+    from gemini_companion.cli.config import load_here, shown_value
+    from gemini_companion.settings.in_force import place_of, settings_in_force
 
-    loader = SettingsLoader(home_directory(env), (os.getcwd(),), env)
-    loaded = loader.reload(trusted=False)
+    loader, loaded, _ = load_here(env)
     if loaded.problems:
         return [
             Check(name="settings", verdict="failed", detail=problem.message, hint=problem.hint)
             for problem in loaded.problems
         ]
     found = [str(path) for path in loader.files if path.is_file()]
+    files = ", ".join(found) or "no settings file; the defaults are in force"
     return [
-        Check(name="settings", verdict="ok", detail=", ".join(found) or "no settings file; the defaults are in force")
+        Check(name="settings", verdict="ok", detail=files),
+        *(
+            Check(name="setting", verdict="ok", detail=f"{one.key} = {shown_value(one.value)} ({place_of(one)})")
+            for one in settings_in_force(loaded, env)
+            if one.layer != "default"
+        ),
     ]
 
 

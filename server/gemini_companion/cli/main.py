@@ -60,7 +60,7 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
         case "serve":
             from gemini_companion.cli.serve import serve
 
-            return serve(env, log_file=options.log_file, log_level=options.log_level)
+            return serve(env, log_file=options.log_file, log_level=options.log_level, settings=options.set)
         case "demo":
             from gemini_companion.cli.demo import demo
 
@@ -110,6 +110,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
             from gemini_companion.cli.editor import show_configuration
 
             return show_configuration(options.name, as_path=options.path)
+        case "config":
+            from gemini_companion.cli.config import config
+
+            return config(env, options)
         case _:
             from gemini_companion.cli.doctor import doctor
 
@@ -154,6 +158,13 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--stdio", action="store_true", help="the default, and the only way in so far")
     serve.add_argument("--log-file", metavar="FILE", help="write the log there instead of to stderr")
     serve.add_argument("--log-level", metavar="LEVEL", default="warning", choices=("debug", "info", "warning", "error"))
+    serve.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a setting that goes before all others",
+    )
 
     demo = commands.add_parser("demo", help="see everything in a minute, without a key")
     demo.add_argument("--workspace", metavar="DIR", help="a folder to talk about; a small one is made otherwise")
@@ -239,6 +250,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     editor.add_argument("--path", action="store_true", help="print where the file is instead")
 
+    _add_config(commands.add_parser("config", help="the settings in force and where they come from; changing them"))
+
     doctor = commands.add_parser("doctor", help="check the installation, the settings and the key")
     doctor.add_argument("--json", action="store_true")
     return parser
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="every setting with its value and where that comes from")
+    get = actions.add_parser("get", help="one setting, or all of a section")
+    get.add_argument("key", metavar="KEY", help="as in model.name")
+    set_ = actions.add_parser("set", help="write a setting into your own file, or this folder's")
+    set_.add_argument("key", metavar="KEY")
+    set_.add_argument("value", metavar="VALUE", help="JSON, or a text")
+    unset = actions.add_parser("unset", help="remove a setting from it")
+    unset.add_argument("key", metavar="KEY")
+    for action in (set_, unset):
+        action.add_argument("--workspace", action="store_true", help="this folder's .gemini/settings.json")
+    path = actions.add_parser("path", help="the settings files, lowest layer first")
+    for action in (listing, get, path):
+        action.add_argument("--json", action="store_true")

@@ -6,17 +6,18 @@ import logging
 import os
 import stat
 import sys
-from collections.abc import Mapping
-from typing import TextIO
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.wiring import serve_stdio
 
 
-def serve(env: Mapping[str, str], *, log_file: str | None, log_level: str) -> int:
+def serve(env: Mapping[str, str], *, log_file: str | None, log_level: str, settings: Sequence[str] = ()) -> int:
     """Serve one editor over stdin and stdout; the log goes to a file or to stderr. Returns the exit code.
 
-    Raises `InvalidInput` if the log file cannot be written.
+    `settings` are texts such as `model.name=offline`. Raises `InvalidInput` if the log file cannot be written or there
+    is no such setting, `InvalidSettings` for a value that does not fit.
     """
     level = getattr(logging, log_level.upper())
     layout = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -25,7 +26,15 @@ def serve(env: Mapping[str, str], *, log_file: str | None, log_level: str) -> in
         logging.basicConfig(level=level, stream=stream, format=layout)
     except OSError as error:
         raise InvalidInput(f"The log file {log_file} cannot be written: {error.strerror or error}.") from None
-    return serve_stdio(env)
+    return serve_stdio(env, _layer_of(settings))
+
+
+def _layer_of(settings: Sequence[str]) -> dict[str, Any]:
+    if not settings:
+        return {}
+    from gemini_companion.cli.config import command_line_of  # slow, and seldom needed
+
+    return command_line_of(settings)
 
 
 def _private_log(path: str) -> TextIO:

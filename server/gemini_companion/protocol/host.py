@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from gemini_companion.protocol.asking import ConnectionAsker
 from gemini_companion.protocol.connection import Connection
@@ -14,13 +13,14 @@ from gemini_companion.protocol.sink import ConnectionSink
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.session import Session
+from gemini_companion.settings.service import SettingsService
 
 
 class Host:
     """What handlers are given: the application, the connection that asks, and its client.
 
-    `on_workspace` is called when the client's folders or its trust changed, `on_editor_settings` with the editor's
-    section of settings as JSON, or `None` if it has none.
+    `settings` gets the editor's section of settings; `on_workspace` is called when the client's folders or its trust
+    changed.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Host:
         *,
         client_id: str,
         on_workspace: Callable[[], None],
-        on_editor_settings: Callable[[dict[str, Any] | None], None],
+        settings: SettingsService,
     ) -> None:
         self.app = app
         self.connection = connection
@@ -45,7 +45,7 @@ class Host:
         )
         self.client.asker = ConnectionAsker(connection, options.supports, self.client.editor.uri)
         self.client.is_leaving = lambda: connection.is_leaving
-        self.set_editor_settings = on_editor_settings
+        self.settings = settings
         self._on_workspace = on_workspace
 
     def attach(self) -> None:

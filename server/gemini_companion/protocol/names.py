@@ -51,6 +51,7 @@ METHODS: Final = (
     "gemini/session/open",
     "gemini/session/rename",
     "gemini/session/subscribe",
+    "gemini/settings",
     "gemini/stats",
     "gemini/systemPrompt",
     "gemini/tools",

@@ -42,6 +42,7 @@ from gemini_companion.protocol.handlers import (
     memory,
     recall,
     sessions,
+    settings,
     tools,
 )
 from gemini_companion.protocol.methods import (
@@ -135,6 +136,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
     request("gemini/changes/revert", changes.revert, errors=(*_WRITES, InvalidInput),
             doc="Put files back as they were, three-way where the person edited meanwhile. A revert can be reverted."),
     request("gemini/changes/keep", changes.keep, errors=_WRITES, doc="The changes are wanted: they are not counted any more."),
+    request("gemini/settings", settings.list_,
+            doc="Every setting with the value in force, secrets masked, and where it comes from."),
     request("gemini/models", sessions.models, errors=_READS, doc="The models, which one answers, and why."),
     request("gemini/stats", sessions.stats, errors=_READS, doc="What a session or all of them did and cost."),
     request("gemini/events/replay", sessions.replay, errors=_READS,

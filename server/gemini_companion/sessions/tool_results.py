@@ -109,7 +109,7 @@ class StoredRule(_Result, frozen=True, kw_only=True):
     """A rule of consent, and where it comes from."""
 
     rule: ToolRule
-    source: Literal["default", "user", "workspace", "editor", "session"]
+    source: Literal["default", "user", "workspace", "system", "editor", "session"]
     rule_id: str | None = None
     """By which a session's or the user's rule is taken back; absent for others."""
     text: str = ""

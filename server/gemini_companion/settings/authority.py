@@ -8,6 +8,7 @@ needs trust there too.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
@@ -16,11 +17,14 @@ import msgspec
 from gemini_companion.settings.objects import KeyPath
 from gemini_companion.settings.schema import SettingsFile
 
-LayerName: TypeAlias = Literal["user", "workspace", "editor"]
-"""Lowest first."""
+LayerName: TypeAlias = Literal["systemDefaults", "user", "workspace", "system", "editor", "commandLine"]
+"""Lowest first. The two of the system are files of whoever keeps the machine."""
+
+PERSONAL: Final[frozenset[LayerName]] = frozenset({"systemDefaults", "user", "system", "commandLine"})
+"""Layers that the user or who keeps the machine wrote: they may set everything."""
 
 Authority: TypeAlias = Literal["everybody", "editor", "trusted", "user"]
-"""Who may set a key beside the user's own file.
+"""Who may set a key beside the user's own file, the system's files and the command line.
 
 `everybody`: an untrusted workspace too. `editor`: a trusted workspace, and the editor in any. `trusted`: a trusted
 workspace, and the editor in one. `user`: nobody else.
@@ -110,7 +114,7 @@ def key_path(key: str) -> KeyPath:
 def is_admitted(key: str, layer: LayerName, *, trusted: bool) -> bool:
     """Whether a layer may set a key."""
     match layer:
-        case "user":
+        case "systemDefaults" | "user" | "system" | "commandLine":
             return True
         case "workspace":
             return AUTHORITY[key] == "everybody" or (trusted and AUTHORITY[key] != "user")
@@ -120,12 +124,14 @@ def is_admitted(key: str, layer: LayerName, *, trusted: bool) -> bool:
 
 def may_name_resources(layer: LayerName, *, trusted: bool) -> bool:
     """Whether a layer may name a model by a path, and so choose an endpoint."""
-    return layer == "user" or (layer == "editor" and trusted)
+    return layer in PERSONAL or (layer == "editor" and trusted)
 
 
 def refused(layer: LayerName, *, trusted: bool) -> list[KeyPath]:
     """The paths that a layer may not set; a section in place of its keys where that holds for all of them."""
-    return [path for path, keys in _sections(SettingsFile) if not _any_admitted(keys, layer, trusted)]
+    if layer in PERSONAL:
+        return []
+    return [path for path, keys in _all_sections() if not _any_admitted(keys, layer, trusted)]
 
 
 def admitted(layer: LayerName, *, trusted: bool) -> list[KeyPath]:
@@ -141,6 +147,12 @@ def keys_of(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[str]:
             yield name
         else:
             yield from keys_of(section, f"{name}.")
+
+
+@functools.cache
+def _all_sections() -> tuple[tuple[KeyPath, list[str]], ...]:
+    """The sections of the whole schema; msgspec evaluates every annotation anew when asked for fields."""
+    return tuple(_sections(SettingsFile))
 
 
 def _sections(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[KeyPath, list[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Iterable, Mapping
@@ -94,7 +95,9 @@ def settle(
     The flag (0 to 1) applies only if no layer sets `model.compressionThreshold`; 0, like any number out of range, means
     unset. `home` replaces a leading `~`. `layers` are the layers one by one, lowest first, for what names its origin.
     """
-    wished = named_model(env.get("GEMINI_MODEL", ""))
+    layers = tuple(layers)
+    ordered = next((layer.model.name for name, layer in layers if name == "commandLine"), None)
+    wished = None if ordered else named_model(env.get("GEMINI_MODEL", ""))
     source: Literal["GEMINI_MODEL", "model.name"] | None = (
         "GEMINI_MODEL" if wished else "model.name" if merged.model.name else None
     )
@@ -140,13 +143,19 @@ def settle(
 def changed_keys(before: msgspec.Struct, after: msgspec.Struct, prefix: str = "") -> tuple[str, ...]:
     """The keys whose values differ, in dotted form (`model.name`), in the order of the schema."""
     changed: list[str] = []
-    for field in msgspec.structs.fields(after):
-        old, new = getattr(before, field.name), getattr(after, field.name)
+    for name, encoded in _names(type(after)):
+        old, new = getattr(before, name), getattr(after, name)
         if isinstance(old, msgspec.Struct) and isinstance(new, msgspec.Struct):
-            changed += changed_keys(old, new, f"{prefix}{field.encode_name}.")
+            changed += changed_keys(old, new, f"{prefix}{encoded}.")
         elif old != new:
-            changed.append(prefix + field.encode_name)
+            changed.append(prefix + encoded)
     return tuple(changed)
+
+
+@functools.cache
+def _names(struct: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
+    """The fields' names in Python and in JSON; msgspec evaluates every annotation anew when asked for fields."""
+    return tuple((field.name, field.encode_name) for field in msgspec.structs.fields(struct))
 
 
 def _threshold(local: float | None, remote: float | None) -> float:

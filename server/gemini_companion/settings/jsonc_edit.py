@@ -1,4 +1,4 @@
-"""Changing one list of a JSON text with comments, everything else to the character as it was.
+"""Changing one value or one list of a JSON text with comments, everything else to the character as it was.
 
 A change is made in the text and then read again: if it does not give exactly what was wanted, nothing is changed.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from gemini_companion.settings.jsonc import JsonFault, parse, strip_comments, tokens_of
-from gemini_companion.settings.objects import JsonObject, KeyPath, merge, nested, value_at
+from gemini_companion.settings.objects import JsonObject, KeyPath, holds, merge, nested, value_at, without
 
 
 class NotEditable(ValueError):
@@ -27,6 +27,45 @@ class _Value:
     members: dict[str | int, _Value] = field(default_factory=dict["str | int", "_Value"])
     kind: str = ""
     """The bracket that it begins with; empty for a plain value."""
+    key_start: int = -1
+    """Where its key begins, if it has one."""
+
+    @property
+    def begin(self) -> int:
+        """Where the member begins, its key included."""
+        return self.start if self.key_start < 0 else self.key_start
+
+
+def with_value(text: str, path: tuple[str, ...], value: object) -> str:
+    """The text with this value at `path`, in place of the one that is there; objects on the way are made.
+
+    Raises `NotEditable`.
+    """
+    before = _document(text)
+    if not text.strip():
+        text = "{}\n"
+    outer, at = _read(text), 0
+    while at < len(path) and path[at] in outer.members:
+        outer, at = outer.members[path[at]], at + 1
+        if at < len(path) and outer.kind != "{":
+            raise NotEditable("a value in the way is no object")
+    if at == len(path):
+        changed = text[: outer.start] + json.dumps(value, ensure_ascii=False) + text[outer.end :]
+    else:
+        inner = json.dumps(nested(path[at + 1 :], value), ensure_ascii=False)
+        changed = _inserted(text, outer, f"{json.dumps(path[at], ensure_ascii=False)}: {inner}")
+    return _checked(changed, _placed(before, path, value))
+
+
+def without_value(text: str, path: tuple[str, ...]) -> str:
+    """The text without the value at `path` and its key, as it is if there is none. Raises `NotEditable`."""
+    before = _document(text)
+    if not holds(before, path):
+        return text
+    outer = _read(text)
+    for step in path[:-1]:
+        outer = outer.members[step]
+    return _checked(_cut(text, outer, path[-1]), without(before, path))
 
 
 def with_element(text: str, path: KeyPath, element: object) -> str:
@@ -95,6 +134,13 @@ def _checked(text: str, wanted: JsonObject) -> str:
     return text
 
 
+def _placed(document: JsonObject, path: tuple[str, ...], value: object) -> JsonObject:
+    """The document with a value at a path that leads through objects only; nothing is merged."""
+    if not path:
+        return cast("JsonObject", value)
+    return {**document, path[0]: _placed(document.get(path[0], {}), path[1:], value)}
+
+
 def _list(value: object) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
@@ -111,6 +157,7 @@ def _read(text: str) -> _Value:
     key: str | int = ""
     keys: list[str | int] = []
     expects_key = False
+    key_start = -1
     for start, sign in tokens_of(text):
         end = start + len(sign)
         if sign in ("}", "]"):
@@ -124,9 +171,10 @@ def _read(text: str) -> _Value:
         elif sign == ":":
             expects_key = False
         elif expects_key:
-            key = json.loads(sign)
+            key, key_start = json.loads(sign), start
         else:
-            value = _Value(start, end, kind=sign if sign in "{[" else "")
+            value = _Value(start, end, kind=sign if sign in "{[" else "", key_start=key_start)
+            key_start = -1
             if stack:
                 stack[-1].members.pop(key, None)
                 stack[-1].members[key] = value
@@ -176,18 +224,19 @@ def _indent_of_line(text: str, offset: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _cut(text: str, outer: _Value, number: int) -> str:
-    """The text without one element of a list, and without the comma that set it apart."""
+def _cut(text: str, outer: _Value, name: str | int) -> str:
+    """The text without one member of an object or a list, and without the comma that set it apart."""
     plain = strip_comments(text)
-    value = outer.members[number]
-    start, end = value.start, value.end
-    comma = plain.find(",", end, outer.members[number + 1].start) if number + 1 in outer.members else -1
+    names = list(outer.members)
+    at = names.index(name)
+    start, end = outer.members[name].begin, outer.members[name].end
+    comma = plain.find(",", end, outer.members[names[at + 1]].begin) if at + 1 < len(names) else -1
     if comma >= 0:
         end = comma + 1
-    elif number:
-        before = outer.members[number - 1].end
+    elif at:
+        before = outer.members[names[at - 1]].end
         comma = plain.find(",", before, start)
-        text, plain = text[:comma] + " " + text[comma + 1 :], plain[:comma] + " " + plain[comma + 1 :]
+        text = text[:comma] + " " + text[comma + 1 :]
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", end)
     if line_end >= 0 and not text[line_start:start].strip() and not text[end:line_end].strip():

@@ -15,6 +15,7 @@ from gemini_companion.engine.tokens.limits import is_resource_name, named_model
 from gemini_companion.settings.authority import (
     AUTHORITY,
     MODEL_KEYS,
+    PERSONAL,
     LayerName,
     admitted,
     is_admitted,
@@ -41,7 +42,9 @@ DEPTH_LIMIT: Final = 64
 EXPANSION_LIMIT: Final = 1 << 20
 """Characters that the variables of one layer may expand to."""
 
-_VARIABLE: Final = re.compile(r"\$(?:\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*))")
+_VARIABLE: Final = re.compile(
+    r"\$(?:\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*+))?+\}|(?P<bare>[A-Za-z_][A-Za-z0-9_]*))"
+)
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 
@@ -128,7 +131,7 @@ def without_resource_names(layer: JsonObject, name: LayerName, *, trusted: bool)
 
 def overreach(layer: JsonObject, name: LayerName) -> list[Misfit]:
     """The keys of a layer that only the user's own file may set."""
-    if name == "user":
+    if name in PERSONAL:
         return []
     return [
         Misfit(key_path(key), "counts only in the user's own settings file and is ignored here")
@@ -139,13 +142,14 @@ def overreach(layer: JsonObject, name: LayerName) -> list[Misfit]:
 
 def may_expand(name: LayerName, *, trusted: bool) -> bool:
     """Whether a layer's texts may contain variables: an untrusted workspace must not read the environment."""
-    return trusted or name == "user"
+    return trusted or name in PERSONAL
 
 
 def expand(layer: JsonObject, env: Mapping[str, str]) -> JsonObject:
-    """The layer with `$NAME` and `${NAME}` in its texts replaced, once, by the environment's values.
+    """The layer with `$NAME`, `${NAME}` and `${NAME:-default}` in its texts replaced by the environment's values, once.
 
-    Unknown names stay as written. Raises `UnusableLayer` if the values have more than `EXPANSION_LIMIT` characters.
+    Unknown names without a default stay as written; an empty value counts. Raises `UnusableLayer` if the values have
+    more than `EXPANSION_LIMIT` characters.
     """
     left = EXPANSION_LIMIT
 
@@ -153,7 +157,8 @@ def expand(layer: JsonObject, env: Mapping[str, str]) -> JsonObject:
         nonlocal left
         found = env.get(match.group("braced") or match.group("bare"))
         if found is None:
-            return match.group()
+            default: str | None = match.group("default")
+            return match.group() if default is None else default
         left -= len(found)
         if left < 0:
             raise UnusableLayer(f"its variables bring in more than {EXPANSION_LIMIT:,} characters")

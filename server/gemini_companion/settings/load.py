@@ -15,6 +15,7 @@ import msgspec
 from gemini_companion.engine.errors import InvalidSettings
 from gemini_companion.settings.authority import WITHOUT_EFFECT, LayerName, key_path
 from gemini_companion.settings.effective import Settings, changed_keys, settle
+from gemini_companion.settings.experiments import EXPERIMENTS_VARIABLE, Experiments, experiments_of
 from gemini_companion.settings.layers import (
     UnusableLayer,
     admit,
@@ -26,17 +27,29 @@ from gemini_companion.settings.layers import (
     with_model_names,
     without_resource_names,
 )
+from gemini_companion.settings.migrations import migrated
 from gemini_companion.settings.objects import JsonObject, merge
+from gemini_companion.settings.places import SETTINGS_FILE, places
 from gemini_companion.settings.schema import SettingsFile
-from gemini_companion.settings.sources import EditorSource, FileSource, Source
+from gemini_companion.settings.sources import EditorSource, FileSource, Source, SystemFileSource
 from gemini_companion.settings.validation import Misfit, misfits
-
-SETTINGS_FILE: Final = Path(".gemini", "settings.json")
-"""Below the user's home, and below the first workspace folder."""
 
 _KEPT: Final = "Correct it and save; until then what it last held without a fault stays in force."
 _IGNORED: Final = "Correct it and save; until then nothing of it is used."
+_NO_FLAGS: Final = "Correct the file that GEMINI_EXP names, or unset it; until then no experiment counts."
 _MOVE: Final = "Set it in .gemini/settings.json in your home folder."
+
+
+class LoadedLayer(msgspec.Struct, frozen=True, kw_only=True):
+    """One layer of a reading."""
+
+    name: LayerName
+    values: JsonObject
+    """What of it applies, variables replaced and old keys renamed."""
+    source: Source | None
+    """Where its keys stand; `None` if the source is broken, so that `values` is what it last held."""
+    path: Path | None
+    """The file, if it is one."""
 
 
 class LoadedSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,14 +64,20 @@ class LoadedSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The keys whose values differ from the previous reading, as in `model.name`; empty the first time."""
     document: JsonObject
     """The merged layers as JSON, unknown keys included."""
+    layers: tuple[LoadedLayer, ...] = ()
+    """Lowest first, empty ones too."""
+    experiment_threshold: float | None = None
+    """What a remote experiment says of `model.compressionThreshold`, as it came."""
 
 
 class SettingsLoader:
-    """Loads the settings of one server: the user's file, the first workspace folder's, the editor's section.
+    """Loads the settings of one server.
 
-    Later layers override earlier ones. `home` is the user's home folder, `workspace_folders` are absolute paths, `env`
-    is the environment; `remote_compression_threshold` is a remote experiment's flag, as in `effective.settle`. The
-    loader blocks on small files and is for one thread at a time.
+    The system's defaults, the user's file, the first workspace folder's, the system's file, the editor's section, the
+    command line: later layers override earlier ones. `home` is the user's home folder, `workspace_folders` are absolute
+    paths, `env` is the environment, which says where the files are (see `places`); `experiments` has the flags of a
+    remote experiment (by default those of the file that GEMINI_EXP names), `command_line` the values of the command
+    line as JSON. The loader blocks on small files and is for one thread at a time.
     """
 
     def __init__(
@@ -67,19 +86,40 @@ class SettingsLoader:
         workspace_folders: Sequence[str],
         env: Mapping[str, str],
         *,
-        remote_compression_threshold: float | None = None,
+        experiments: Experiments | None = None,
+        command_line: JsonObject | None = None,
     ) -> None:
         self._home = home
+        self._places = places(home, env)
         self._folders = tuple(workspace_folders)
         self._env = env
-        self._remote_compression_threshold = remote_compression_threshold
+        self._experiments = experiments or experiments_of(env.get(EXPERIMENTS_VARIABLE))
+        self._command_line = command_line or {}
         self._last_good: dict[LayerName, JsonObject] = {}
         self._merged: SettingsFile | None = None
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that `reload` reads, existing or not: those to watch."""
-        return tuple(path for path in (self._home / SETTINGS_FILE, self._workspace_file()) if path)
+        found = (self.user_file, self.workspace_file, self._places.system_defaults, self._places.system)
+        return tuple(path for path in found if path)
+
+    @property
+    def user_file(self) -> Path:
+        """The user's own file, existing or not."""
+        return self._places.user
+
+    @property
+    def workspace_file(self) -> Path | None:
+        """The workspace's file, unless it is the user's own: a home folder opened as a workspace counts once."""
+        if not self._folders:
+            return None
+        path = Path(self._folders[0]) / SETTINGS_FILE
+        try:
+            is_users = os.path.realpath(path.parent) == os.path.realpath(self.user_file.parent)
+        except (OSError, ValueError):
+            is_users = False  # such a path cannot be read either, and `FileSource` reports that
+        return None if is_users else path
 
     def move_to(self, workspace_folders: Sequence[str]) -> None:
         """Use other workspace folders from the next `reload` on."""
@@ -93,52 +133,57 @@ class SettingsLoader:
         `trusted` is the workspace's trust now; `editor_section` is the editor's `geminiCompanion` section as JSON,
         `None` if it has none.
         """
-        workspace = self._workspace_file()
-        sources: list[tuple[LayerName, Source]] = [
-            ("user", FileSource(self._home / SETTINGS_FILE)),
-            ("editor", EditorSource(editor_section)),
-        ]
-        if workspace:
-            sources.insert(1, ("workspace", FileSource(workspace)))
         document: JsonObject = {}
         problems: list[InvalidSettings] = []
         remarks: list[tuple[str, InvalidSettings]] = []
-        layers: list[tuple[str, SettingsFile]] = []
-        for name, source in sources:
+        layers: list[LoadedLayer] = []
+        for name, source in self._sources(editor_section):
             layer, found = self._layer(name, source, trusted)
-            layers.append((name, msgspec.convert(layer, SettingsFile)))
-            document = merge(document, layer)
+            layers.append(layer)
+            document = merge(document, layer.values)
             problems += found
-            if keys := _without_effect(layer):
+            if keys := _without_effect(layer.values):
                 remarks.append((" ".join((name, *keys)), source.remark(map(key_path, keys))))
         merged = msgspec.convert(document, SettingsFile)
         before, self._merged = self._merged, merged
+        flag = self._flag(problems)
         return LoadedSettings(
             settings=settle(
                 merged,
                 home=self._home,
                 env=self._env,
-                remote_compression_threshold=self._remote_compression_threshold,
-                layers=layers,
+                remote_compression_threshold=flag,
+                layers=[(layer.name, msgspec.convert(layer.values, SettingsFile)) for layer in layers],
             ),
             problems=tuple(problems),
             remarks=tuple(remarks),
             changed_keys=changed_keys(before, merged) if before else (),
             document=document,
+            layers=tuple(layers),
+            experiment_threshold=flag,
         )
 
-    def _workspace_file(self) -> Path | None:
-        """The workspace's file, unless it is the user's own: a home folder opened as a workspace counts once."""
-        if not self._folders:
-            return None
-        path = Path(self._folders[0]) / SETTINGS_FILE
-        try:
-            is_users = os.path.realpath(path.parent) == os.path.realpath((self._home / SETTINGS_FILE).parent)
-        except (OSError, ValueError):
-            is_users = False  # such a path cannot be read either, and `FileSource` reports that
-        return None if is_users else path
+    def _sources(self, editor_section: object) -> list[tuple[LayerName, Source]]:
+        """The layers, lowest first."""
+        workspace = self.workspace_file
+        return [
+            ("systemDefaults", SystemFileSource(self._places.system_defaults)),
+            ("user", FileSource(self.user_file)),
+            *([("workspace", FileSource(workspace))] if workspace else []),
+            ("system", SystemFileSource(self._places.system)),
+            ("editor", EditorSource(editor_section)),
+            ("commandLine", EditorSource(self._command_line, "the command line")),
+        ]
 
-    def _layer(self, name: LayerName, source: Source, trusted: bool) -> tuple[JsonObject, list[InvalidSettings]]:
+    def _flag(self, problems: list[InvalidSettings]) -> float | None:
+        """What the experiment says; a fault goes to the problems, and then it says nothing."""
+        try:
+            return self._experiments.compression_threshold()
+        except InvalidSettings as fault:
+            problems += _hinted([fault], _NO_FLAGS)
+            return None
+
+    def _layer(self, name: LayerName, source: Source, trusted: bool) -> tuple[LoadedLayer, list[InvalidSettings]]:
         """The part of a source that applies now, and what is wrong with it."""
         problems: list[InvalidSettings] = []
         try:
@@ -152,15 +197,17 @@ class SettingsLoader:
         else:
             if not problems:
                 self._last_good[name] = layer
-                return admitted, _hinted(source.problems([*overreach(layer, name), *taken]), _MOVE)
+                read = LoadedLayer(name=name, values=admitted, source=source, path=source.path)
+                return read, _hinted(source.problems([*overreach(layer, name), *taken]), _MOVE)
         kept = self._kept(name, trusted)
-        return kept or {}, _hinted(problems, _KEPT if kept else _IGNORED)
+        left = LoadedLayer(name=name, values=kept or {}, source=None, path=source.path)
+        return left, _hinted(problems, _KEPT if kept else _IGNORED)
 
     def _checked(
         self, layer: JsonObject, name: LayerName, trusted: bool
     ) -> tuple[JsonObject, list[Misfit], list[Misfit]]:
         """The part of a layer that applies, what is wrong with it, and what it may not say."""
-        admitted = admit(layer, name, trusted=trusted)
+        admitted = admit(migrated(layer), name, trusted=trusted)
         found = unprintable(admitted)
         if may_expand(name, trusted=trusted):
             admitted = expand(admitted, self._env)

@@ -10,7 +10,20 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 """The path to a value: a key for each object, an index for each list."""
 
 
-_JOINED: Final[frozenset[KeyPath]] = frozenset({("companion", "tools", "rules"), ("tools", "exclude")})
+_JOINED: Final[frozenset[KeyPath]] = frozenset({("companion", "tools", "rules"), ("context", "includeDirectories")})
+_UNITED: Final[frozenset[KeyPath]] = frozenset(
+    {
+        ("adminPolicyPaths",),
+        ("advanced", "excludedEnvVars"),
+        ("extensions", "disabled"),
+        ("hooksConfig", "disabled"),
+        ("policyPaths",),
+        ("skills", "disabled"),
+        ("tools", "exclude"),
+    }
+)
+_WHOLE: Final[KeyPath] = ("mcpServers",)
+"""An object whose members replace each other: half of one server with half of another is neither."""
 
 
 def spelled(path: KeyPath) -> str:
@@ -67,18 +80,20 @@ def without(fields: JsonObject, path: KeyPath) -> JsonObject:
 
 
 def merge(lower: JsonObject, upper: JsonObject, path: KeyPath = ()) -> JsonObject:
-    """`upper` over `lower`, key by key; lists replace each other, but those under `hooks` and rules of consent are
-    joined.
+    """`upper` over `lower`, key by key, as Gemini CLI does it.
+
+    Lists replace each other; those under `hooks`, rules of consent and included folders are joined, and lists of what
+    is excluded or disabled united. Of `mcpServers` each server is one value.
     """
     merged = dict(lower)
     for key, value in upper.items():
-        below = lower.get(key)
-        if isinstance(value, dict) and isinstance(below, dict):
-            merged[key] = merge(cast("JsonObject", below), cast("JsonObject", value), (*path, key))
-        elif (
-            isinstance(value, list) and isinstance(below, list) and (path[:1] == ("hooks",) or (*path, key) in _JOINED)
-        ):
+        below, here = lower.get(key), (*path, key)
+        if isinstance(value, dict) and isinstance(below, dict) and path != _WHOLE:
+            merged[key] = merge(cast("JsonObject", below), cast("JsonObject", value), here)
+        elif isinstance(value, list) and isinstance(below, list) and (path[:1] == ("hooks",) or here in _JOINED):
             merged[key] = [*cast("list[object]", below), *cast("list[object]", value)]
+        elif isinstance(value, list) and isinstance(below, list) and here in _UNITED:
+            merged[key] = _united(cast("list[object]", below), cast("list[object]", value))
         else:
             merged[key] = value
     return merged
@@ -90,6 +105,16 @@ def is_deeper(value: object, limit: int) -> bool:
     for _ in range(limit + 1):
         level = [member for outer in level for member in _members(outer)]
     return bool(level)
+
+
+def _united(lower: list[object], upper: list[object]) -> list[object]:
+    united: list[object] = []
+    known: set[str] = set()
+    for element in (*lower, *upper):
+        if (spelt := repr(element)) not in known:
+            known.add(spelt)
+            united.append(element)
+    return united
 
 
 def _members(value: object) -> Iterable[object]:

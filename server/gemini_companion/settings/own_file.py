@@ -1,4 +1,7 @@
-"""The user's own settings file, changed by us: one rule of consent more, or one less. Comments and the rest stay."""
+"""A settings file, changed for the person who asked: a key set or removed, a rule of consent more or less.
+
+Comments and everything else stay.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,13 @@ import msgspec
 from gemini_companion.engine.errors import InvalidSettings, StorageFault
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.settings.jsonc import parse
-from gemini_companion.settings.jsonc_edit import NotEditable, with_element, without_elements
+from gemini_companion.settings.jsonc_edit import NotEditable, with_element, with_value, without_elements, without_value
 from gemini_companion.settings.objects import JsonObject, value_at
 from gemini_companion.settings.reading import read_text, shown
 from gemini_companion.settings.tool_rules import RULES, rule_json
 
 _BY_HAND: Final = "Correct the file, or add the rule to companion.tools.rules by hand."
+_CORRECT: Final = "Correct the file first, or change it in an editor; nothing was written."
 
 
 def rule_id(rule: ToolRule) -> str:
@@ -29,7 +33,7 @@ def rule_id(rule: ToolRule) -> str:
 
 
 class OwnSettings:
-    """The rules of consent in the user's own file. Blocks on a small file; for one thread at a time."""
+    """A settings file of the user's. Blocks on a small file; for one thread at a time."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -53,14 +57,22 @@ class OwnSettings:
 
         return self._change(changed)
 
-    def _change(self, change: Callable[[str], str]) -> bool:
+    def set(self, path: tuple[str, ...], value: object) -> None:
+        """Give a key a value. Raises `InvalidSettings` if the file cannot be changed, `StorageFault`."""
+        self._change(lambda text: with_value(text, path, value), _CORRECT)
+
+    def unset(self, path: tuple[str, ...]) -> bool:
+        """Remove a key; whether it was there. Raises `InvalidSettings`, `StorageFault`."""
+        return self._change(lambda text: without_value(text, path), _CORRECT)
+
+    def _change(self, change: Callable[[str], str], hint: str = _BY_HAND) -> bool:
         text = read_text(self._file) or ""
         try:
             new = change(text)
         except NotEditable as fault:
-            raise InvalidSettings(f"{shown(self._file)}: {fault}", hint=_BY_HAND) from None
+            raise InvalidSettings(f"{shown(self._file)}: {fault}", hint=hint) from None
         except (ValueError, AttributeError) as fault:
-            raise InvalidSettings(f"{shown(self._file)}: is not valid JSON ({fault})", hint=_BY_HAND) from None
+            raise InvalidSettings(f"{shown(self._file)}: is not valid JSON ({fault})", hint=hint) from None
         if new == text:
             return False
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from gemini_companion.engine.errors import InvalidSettings
@@ -21,11 +22,12 @@ _OPEN_FLAGS = (
 )
 
 
-def read_text(path: Path) -> str | None:
+def read_text(path: Path, refuse: Callable[[os.stat_result], str | None] = lambda _: None) -> str | None:
     """The text of a file, without a byte order mark; `None` if there is no such file.
 
-    Raises `InvalidSettings` for what is no regular file, cannot be read, is over `SIZE_LIMIT` or is not UTF-8; without
-    a hint, which only the caller can give.
+    `refuse` sees the open file's data and says why it must not be read, or `None`. Raises `InvalidSettings` for that,
+    and for what is no regular file, cannot be read, is over `SIZE_LIMIT` or is not UTF-8; without a hint, which only
+    the caller can give.
     """
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
@@ -34,8 +36,11 @@ def read_text(path: Path) -> str | None:
     except (OSError, ValueError) as fault:
         raise InvalidSettings(f"{shown(path)}: cannot be read ({_why(fault)})") from None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise InvalidSettings(f"{shown(path)}: is not a regular file")
+        if reason := refuse(found):
+            raise InvalidSettings(f"{shown(path)}: {reason}")
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(SIZE_LIMIT + 1)
     except OSError as fault:

@@ -10,7 +10,7 @@ import msgspec
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.settings.effective import Settings
-from gemini_companion.settings.load import SETTINGS_FILE, LoadedSettings, SettingsLoader
+from gemini_companion.settings.load import LoadedSettings, SettingsLoader
 from gemini_companion.settings.objects import JsonObject
 from gemini_companion.settings.own_file import OwnSettings
 from gemini_companion.settings.system_prompt import system_prompt_override, write_system_prompt
@@ -36,6 +36,7 @@ class SettingsService:
         on_changed: Callable[[tuple[str, ...]], None],
         on_problem: Callable[[CompanionError], None],
         watch_files: WatchFiles,
+        command_line: JsonObject | None = None,
     ) -> None:
         self._home = home
         self._env = env
@@ -47,19 +48,34 @@ class SettingsService:
         self._reported: set[str] = set()
         self._reported_prompt = ""
         self._remarked: set[str] = set()
-        self._loader = SettingsLoader(home, folders, env)
-        self._own = OwnSettings(home / SETTINGS_FILE)
-        self._settings = self._loader.reload(trusted=False).settings
+        self._loader = SettingsLoader(
+            home,
+            folders,
+            env,
+            command_line=command_line,
+        )
+        self._own = OwnSettings(self._loader.user_file)
+        self._loaded = self._loader.reload(trusted=False)
         self._watch = SettingsWatch(watch_files, self.reload)
 
     @property
     def current(self) -> Settings:
         """The settings in force."""
-        return self._settings
+        return self._loaded.settings
+
+    @property
+    def loaded(self) -> LoadedSettings:
+        """The last reading, layer by layer."""
+        return self._loaded
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What the settings were read with."""
+        return self._env
 
     def is_trusted(self) -> bool:
         """Whether the workspace is trusted now."""
-        return is_trusted(self._explicit_trust, real_paths(self._settings.trusted_folders), real_paths(self._folders))
+        return is_trusted(self._explicit_trust, real_paths(self.current.trusted_folders), real_paths(self._folders))
 
     def set_workspace(self, folders: Sequence[str], *, trusted: bool | None) -> None:
         """Use these folders and this trust (`None` if no client has stated any): reload, and watch their files.
@@ -138,5 +154,5 @@ class SettingsService:
 
     def _load(self, trusted: bool) -> LoadedSettings:
         loaded = self._loader.reload(trusted, self._editor_section)
-        self._settings = loaded.settings
+        self._loaded = loaded
         return loaded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, Protocol
@@ -9,6 +10,7 @@ from typing import Final, Protocol
 from gemini_companion.engine.errors import InvalidSettings
 from gemini_companion.settings.jsonc import JsonFault, locate, parse, position
 from gemini_companion.settings.objects import KeyPath, spelled
+from gemini_companion.settings.places import why_unsafe
 from gemini_companion.settings.reading import read_text, shown
 from gemini_companion.settings.validation import Misfit
 
@@ -31,6 +33,15 @@ class Source(Protocol):
         """A warning that these keys have no effect yet, with their lines as far as the source has any."""
         ...
 
+    @property
+    def path(self) -> Path | None:
+        """The file, if the layer is one."""
+        ...
+
+    def lines(self, paths: Iterable[KeyPath]) -> dict[KeyPath, int]:
+        """The lines of keys of what was read, from 1, as far as the source has any."""
+        ...
+
 
 def _remark(source: str, places: Iterable[str]) -> InvalidSettings:
     return InvalidSettings(f"{source}: nothing uses this yet, so it has no effect: {', '.join(places)}")
@@ -46,7 +57,7 @@ class FileSource:
 
     def read(self) -> object:
         """The file's value, an empty object if there is no such file. Raises `InvalidSettings`."""
-        text = read_text(self._path)
+        text = read_text(self._path, self._refuse)
         if text is None:
             return {}
         try:
@@ -76,16 +87,38 @@ class FileSource:
             ),
         )
 
+    @property
+    def path(self) -> Path | None:
+        """The file, existing or not."""
+        return self._path
+
+    def lines(self, paths: Iterable[KeyPath]) -> dict[KeyPath, int]:
+        """The lines of those keys that the text has."""
+        return {path: position(self._text, offset)[0] for path, offset in locate(self._text, paths).items()}
+
     def _at(self, offset: int, text: str) -> str:
         line, column = position(text, offset)
         return f"{shown(self._path)}:{line}:{column}"
 
+    def _refuse(self, found: os.stat_result) -> str | None:
+        """Why the open file must not be read: nothing speaks against a person's own."""
+        return None
+
+
+class SystemFileSource(FileSource):
+    """A settings file of the system, which counts for everybody here and is skipped if others may write it."""
+
+    def _refuse(self, found: os.stat_result) -> str | None:
+        reason = why_unsafe(found, self._path.parent)
+        return f"is skipped, for {reason}: only root or you may (chmod go-w)" if reason else None
+
 
 class EditorSource:
-    """The editor's section, as it came over the wire."""
+    """The editor's section, as it came over the wire; or other values that came as JSON, called `name` in messages."""
 
-    def __init__(self, section: object) -> None:
+    def __init__(self, section: object, name: str = f"the editor's {EDITOR_SECTION} settings") -> None:
         self._section = section
+        self._name = name
 
     def read(self) -> object:
         """The section as it is, an empty object if the editor has none."""
@@ -93,11 +126,20 @@ class EditorSource:
 
     def problems(self, misfits: Iterable[Misfit]) -> list[InvalidSettings]:
         """Faults that name the section, and the key below it."""
-        return [InvalidSettings(f"the editor's {EDITOR_SECTION} settings: {_described(misfit)}") for misfit in misfits]
+        return [InvalidSettings(f"{self._name}: {_described(misfit)}") for misfit in misfits]
 
     def remark(self, paths: Iterable[KeyPath]) -> InvalidSettings:
         """A warning that names the section and the keys below it."""
-        return _remark(f"the editor's {EDITOR_SECTION} settings", map(spelled, paths))
+        return _remark(self._name, map(spelled, paths))
+
+    @property
+    def path(self) -> Path | None:
+        """No file."""
+        return None
+
+    def lines(self, paths: Iterable[KeyPath]) -> dict[KeyPath, int]:
+        """None."""
+        return {}
 
 
 def _described(misfit: Misfit) -> str:

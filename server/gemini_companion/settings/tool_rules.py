@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -36,11 +36,24 @@ _CLASSES: Final[Mapping[str, str]] = {
 """Gemini CLI's older names, which its settings still take."""
 
 
+RuleLayer: TypeAlias = Literal["user", "workspace", "system", "editor"]
+"""Where a rule of the settings stands: the system's two files are one, and the command line is the editor's."""
+
+_RULE_LAYERS: Final[Mapping[str, RuleLayer]] = {
+    "systemDefaults": "system",
+    "user": "user",
+    "workspace": "workspace",
+    "system": "system",
+    "editor": "editor",
+    "commandLine": "editor",
+}
+
+
 class SettingsRule(msgspec.Struct, frozen=True, kw_only=True):
     """A rule of consent of the settings."""
 
     rule: ToolRule
-    source: Literal["user", "workspace", "editor"]
+    source: RuleLayer
     is_own: bool = True
     """It stands under `companion.tools.rules`, where it can be taken back; not in one of Gemini CLI's lists."""
     as_written: ToolRule | None = None
@@ -123,7 +136,7 @@ def _rules(layers: Iterable[tuple[str, SettingsFile]], real_path: Callable[[str]
     """Rules of all layers, and tools that any layer leaves out; of Gemini CLI's other lists the last layer's."""
     last: dict[Decision, list[SettingsRule]] = {}
     for name, layer in layers:
-        source = cast("Literal['user', 'workspace', 'editor']", name)
+        source = _RULE_LAYERS[name]
         for one in layer.companion.tools.rules:
             command = None if one.command is None else tuple(one.command)
             folder = None if one.workspace is None else real_path(one.workspace)
@@ -139,8 +152,6 @@ def _rules(layers: Iterable[tuple[str, SettingsFile]], real_path: Callable[[str]
         yield from listed
 
 
-def _listed(
-    texts: Sequence[str], decision: Decision, source: Literal["user", "workspace", "editor"]
-) -> Iterator[SettingsRule]:
+def _listed(texts: Sequence[str], decision: Decision, source: RuleLayer) -> Iterator[SettingsRule]:
     for text in texts:
         yield SettingsRule(rule=tool_rule(text, decision), source=source, is_own=False)

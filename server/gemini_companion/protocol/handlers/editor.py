@@ -66,7 +66,7 @@ def did_change_configuration(host: Host, params: ConfigurationParams) -> None:
         section = msgspec.convert(params.settings, EditorSettings).gemini_companion
     except msgspec.ValidationError:
         section = None
-    host.set_editor_settings(section)
+    host.settings.set_editor_section(section)
 
 
 def set_trace(host: Host, params: SetTraceParams) -> None:

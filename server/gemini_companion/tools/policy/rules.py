@@ -12,14 +12,14 @@ from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.tools.policy.patterns import MAX_PATTERN, is_pattern, matches
 from gemini_companion.tools.tool import Touched
 
-RuleSource: TypeAlias = Literal["default", "user", "workspace", "editor", "session"]
+RuleSource: TypeAlias = Literal["default", "user", "workspace", "system", "editor", "session"]
 
 MAX_TOKENS: Final = 32
 """Words of a command's rule."""
 _MAX_FOLDER: Final = 4_096
 _VERBS: Final = {"allow": "Allow", "ask": "Ask before", "deny": "Never"}
 _ORDER: Final = {"deny": 0, "ask": 1, "allow": 2}
-_SOURCES: Final = {"session": 0, "editor": 1, "workspace": 2, "user": 3, "default": 4}
+_SOURCES: Final = {"session": 0, "editor": 1, "system": 2, "workspace": 3, "user": 4, "default": 5}
 
 
 class SourcedRule(msgspec.Struct, frozen=True, kw_only=True):
