@@ -158,8 +158,10 @@ def build_services(
     import platform
 
     from gemini_companion.adapters.clock import SystemClock
+    from gemini_companion.adapters.hooks.process import HookProcesses
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
+    from gemini_companion.sessions.hooks.service import HooksOfSessions
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.tools.background import Commands
 
@@ -180,6 +182,7 @@ def build_services(
         with_environment=with_environment,
         tools=build_tools(commands or Commands()),
         ports=build_ports(env),
+        hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),
     )
 
 

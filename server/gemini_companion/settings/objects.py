@@ -10,7 +10,9 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 """The path to a value: a key for each object, an index for each list."""
 
 
-_JOINED: Final[frozenset[KeyPath]] = frozenset({("companion", "tools", "rules"), ("tools", "exclude")})
+_JOINED: Final[frozenset[KeyPath]] = frozenset(
+    {("companion", "tools", "rules"), ("tools", "exclude"), ("hooksConfig", "disabled")}
+)
 
 
 def spelled(path: KeyPath) -> str:
