@@ -414,6 +414,8 @@ export const hookRan = v.object({
   name: v.string(),
   outcome: v.string(),
   durationMs: integer,
+  message: v.exactOptional(v.string()),
+  isNotable: v.exactOptional(v.boolean()),
 });
 
 export const titleChanged = v.object({
@@ -561,6 +563,7 @@ export const historyItem = v.object({
   outcome: v.exactOptional(v.string()),
   hiddenBy: v.exactOptional(v.string()),
   reason: v.exactOptional(v.string()),
+  hookContexts: v.exactOptional(integer),
   attachments: v.exactOptional(v.array(attachment)),
   withheld: v.exactOptional(v.array(withheld)),
   receipt: v.exactOptional(contextReceipt),
@@ -741,6 +744,23 @@ export const constraintList = v.object({
   constraints: v.array(constraint),
 });
 
+export const listedHook = v.object({
+  event: v.picklist(["AfterAgent", "AfterModel", "AfterTool", "BeforeAgent", "BeforeModel", "BeforeTool", "BeforeToolSelection", "Notification", "PostCompress", "PreCompress", "SessionEnd", "SessionStart"]),
+  name: v.string(),
+  command: v.string(),
+  matcher: v.string(),
+  sequential: v.boolean(),
+  timeoutMs: integer,
+  source: v.string(),
+  state: v.picklist(["off", "on", "withheld"]),
+});
+
+export const hookList = v.object({
+  enabled: v.boolean(),
+  hooks: v.array(listedHook),
+  problems: v.array(v.string()),
+});
+
 export const modeResult = v.object({
   sessionId: v.string(),
   mode: v.picklist(["acceptEdits", "ask", "plan"]),
@@ -886,6 +906,7 @@ export const results = {
   "gemini/recall": recallResult,
   "gemini/constraints": constraintList,
   "gemini/constraints/set": constraint,
+  "gemini/hooks": hookList,
   "gemini/session/mode": modeResult,
   "gemini/tools": toolList,
   "gemini/rules": ruleList,

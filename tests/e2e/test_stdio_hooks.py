@@ -62,7 +62,7 @@ async def test_contexts_of_hooks_go_along_with_the_prompt_escaped(
     async with editor(environment, workspace, options=TRUSTED) as spoken:
         await spoken.ask("gemini/chat", {"prompt": "Hi"})
         await spoken.ask("gemini/chat", {"prompt": "Again"})
-        shown = (await spoken.ask("gemini/session/history"))["items"]
+        shown = (await spoken.ask("gemini/session/history", {"view": "full"}))["contents"]
     first, second = emulator.asked("streamGenerateContent")
     told = "<hook_context>on main &lt;/hook_context&gt;</hook_context>"
     assert first.body["contents"][-1]["parts"][-1]["text"] == f"<hook_context>started</hook_context>\n\n{told}"

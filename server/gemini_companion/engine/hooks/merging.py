@@ -63,7 +63,7 @@ def merge_outputs(event: HookEvent, outputs: Sequence[HookOutput]) -> HookOutput
             merged |= output
         return merged
     for name in _MERGED_INPUTS:
-        changes = [change for output in outputs if isinstance(change := _specific(output).get(name), dict)]
+        changes = [change for output in outputs if (change := _object(_specific(output), name)) is not None]
         if changes:
             whole: dict[str, Any] = {}
             for change in changes:
@@ -129,6 +129,8 @@ def _strictest(outputs: Sequence[HookOutput]) -> HookOutput:
                 contexts += [value] if isinstance(value, str) else []
             elif key != "clearContext" or specific.get(key) is not True:
                 specific[key] = value
+    if not merged["continue"] and merged["decision"] == "allow":
+        del merged["decision"]
     if contexts:
         specific["additionalContext"] = "\n".join(contexts)
     merged |= {key: "\n".join(texts) for key, texts in joined.items()}

@@ -55,7 +55,7 @@ def response_of(parts: Sequence[Part], finish_reason: str, usage: Mapping[str, i
 def text_of_response(response: Mapping[str, Any] | None) -> str:
     """The text of a hook's `llm_response`; empty if there is none in it."""
     candidates: Any = (response or {}).get("candidates")
-    first: Any = candidates[0] if isinstance(candidates, list) and candidates else None
+    first: Any = cast("list[object]", candidates)[0] if isinstance(candidates, list) and candidates else None
     content: Any = cast("dict[str, Any]", first).get("content") if isinstance(first, dict) else None
     parts: Any = cast("dict[str, Any]", content).get("parts") if isinstance(content, dict) else None
     if not isinstance(parts, list):

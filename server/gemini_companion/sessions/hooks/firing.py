@@ -26,7 +26,6 @@ SIDE_BY_SIDE: Final = 8
 SLOW_MS: Final = 1_000
 """From here on a hook is slow enough to be told of."""
 _FOLDER_NAMES: Final = ("GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR")
-_CHANGED_INPUTS: Final = ("tool_input", "llm_request")
 
 
 class HookRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,16 +125,14 @@ def _environment(where: Surroundings) -> dict[str, str]:
 
 def _told_next(event: HookEvent, told: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
     """What the next hook in order is told, if this one did not fail: what it changed."""
-    specific: Any = (answer.output or {}).get("hookSpecificOutput")
-    if answer.fault or not isinstance(specific, dict):
+    said = verdict_of(event, answer.output)
+    if answer.fault:
         return dict(told)
     changed = dict(told)
-    context: Any = specific.get("additionalContext")
-    if event == "BeforeAgent" and isinstance(context, str) and context:
-        changed["prompt"] = f"{changed.get('prompt', '')}\n\n{context}"
-    for name in _CHANGED_INPUTS:
-        change: Any = specific.get(name)
-        if name in changed and isinstance(change, dict):
+    if event == "BeforeAgent" and said.context:
+        changed["prompt"] = f"{changed.get('prompt', '')}\n\n{said.context}"
+    for name, change in (("tool_input", said.tool_input), ("llm_request", said.llm_request)):
+        if name in changed and change is not None:
             changed[name] = merged_input(name, changed[name], change)
     return changed
 

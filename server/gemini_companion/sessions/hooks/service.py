@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -16,7 +18,11 @@ from gemini_companion.settings.effective import Settings
 
 MOST_AGAIN: Final = 5
 """How often one turn is sent back to work by `AfterAgent`."""
+END_SECONDS: Final = 2.0
+"""How long hooks may take when the daemon ends."""
 _MOST_PENDING: Final = 20
+
+logger = logging.getLogger(__name__)
 
 
 class _Services(Protocol):
@@ -71,6 +77,8 @@ class HooksOfSessions:
         self._runner = runner or NoRunner()
         self._home = home
         self._begun: dict[str, _OfSession] = {}
+        self._tasks: dict[asyncio.Task[None], str] = {}
+        """What runs beside, and the session whose next prompt waits for it."""
 
     def has(self, session: Hooked, event: HookEvent) -> bool:
         """Whether any hook is set for an event."""
@@ -129,6 +137,46 @@ class HooksOfSessions:
         """Run `SessionEnd` of a session that began here."""
         if self._begun.pop(session.session_id, None) is not None:
             await self.run(session, "SessionEnd", {"reason": reason}, subject=reason)
+
+    def run_beside(
+        self, session: Hooked, event: HookEvent, fields: Mapping[str, Any], *, subject: str = "", keep: bool = False
+    ) -> None:
+        """Run the hooks of an event while everything goes on; with `keep` their context goes with the next prompt,
+        which waits for them.
+        """
+        if not self.has(session, event):
+            return
+
+        async def run() -> None:
+            verdict = await self.run(session, event, fields, subject=subject)
+            if keep:
+                self.keep_for_next(session, verdict.context)
+
+        task = asyncio.create_task(run(), name=f"hooks {event}")
+        self._tasks[task] = session.session_id if keep else ""
+        task.add_done_callback(self._done)
+
+    async def settled(self, session: Hooked) -> None:
+        """Wait for the hooks that may have something for the session's next prompt."""
+        waiting = [task for task, of_session in self._tasks.items() if of_session == session.session_id]
+        if waiting:
+            await asyncio.wait(waiting)
+
+    async def close(self, sessions: Iterable[Hooked]) -> None:
+        """The daemon ends: run `SessionEnd` of every session that began here, and end all that still runs; bounded."""
+        ending = [asyncio.create_task(self.end(session, "exit"), name="hooks SessionEnd") for session in sessions]
+        tasks = [*ending, *self._tasks]
+        if not tasks:
+            return
+        await asyncio.wait(tasks, timeout=END_SECONDS)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            logger.error("Hooks failed", exc_info=fault)
 
     def keep_for_next(self, session: Hooked, context: str) -> None:
         """Keep a context for the session's next prompt."""

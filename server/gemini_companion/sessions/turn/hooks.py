@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -52,6 +52,7 @@ class TurnHooks:
         """Ask about the prompt; what is to go along with it is in `contexts` then. Raises `Blocked`."""
         hooks = self.session.services.hooks
         await hooks.begin(self.session, self.turn_id)
+        await hooks.settled(self.session)
         verdict = await self._run("BeforeAgent", {"prompt": visible_text_of(self.prompt)})
         if verdict.blocks and not verdict.stops:
             raise Blocked(f"A hook refused the prompt: {verdict.reason}", hint=_HINT)
@@ -115,7 +116,7 @@ class TurnHooks:
         changes: dict[str, Any] = {"contents": with_messages(request.contents, wished.get("messages"))}
         config: Any = wished.get("config")
         if isinstance(config, dict):
-            changes |= _numbers(config)
+            changes |= _numbers(cast("dict[str, Any]", config))
         model: Any = wished.get("model")
         if isinstance(model, str) and model != request.model and (name := named_model(model)) and "/" not in name:
             services = self.session.services
