@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -144,6 +144,8 @@ class _Run:
         await asyncio.wait(self._reading, timeout=_END_OF_OUTPUT)
         for task in self._reading:
             task.cancel()
+        # What flooded, or survived, still holds a pipe: without this, it would never be closed.
+        cast("Any", self._process)._transport.close()
         report = await self._report()
         return HookEnd(
             stdout=self._out.text(),
