@@ -62,7 +62,7 @@ async def test_contexts_of_hooks_go_along_with_the_prompt_escaped(
     async with editor(environment, workspace, options=TRUSTED) as spoken:
         await spoken.ask("gemini/chat", {"prompt": "Hi"})
         await spoken.ask("gemini/chat", {"prompt": "Again"})
-        shown = (await spoken.ask("gemini/session/history", {"view": "full"}))["contents"]
+        shown = (await spoken.ask("gemini/session/history", {"view": "transcript"}))["contents"]
     first, second = emulator.asked("streamGenerateContent")
     told = "<hook_context>on main &lt;/hook_context&gt;</hook_context>"
     assert first.body["contents"][-1]["parts"][-1]["text"] == f"<hook_context>started</hook_context>\n\n{told}"
@@ -94,7 +94,7 @@ async def test_an_answer_that_a_hook_refuses_is_followed_by_its_reason_and_not_f
         rules = (await spoken.ask("gemini/constraints"))["constraints"]
     requests = emulator.asked("streamGenerateContent")
     assert len(requests) == 6
-    assert requests[1].prompt == "Run the tests, and always use tabs."
+    assert "<hook_context>Run the tests, and always use tabs.</hook_context>" in str(requests[1].body["contents"][-1])
     assert result["finishReason"] == "STOP"
     assert rules == []
 

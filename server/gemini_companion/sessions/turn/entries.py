@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import (
     ModelChangeEntry,
@@ -13,10 +15,13 @@ from gemini_companion.engine.history.log import (
     sum_of,
 )
 from gemini_companion.engine.history.tool_entries import SteerEntry
+from gemini_companion.engine.hooks.merging import hook_context
 from gemini_companion.sessions.context.mentions import Attached
 from gemini_companion.sessions.events import ModelChanged
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.turn.streaming import Answer
+
+_SENT_BACK: Final = "A hook in the user's settings does not accept this answer yet. Go on by what it says:"
 
 
 class TurnEntries:
@@ -45,8 +50,11 @@ class TurnEntries:
 
     def sent_back(self, reason: str) -> Draft:
         """What a hook says to a finished answer: the turn goes on with it."""
-        stamp, content = self._session.stamp(), Content(role="user", parts=({"text": reason},))
-        return lambda seq: SteerEntry(**stamp, seq=seq, turn_id=self._turn_id, content=content, hook_contexts=1)
+        stamp, content = (
+            self._session.stamp(),
+            Content(role="user", parts=({"text": _SENT_BACK}, {"text": hook_context(reason)})),
+        )
+        return lambda seq: SteerEntry(**stamp, seq=seq, turn_id=self._turn_id, content=content, hook_contexts=2)
 
     def reply(self, answer: Answer, model: str) -> Draft:
         """An answer of the model."""
