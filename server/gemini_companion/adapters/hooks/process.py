@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import IO, Any, Final, cast
 
 import msgspec
 
@@ -190,7 +190,7 @@ async def _start(shell: str, command: str, cwd: str, stdin: bytes, env: Mapping[
     try:
         status, says_status = os.pipe()
     except OSError:
-        os.close(source)
+        source.close()
         raise
     try:
         process = await asyncio.create_subprocess_exec(
@@ -201,13 +201,13 @@ async def _start(shell: str, command: str, cwd: str, stdin: bytes, env: Mapping[
             str(says_status),
             "[]",
             cwd,
-            *(shell, "-c", f'exec "$0" -c "$1" <&{source}', shell, command),
+            *(shell, "-c", f'exec "$0" -c "$1" <&{source.fileno()}', shell, command),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**env, TOKEN: token},
             cwd="/",
-            pass_fds=(says_status, source),
+            pass_fds=(says_status, source.fileno()),
             start_new_session=True,
             limit=_READ,
         )
@@ -216,13 +216,17 @@ async def _start(shell: str, command: str, cwd: str, stdin: bytes, env: Mapping[
         raise
     finally:
         os.close(says_status)
-        os.close(source)
+        source.close()
     return _Run(process, status, token)
 
 
-def _file_with(data: bytes) -> int:
-    """A descriptor of a file without a name that has `data`, at its beginning."""
-    with tempfile.TemporaryFile() as file:
+def _file_with(data: bytes) -> IO[bytes]:
+    """A file without a name that has `data`, at its beginning."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 – whoever asks closes it
+    try:
         file.write(data)
         file.seek(0)
-        return os.dup(file.fileno())
+    except BaseException:
+        file.close()
+        raise
+    return file
