@@ -9,8 +9,8 @@ async function noticesOf(...events: HookRan[]): Promise<string[]> {
   const { chat } = stage();
   await chat.begin();
   await chat.session();
-  for (const event of events)
-    chat.conversation.apply({ sessionId: "s1", seq: 1, time: 0, turnId: "t1", event } as never);
+  for (const [at, event] of events.entries())
+    chat.conversation.apply({ sessionId: "s1", seq: at + 1, time: 0, turnId: "t1", event });
   return chat.conversation.rows.flatMap((row) => (row.kind === "notice" ? [`${row.level}: ${row.text}`] : []));
 }
 
