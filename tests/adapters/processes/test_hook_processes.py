@@ -15,7 +15,6 @@ from gemini_companion.adapters.hooks.process import HookProcesses
 from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd
 from tests.support.patience import PATIENCE
 
-
 pytestmark = pytest.mark.process
 
 
