@@ -915,10 +915,16 @@ export interface Constraint {
 /** A hook ran. */
 export interface HookRan {
   readonly type: "hookRan";
+  /** `BeforeTool`, … */
   readonly event: string;
   readonly name: string;
+  /** `ok`, `changed`, `asked`, `denied`, `stopped`, `failed` or `timedOut`. */
   readonly outcome: string;
   readonly durationMs: number;
+  /** What it says to people, or why it denied or failed. */
+  readonly message?: string;
+  /** It is to be shown: it had an effect, failed or took a second, and the settings do not turn that off. */
+  readonly isNotable?: boolean;
 }
 
 /** The session has a new title: generated, or set by a client. */
@@ -1100,6 +1106,8 @@ export interface HistoryItem {
   readonly hiddenBy?: string;
   /** Why its turn failed. */
   readonly reason?: string;
+  /** Parts at the end of `parts` that hooks added. */
+  readonly hookContexts?: number;
   /** Of a prompt: the attached files; the last parts are theirs, one for each. */
   readonly attachments?: readonly Attachment[];
   /** Of a prompt: files that it names and that were not attached, and why. */
@@ -1417,6 +1425,29 @@ export interface MemoryAdded {
   readonly path: string;
   /** Unified. */
   readonly diff: string;
+}
+
+/** The hooks in force. */
+export interface HookList {
+  readonly enabled: boolean;
+  readonly hooks: readonly ListedHook[];
+  /** What of the settings' hooks was left out, and why; a sentence each. */
+  readonly problems: readonly string[];
+}
+
+/** One hook. */
+export interface ListedHook {
+  readonly event: "AfterAgent" | "AfterModel" | "AfterTool" | "BeforeAgent" | "BeforeModel" | "BeforeTool" | "BeforeToolSelection" | "Notification" | "PostCompress" | "PreCompress" | "SessionEnd" | "SessionStart";
+  /** What `hooksConfig.disabled` knows it by: its name, else its command. */
+  readonly name: string;
+  readonly command: string;
+  readonly matcher: string;
+  readonly sequential: boolean;
+  readonly timeoutMs: number;
+  /** The layer of the settings that it is from: `user`, `workspace` or `editor`. */
+  readonly source: string;
+  /** `off`: the settings turn it off. `withheld`: not in a workspace that is not trusted. */
+  readonly state: "off" | "on" | "withheld";
 }
 
 /** The session's mode. */
@@ -1814,6 +1845,8 @@ export interface Requests {
   readonly "gemini/memory/add": { readonly params: AddMemoryParams; readonly result: MemoryAdded };
   /** Read the memory files anew. What is different counts from the next turn on. */
   readonly "gemini/memory/reload": { readonly params: Empty; readonly result: MemoryList };
+  /** The hooks of the settings, where each is from, and whether it runs. */
+  readonly "gemini/hooks": { readonly params: SessionParams; readonly result: HookList };
   /** What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too). */
   readonly "gemini/session/mode": { readonly params: ModeParams; readonly result: ModeResult };
   /** The tools of a session, its tasks, and the questions that wait. */
@@ -1924,6 +1957,7 @@ export const RequestMethod = {
   memoryList: "gemini/memory/list",
   memoryAdd: "gemini/memory/add",
   memoryReload: "gemini/memory/reload",
+  hooks: "gemini/hooks",
   sessionMode: "gemini/session/mode",
   tools: "gemini/tools",
   rules: "gemini/rules",

@@ -413,6 +413,8 @@ export const hookRan = v.object({
   name: v.string(),
   outcome: v.string(),
   durationMs: integer,
+  message: v.exactOptional(v.string()),
+  isNotable: v.exactOptional(v.boolean()),
 });
 
 export const titleChanged = v.object({
@@ -559,6 +561,7 @@ export const historyItem = v.object({
   outcome: v.exactOptional(v.string()),
   hiddenBy: v.exactOptional(v.string()),
   reason: v.exactOptional(v.string()),
+  hookContexts: v.exactOptional(integer),
   attachments: v.exactOptional(v.array(attachment)),
   withheld: v.exactOptional(v.array(withheld)),
   receipt: v.exactOptional(contextReceipt),
@@ -767,6 +770,23 @@ export const memoryList = v.object({
 export const memoryAdded = v.object({
   path: v.string(),
   diff: v.string(),
+});
+
+export const listedHook = v.object({
+  event: v.picklist(["AfterAgent", "AfterModel", "AfterTool", "BeforeAgent", "BeforeModel", "BeforeTool", "BeforeToolSelection", "Notification", "PostCompress", "PreCompress", "SessionEnd", "SessionStart"]),
+  name: v.string(),
+  command: v.string(),
+  matcher: v.string(),
+  sequential: v.boolean(),
+  timeoutMs: integer,
+  source: v.string(),
+  state: v.picklist(["off", "on", "withheld"]),
+});
+
+export const hookList = v.object({
+  enabled: v.boolean(),
+  hooks: v.array(listedHook),
+  problems: v.array(v.string()),
 });
 
 export const modeResult = v.object({
@@ -1002,6 +1022,7 @@ export const results = {
   "gemini/memory/list": memoryList,
   "gemini/memory/add": memoryAdded,
   "gemini/memory/reload": memoryList,
+  "gemini/hooks": hookList,
   "gemini/session/mode": modeResult,
   "gemini/tools": toolList,
   "gemini/rules": ruleList,

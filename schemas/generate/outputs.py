@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gemini_companion import __version__
+from gemini_companion.engine.hooks.schema import HookFiles
 from gemini_companion.protocol.commands import COMMANDS
 from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.table import METHODS, NOTIFICATIONS, REQUESTS
@@ -47,6 +48,10 @@ def _session_export() -> str:
     return _json(document(SessionExport, "A session, exported by Gemini Companion"))
 
 
+def _hooks() -> str:
+    return _json(document(HookFiles, "What a hook of Gemini Companion reads and writes"))
+
+
 def _names() -> str:
     return names_module(
         methods=[method.name for method in (*REQUESTS, *NOTIFICATIONS)],
@@ -59,6 +64,7 @@ OUTPUTS: Final[Mapping[str, Callable[[], str]]] = {
     "schemas/openrpc.json": _openrpc,
     "schemas/settings.schema.json": _settings,
     "schemas/session-export.schema.json": _session_export,
+    "schemas/hooks.schema.json": _hooks,
     "client-vscode/src/protocol.gen.ts": _typescript,
     "client-vscode/src/protocol.schemas.gen.ts": _valibot,
     "server/gemini_companion/protocol/names.py": _names,

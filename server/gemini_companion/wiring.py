@@ -164,9 +164,11 @@ def build_services(
     import platform
 
     from gemini_companion.adapters.clock import SystemClock
+    from gemini_companion.adapters.hooks.process import HookProcesses
     from gemini_companion.adapters.processes.git_state import GitReader
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
+    from gemini_companion.sessions.hooks.service import HooksOfSessions
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.tools.background import Commands
 
@@ -190,6 +192,7 @@ def build_services(
         tools=build_tools(commands or Commands()),
         ports=build_ports(env),
         memory=memory,
+        hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),
     )
 
 

@@ -53,11 +53,11 @@ def test_a_layer_that_was_never_good_counts_for_nothing(desk: Desk):
 
 
 def test_the_last_good_state_of_a_broken_layer_loses_with_the_workspaces_trust(desk: Desk):
-    desk.work({"hooks": {"E": ["run"]}, "context": {"importFormat": "flat"}})
-    assert desk.load(trusted=True).settings.hooks
+    desk.work({"mcpServers": {"s": {"command": "run"}}, "context": {"importFormat": "flat"}})
+    assert desk.load(trusted=True).settings.mcp_servers
     desk.work("broken")
     found = desk.load(trusted=False).settings
-    assert (found.hooks, found.context_import_format) == ({}, "flat")
+    assert (found.mcp_servers, found.context_import_format) == ({}, "flat")
 
 
 def test_what_is_no_regular_file_is_refused_at_once(desk: Desk):

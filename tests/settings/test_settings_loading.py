@@ -1,10 +1,11 @@
 """The settings that come of all layers, read again and again, whatever the files hold."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gemini_companion.settings.effective import DEFAULT_COMPRESSION_THRESHOLD
+from gemini_companion.settings.effective import DEFAULT_COMPRESSION_THRESHOLD, Settings
 from gemini_companion.settings.places import SETTINGS_FILE
 from tests.support.settings_desk import Desk, only_problem, write
 
@@ -113,14 +114,18 @@ def test_variables_are_expanded_for_the_user_always_and_for_a_workspace_when_tru
 
 
 def test_an_untrusted_workspace_brings_no_hooks_servers_or_telemetry(desk: Desk):
-    desk.user({"hooks": {"PreCompress": ["mine"]}})
-    desk.work(
-        {"hooks": {"PreCompress": ["theirs"]}, "mcpServers": {"s": {"command": "x"}}, "telemetry": {"enabled": True}}
-    )
+    def hooks(command: str) -> dict[str, Any]:
+        return {"PreCompress": [{"hooks": [{"type": "command", "command": command}]}]}
+
+    def commands(settings: Settings) -> list[tuple[str, str]]:
+        return [(hook.source, hook.command) for hook in settings.hooks.hooks]
+
+    desk.user({"hooks": hooks("mine")})
+    desk.work({"hooks": hooks("theirs"), "mcpServers": {"s": {"command": "x"}}, "telemetry": {"enabled": True}})
     found = desk.load(trusted=False).settings
-    assert (found.hooks, found.mcp_servers, found.telemetry.enabled) == ({"PreCompress": ["mine"]}, {}, False)
+    assert (commands(found), found.mcp_servers, found.telemetry.enabled) == ([("user", "mine")], {}, False)
     found = desk.load(trusted=True).settings
-    assert (found.hooks, found.telemetry.enabled) == ({"PreCompress": ["mine", "theirs"]}, True)
+    assert (commands(found), found.telemetry.enabled) == ([("user", "mine"), ("workspace", "theirs")], True)
     assert found.mcp_servers == {"s": {"command": "x"}}
 
 
@@ -183,10 +188,10 @@ def test_only_the_first_workspace_folder_brings_settings_and_moving_forgets_the_
 
 def test_the_home_folder_as_workspace_is_not_read_twice(tmp_path: Path):
     desk = Desk(tmp_path)
-    desk.user({"hooks": {"E": [1]}, "companion": {"trustedFolders": ["/x"]}})
+    desk.user({"mcpServers": {"s": {}}, "companion": {"trustedFolders": ["/x"]}})
     (tmp_path / "link").symlink_to(desk.home)
     for folder in (desk.home, tmp_path / "link"):
         desk.loader.move_to([str(folder)])
         loaded = desk.load()
-        assert (loaded.settings.hooks, loaded.problems) == ({"E": [1]}, ())
+        assert (loaded.settings.mcp_servers, loaded.problems) == ({"s": {}}, ())
         assert (desk.loader.workspace_file, desk.loader.files[0]) == (None, desk.user_file)

@@ -15,6 +15,7 @@ import msgspec
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import user_text
+from gemini_companion.engine.hooks.config import HookOptions
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.settings.load import SettingsLoader
 
@@ -78,7 +79,17 @@ def _settings(env: Mapping[str, str]) -> list[Check]:
             for one in settings_in_force(loaded, env)
             if one.layer != "default"
         ),
+        *_hooks(loaded.settings.hooks),
     ]
+
+
+def _hooks(options: HookOptions) -> list[Check]:
+    """The user's own hooks, as a workspace is not trusted here; nothing where there are none."""
+    checks = [Check(name="hooks", verdict="warning", detail=problem) for problem in options.problems]
+    if options.hooks:
+        listed = [f"{hook.event} {hook.label}{'' if options.is_on(hook) else ' (off)'}" for hook in options.hooks]
+        checks.append(Check(name="hooks", verdict="ok", detail=f"your own: {', '.join(listed)}"))
+    return checks
 
 
 async def _storage(env: Mapping[str, str]) -> Check:

@@ -29,6 +29,7 @@ METHODS: Final = (
     "gemini/context/preview",
     "gemini/events/replay",
     "gemini/files",
+    "gemini/hooks",
     "gemini/ideContext/didChange",
     "gemini/memory/add",
     "gemini/memory/list",

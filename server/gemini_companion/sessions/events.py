@@ -257,9 +257,15 @@ class HookRan(SessionEvent, tag="hookRan", frozen=True, kw_only=True):
     """A hook ran."""
 
     event: str
+    """`BeforeTool`, …"""
     name: str
     outcome: str
+    """`ok`, `changed`, `asked`, `denied`, `stopped`, `failed` or `timedOut`."""
     duration_ms: int
+    message: str = ""
+    """What it says to people, or why it denied or failed."""
+    is_notable: bool = False
+    """It is to be shown: it had an effect, failed or took a second, and the settings do not turn that off."""
 
 
 class TitleChanged(SessionEvent, tag="titleChanged", frozen=True, kw_only=True):

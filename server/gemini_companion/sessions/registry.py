@@ -110,6 +110,7 @@ class SessionRegistry:
         """End what goes on by itself, and keep what is still to be kept for replay."""
         for session in self:
             session.channel.keep_deltas()
+        await self._services.hooks.close(self)
         if self._letting_go is not None:
             await asyncio.wait({self._letting_go})
 

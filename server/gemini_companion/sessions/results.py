@@ -116,6 +116,8 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """The compression that hides it from the model."""
     reason: str | None = None
     """Why its turn failed."""
+    hook_contexts: int = 0
+    """Parts at the end of `parts` that hooks added."""
     attachments: tuple[Attachment, ...] = ()
     """Of a prompt: the attached files; the last parts are theirs, one for each."""
     withheld: tuple[Withheld, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.sessions.hooks.service import HooksOfSessions
 from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
@@ -56,6 +57,8 @@ class Services:
     """False where a file's history is compressed, which has a system instruction of its own or none."""
     tools: ToolRegistry = field(default_factory=ToolRegistry)
     """What the model can call, as far as its provider calls tools."""
+    hooks: HooksOfSessions = field(default_factory=HooksOfSessions)
+    """Runs the hooks of the settings."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
     memory: MemoryService | None = None

@@ -49,6 +49,9 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "tools.truncateToolOutputThreshold": "trusted",
     "mcpServers": "trusted",
     "hooks": "trusted",
+    "hooksConfig.enabled": "trusted",
+    "hooksConfig.disabled": "trusted",
+    "hooksConfig.notifications": "editor",
     "telemetry.enabled": "trusted",
     "telemetry.target": "trusted",
     "telemetry.otlpEndpoint": "trusted",
@@ -102,7 +105,7 @@ MODEL_KEYS: Final[tuple[KeyPath, ...]] = (("model", "name"), ("companion", "comp
 file, GEMINI_MODEL, a client's request, and the editor in a trusted workspace.
 """
 
-WITHOUT_EFFECT: Final = ("mcpServers", "hooks", "telemetry")
+WITHOUT_EFFECT: Final = ("mcpServers", "telemetry")
 """Keys, and sections, that are accepted since Gemini CLI has them, and that nothing uses yet."""
 
 

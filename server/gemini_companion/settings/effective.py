@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from gemini_companion.engine.history.verdict import StrategyName
+from gemini_companion.engine.hooks.config import HookOptions, read_hooks
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
@@ -53,7 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tool_max_rounds: int
     """Rounds of calls that one turn may have before the person is asked, from 1."""
     mcp_servers: Mapping[str, Mapping[str, Any]]
-    hooks: Mapping[str, Any]
+    hooks: HookOptions
     telemetry: TelemetrySettings
     ide_max_open_files: int
     ide_active_file_characters: int
@@ -120,7 +121,7 @@ def settle(
         truncate_tool_output_threshold=threshold if threshold > 0 else None,
         tool_max_rounds=merged.companion.tools.max_rounds,
         mcp_servers=merged.mcp_servers,
-        hooks=merged.hooks,
+        hooks=_hook_options(merged, layers),
         telemetry=merged.telemetry,
         ide_max_open_files=merged.companion.ide.max_open_files,
         ide_active_file_characters=merged.companion.ide.active_file_characters,
@@ -137,6 +138,17 @@ def settle(
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
+    )
+
+
+def _hook_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> HookOptions:
+    read = [(name, *read_hooks(layer.hooks, name)) for name, layer in layers]
+    return HookOptions(
+        hooks=tuple(hook for _, hooks, _ in read for hook in hooks),
+        problems=tuple(f"{name} settings: {problem}" for name, _, problems in read for problem in problems),
+        enabled=merged.hooks_config.enabled,
+        disabled=frozenset(merged.hooks_config.disabled),
+        notifications=merged.hooks_config.notifications,
     )
 
 

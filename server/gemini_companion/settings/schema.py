@@ -295,6 +295,17 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """Folders whose workspaces are trusted. Read only from the user's own file: no workspace can trust itself."""
 
 
+class HooksConfigSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which hooks run, and whether people are shown that."""
+
+    enabled: bool = True
+    """Whether hooks run at all."""
+    disabled: list[str] = []
+    """Names of hooks that do not run, or commands of those without a name. The lists of all layers are joined."""
+    notifications: bool = True
+    """Whether people are shown that a hook denied or changed something, failed, or took longer than a second."""
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Settings of Gemini Companion: `.gemini/settings.json`, or the editor's `geminiCompanion` section."""
 
@@ -310,6 +321,8 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Commands to run at events, as Gemini CLI has them; the lists of all layers are joined. Not read from an
     untrusted workspace.
     """
+    hooks_config: HooksConfigSettings = HooksConfigSettings()
+    """Which hooks run. Not read from an untrusted workspace."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """OpenTelemetry. Not read from an untrusted workspace."""
     companion: CompanionSettings = CompanionSettings()

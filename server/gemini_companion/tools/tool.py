@@ -119,6 +119,8 @@ class ToolContext:
     client_id: str = ""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Settings of tools, by the names of `settings.effective.ToolOptions`."""
+    must_ask: str = ""
+    """Why a person is to be asked although the rules would let the call through; empty where that is not so."""
     may_show: Callable[[str], bool] = lambda path: True
     """Whether the rules let a file inside, by its absolute real path, be read unasked. For tools that come upon files
     which their proposal does not name."""

@@ -5,6 +5,7 @@ import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { errorView } from "./faults.js";
 import { visibleText } from "./history.js";
+import { hookRan } from "./hookNotices.js";
 import { merged, receiptOf } from "./receipts.js";
 import { applyToolEvent } from "./toolEvents.js";
 import { cutShort } from "./toolRows.js";
@@ -150,6 +151,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "outputsMasked":
       masked(chat, turn, event);
       return;
+    case "hookRan":
+      hookRan(chat, event);
+      return;
     case "loopDetected":
       chat.notice("warning", chat.t("Gemini repeats itself: {0}", event.detail));
       return;
@@ -162,7 +166,6 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     // Shown elsewhere (the meter, the title, the composer, trust, settings), or nothing that a row shows.
     case "changesChanged":
     case "chatCompressed":
-    case "hookRan":
     case "memoryChanged":
     case "modeChanged":
     case "settingsChanged":

@@ -183,8 +183,9 @@ interface Dated {
 }
 
 /** What the person wrote: the parts without the attached files, which stand behind them. */
-function ownParts({ parts, attachments = [] }: HistoryItem): HistoryItem["parts"] {
-  return attachments.length > 0 ? parts.slice(0, parts.length - attachments.length) : parts;
+function ownParts({ parts, attachments = [], hookContexts = 0 }: HistoryItem): HistoryItem["parts"] {
+  const own = parts.slice(0, Math.max(0, parts.length - attachments.length - hookContexts));
+  return own.length > 0 ? own : parts; // a hook may have sent the turn back to work with words of its own alone
 }
 
 function promptOf(

@@ -94,11 +94,14 @@ class PromptEntry(LogEntry, tag="prompt", frozen=True, kw_only=True):
     """The model that was asked for; `""` in what earlier versions wrote."""
     steer_id: str = ""
     """Of a prompt that was sent to a turn which ended without it: its `steerOffered`."""
+    hook_contexts: int = 0
+    """Parts at the end of `content`, behind the files, that hooks added."""
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
         """The person's own parts."""
-        return self.content.parts[: max(0, len(self.content.parts) - len(self.attachments))]
+        behind = len(self.attachments) + self.hook_contexts
+        return self.content.parts[: max(0, len(self.content.parts) - behind)]
 
 
 class ReplyEntry(LogEntry, tag="reply", frozen=True, kw_only=True):

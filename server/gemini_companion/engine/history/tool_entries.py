@@ -95,11 +95,14 @@ class SteerEntry(LogEntry, tag="steer", frozen=True, kw_only=True):
     """Files that it names and that were not attached."""
     steer_id: str = ""
     """Its `steerOffered`; `""` for what a person said in answer to a question, and in what earlier versions wrote."""
+    hook_contexts: int = 0
+    """Parts of `content` that are a hook's: all of them where a hook sent the turn back to work."""
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
         """The person's own parts."""
-        return self.content.parts[: max(0, len(self.content.parts) - len(self.attachments))]
+        behind = len(self.attachments) + self.hook_contexts
+        return self.content.parts[: max(0, len(self.content.parts) - behind)]
 
 
 class ModeEntry(LogEntry, tag="mode", frozen=True, kw_only=True):

@@ -111,11 +111,11 @@ def read_attachment(part: Part) -> AttachedText | None:
 
 
 def parts_apart(content: Content) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """The parts of a content that were written, and those that were attached."""
+    """The parts of a content that were written, and those that were attached, by the daemon or by hooks."""
     own: list[Part] = []
     attached: list[Part] = []
     for part in content.parts:
-        (own if read_attachment(part) is None else attached).append(part)
+        (attached if _is_of_hook(part) or read_attachment(part) is not None else own).append(part)
     return tuple(own), tuple(attached)
 
 
@@ -131,6 +131,11 @@ def as_read(content: Content) -> tuple[Content, ...]:
         return (content,)
     read = ({"functionResponse": {"name": "read_file", "response": {"output": text_of(part)}}} for part in attached)
     return (Content(role="user", parts=own), Content(role="user", parts=tuple(read)))
+
+
+def _is_of_hook(part: Part) -> bool:
+    text = text_of(part) or ""
+    return text.startswith("<hook_context>") and text.endswith("</hook_context>")
 
 
 def _quoted(path: str) -> str:

@@ -24,6 +24,7 @@ from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import CompressionEntry, CompressionResult
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.tokens.ledger import totals_of
+from gemini_companion.sessions.compression.hooks import tell_hooks
 from gemini_companion.sessions.events import ChatCompressed
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
@@ -136,6 +137,7 @@ async def install(
     if result.token_count_source == "api":
         session.observe(choice, result.new_token_count)
     on_commit(result)
+    tell_hooks(session, result)
     session.emit(
         ChatCompressed(
             tokens_before=result.original_token_count, tokens_after=result.new_token_count, trigger=result.trigger

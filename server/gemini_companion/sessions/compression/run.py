@@ -1,7 +1,7 @@
 """One run of a compression: the twelve steps, in order.
 
  1. Nothing there: NOOP (`CompressionRun.execute`).
- 2. Hooks: none are called yet.
+ 2. Hooks: `PreCompress` guides it, or refuses an automatic run (`hooks.ask_hooks`).
  3. Threshold, for automatic runs only (`service.compress_at_safe_point`).
  4. Reverse budget for tool outputs (`engine.compression.truncate.trim_outputs`).
  5. After a failure, unless forced: the cuts alone, or NOOP (`_truncate_only`).
@@ -41,6 +41,7 @@ from gemini_companion.engine.tokens.ledger import TokenCount
 from gemini_companion.sessions.compression.comparison import strategy_of
 from gemini_companion.sessions.compression.cost import verdict_of_plan
 from gemini_companion.sessions.compression.gating import Admission, SnapshotGate, judged, span_of_plan, with_note
+from gemini_companion.sessions.compression.hooks import ask_hooks
 from gemini_companion.sessions.compression.install import count_both, install, observe_before
 from gemini_companion.sessions.compression.reach import log_state, reach_of
 from gemini_companion.sessions.compression.sources import sources_of_lines
@@ -80,6 +81,8 @@ class CompressionRun:
     """The session's token count when it began."""
     calls: int = 0
     """Generate calls so far."""
+
+    guidance: str = ""
 
     def __post_init__(self) -> None:
         named = self.compression.wish.strategy or strategy_of(self.session, self.compression.trigger)
@@ -136,9 +139,10 @@ class CompressionRun:
         items = history.curated()
         if not items:
             return self._nothing()
+        refused, self.guidance = await ask_hooks(session, self.compression, self.tokens.tokens)
         reach = reach_of(session, self.compression.wish)
-        if reach.obstacle:
-            return self._nothing(reach.obstacle)
+        if obstacle := refused or reach.obstacle:
+            return self._nothing(obstacle)
         log = log_state(session, self.choice, reach.span)
         self.compression.enter("truncating")
         trim = await self._trim(items)
@@ -147,9 +151,8 @@ class CompressionRun:
         plan = await off_loop(len(items), partial(self._plan, trim, log))
         if plan is None:
             return self._nothing()
-        gate = SnapshotGate(
-            session, span_of_plan(plan), window=session.limit(self.choice), guidance=self.compression.wish.guidance
-        )
+        window = session.limit(self.choice)
+        gate = SnapshotGate(session, span_of_plan(plan), window=window, guidance=self.guidance)
         try:
             admission = await self._summarise(plan, gate)
         finally:
@@ -221,7 +224,7 @@ class CompressionRun:
         )
         try:
             finish = partial(self.strategy.finish, plan)
-            written = await summariser.summarise(plan, self.compression.wish.guidance, finish=finish)
+            written = await summariser.summarise(plan, self.guidance, finish=finish)
             if written is None:
                 return None
             return await gate.admit(written, can_repair=summariser.can_repair, repair=summariser.repair)

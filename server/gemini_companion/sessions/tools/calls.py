@@ -22,6 +22,7 @@ from gemini_companion.sessions.memory.keeping import Keeper
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
 from gemini_companion.sessions.tools.grounding import grounding_of
+from gemini_companion.sessions.tools.hooks import CallHooks
 from gemini_companion.sessions.tools.judging import readable_unasked
 from gemini_companion.sessions.tools.memory import MemoryOfSession
 from gemini_companion.sessions.tools.notes import NotesOfSession
@@ -96,6 +97,8 @@ class Setting:
     tooling: Tooling
     roots: tuple[str, ...] = ()
     named_by_person: Callable[[str], bool] = lambda path: False
+    stop: Callable[[str], None] = lambda reason: None
+    """Takes why the turn is to end behind this round."""
 
     def context(self, call_id: str, progress: Callable[[str], None]) -> ToolContext:
         """The context of one call, as of now."""
@@ -171,6 +174,13 @@ class CallRun:
         self._context: ToolContext | None = None
         """What the tool runs in, once it does."""
         self._args: dict[str, Any] = dict(called.call.args)
+        self._hooks = CallHooks(
+            session=setting.session,
+            turn_id=setting.turn_id,
+            name=called.call.name,
+            folders=setting.client.folders or setting.roots,
+            stop=setting.stop,
+        )
 
     def announce(self) -> None:
         """Tell that it waits for its turn."""
@@ -239,6 +249,7 @@ class CallRun:
             if self._acting and not self._has_ended:  # one that comes late has its result already
                 setting.session.write_later(self._draft("ended"))
         response, media = await setting.tooling.outputs.shape(setting.session, tool, call, output)
+        response = await self._hooks.after(self._args, response)
         if record is not None and record.told:
             response = {**response, "filesChanged": record.told}
         if self._note:
@@ -252,7 +263,11 @@ class CallRun:
         """
         setting = self._setting
         for _ in range(_MOST_EDITS):
+            wished = await self._hooks.before(self._args)
+            if wished != self._args:
+                self._args = self._edited = wished
             args = setting.session.services.tools.decode(tool, self._args)
+            context.must_ask = self._hooks.must_ask
             context.mode, context.trusted = setting.session.mode, setting.session.services.trusted()
             proposal = await self._limited(tool, tool.propose(args, context))
             self._title = proposal.title

@@ -21,6 +21,7 @@ from gemini_companion.sessions.tool_events import ToolQuestionAnswered, ToolQues
 from gemini_companion.sessions.tool_results import ToolQuestion
 from gemini_companion.sessions.tools.consent import Decided
 from gemini_companion.sessions.tools.judging import Case, put_to_policy
+from gemini_companion.sessions.tools.notifying import tell_hooks_of_question
 from gemini_companion.sessions.tools.questions import OpenQuestion, Settled, answer_to, question_of
 from gemini_companion.sessions.tools.records import call_draft
 from gemini_companion.sessions.tools.rules import OwnRules, allow_for_session, can_be_stored
@@ -131,6 +132,7 @@ class ConsentService:
         seconds = session.services.settings().tools.question_seconds
         begun = session.services.clock.monotonic()
         session.emit(ToolQuestionAsked(question=question), inquiry.context.turn_id)
+        tell_hooks_of_question(session, inquiry.proposal)
         try:
             answer = await answer_to(one, asker, seconds, still_open)
             if answer is not None:

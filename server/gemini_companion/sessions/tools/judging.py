@@ -64,7 +64,10 @@ async def put_to_policy(
     situation = situation_of(session, context.roots)
     fresh = _written_in(session, context.turn_id) if proposal.command is not None else frozenset[str]()
     asked = await _asked((tool.name, *tool.aliases), tool.risk, proposal, situation, judge, fresh)
-    return Case(asked=asked, situation=situation, ruling=decide(asked, situation), judge=judge, fresh=fresh)
+    ruling = decide(asked, situation)
+    if context.must_ask and ruling.decision == "allow":
+        ruling = msgspec.structs.replace(ruling, decision="ask", reason=context.must_ask)
+    return Case(asked=asked, situation=situation, ruling=ruling, judge=judge, fresh=fresh)
 
 
 async def _asked(

@@ -168,7 +168,9 @@ def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntr
     )
     match entry:
         case PromptEntry() | SteerEntry():
-            return msgspec.structs.replace(item, attachments=entry.attachments, withheld=entry.withheld)
+            return msgspec.structs.replace(
+                item, attachments=entry.attachments, withheld=entry.withheld, hook_contexts=entry.hook_contexts
+            )
         case ReplyEntry():
             return msgspec.structs.replace(
                 item,

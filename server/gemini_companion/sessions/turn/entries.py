@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import (
     ModelChangeEntry,
@@ -10,11 +12,15 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
     TurnOutcome,
 )
+from gemini_companion.engine.history.tool_entries import SteerEntry
 from gemini_companion.engine.history.usage import Usage, sum_of
+from gemini_companion.engine.hooks.merging import hook_context
 from gemini_companion.sessions.context.mentions import Attached
 from gemini_companion.sessions.events import ModelChanged
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.turn.streaming import Answer
+
+_SENT_BACK: Final = "A hook in the user's settings does not accept this answer yet. Go on by what it says:"
 
 
 class TurnEntries:
@@ -24,8 +30,10 @@ class TurnEntries:
         self._session = session
         self._turn_id = turn_id
 
-    def prompt(self, content: Content, client_id: str, attached: Attached, model: str) -> Draft:
-        """The prompt, with what it names; `model` is the one that was asked for."""
+    def prompt(self, content: Content, client_id: str, attached: Attached, model: str, hook_contexts: int = 0) -> Draft:
+        """The prompt, with what it names; `model` is the one that was asked for, and the last `hook_contexts` parts are
+        of hooks.
+        """
         stamp = self._session.stamp()
         return lambda seq: PromptEntry(
             **stamp,
@@ -36,7 +44,16 @@ class TurnEntries:
             attachments=tuple(attached.attachments),
             withheld=tuple(attached.withheld),
             model=model,
+            hook_contexts=hook_contexts,
         )
+
+    def sent_back(self, reason: str) -> Draft:
+        """What a hook says to a finished answer: the turn goes on with it."""
+        stamp, content = (
+            self._session.stamp(),
+            Content(role="user", parts=({"text": _SENT_BACK}, {"text": hook_context(reason)})),
+        )
+        return lambda seq: SteerEntry(**stamp, seq=seq, turn_id=self._turn_id, content=content, hook_contexts=2)
 
     def reply(self, answer: Answer, model: str) -> Draft:
         """An answer of the model."""
@@ -101,6 +118,6 @@ class TurnEntries:
         return sum_of(usages)
 
 
-def prompt_content(prompt: tuple[Part, ...], attached: Attached) -> Content:
-    """The prompt's own parts and the attached files."""
-    return Content(role="user", parts=(*prompt, *attached.parts))
+def prompt_content(prompt: tuple[Part, ...], attached: Attached, contexts: tuple[Part, ...] = ()) -> Content:
+    """The prompt's own parts, the attached files, and what hooks add."""
+    return Content(role="user", parts=(*prompt, *attached.parts, *contexts))

@@ -66,17 +66,23 @@ class TurnLoop:
             answer = await self.requests.answer()
             self.usage = answer.usage or Usage()
             calls = await self._round_of(answer)
-            if calls.is_empty and self.steering.close_if_empty():
+            again = ""
+            if calls.is_empty and not self.steering.waiting():
+                again = await self.requests.hooks.after_agent(visible_text_of(answer.parts))
+            if calls.is_empty and not again and self.steering.close_if_empty():
                 return answer
             # Written ahead of the next entries: of what acts or asks about a call, else of the results.
             self._model_change, drafts = self.entries.model_change(self.asked_model)
             session.write_later(*drafts, self.entries.reply(answer, self.requests.choice.name))
             self.asked_model = None  # it is in the log with that answer
-            if not calls.is_empty:
-                rounds += 1
+            rounds += not calls.is_empty
+            if again:
+                await self._write([self.entries.sent_back(again)], [])
             stopped = await self.finish_round(calls)
             if stopped is not None:
                 return stopped
+            if reason := self.requests.hooks.stopped:
+                return Stopped("blocked", reason)
             if rounds >= limit:
                 self.requests.emit(MaxToolRoundsReached(limit=limit))
                 return Stopped("maxToolRounds")
@@ -154,6 +160,7 @@ class TurnLoop:
                 client=client,
                 turn_id=self.requests.turn_id,
                 tooling=self.tooling,
+                stop=self.requests.hooks.stop,
                 roots=await asyncio.to_thread(_real, folders),
                 named_by_person=lambda path: names_path(
                     (visible_text_of(prompt.own_parts) for prompt in reversed(session.history.prompts)), path

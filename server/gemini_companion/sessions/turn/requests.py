@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from gemini_companion.engine.errors import Cancelled, ContextOverflow
-from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.engine.tokens.ledger import FACTOR_RANGE
 from gemini_companion.sessions.clients import Client
@@ -16,13 +16,14 @@ from gemini_companion.sessions.constraints.request import assured
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext, prepare_context
 from gemini_companion.sessions.context.system_prompt import settle_system_prompt
-from gemini_companion.sessions.events import ContextWindowWillOverflow, Event
+from gemini_companion.sessions.events import ContextWindowWillOverflow, Event, MessageDelta
 from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.tools.tooling import Outputs, WholeOutputs
+from gemini_companion.sessions.turn.hooks import TurnHooks
 from gemini_companion.sessions.turn.overflow import OVERFLOW_SHARE, overflow_of, overflow_of_view, what_is_too_much
 from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, Answer, stream_answer
 
@@ -53,6 +54,7 @@ class Requests:
     choice: ModelChoice
     safe_point: SafePoint
     is_cancelled: Callable[[], bool]
+    hooks: TurnHooks
     outputs: Outputs = field(default_factory=WholeOutputs)
     compression: CompressionResult | None = None
     """The compression that ran within the turn."""
@@ -184,16 +186,20 @@ class Requests:
             tools=session.declarations(self.choice),
             prompt_id=self.turn_id,
         )
+        wished = await self.hooks.before_model(request)
+        if isinstance(wished, Answer):
+            self.emit(MessageDelta(text=visible_text_of(wished.parts), attempt=1))
+            return wished
         answer = await stream_answer(
             Recorded(session, self.choice, "answer", self.turn_id, parts=parts),
-            assured(session, request),
+            assured(session, wished),
             self._local_context(),
             emit=self.emit,
             retries=self._retries,
         )
-        if answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
+        if wished is request and answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
             session.observe(self.choice, answer.usage.prompt_tokens, parts)
-        return answer
+        return await self.hooks.after_model(wished, answer)
 
     def _local_context(self) -> LocalContext | None:
         """What the provider may know besides the request; `None` unless it runs on this machine."""

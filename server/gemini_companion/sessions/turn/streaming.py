@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, cast
 
@@ -47,6 +47,8 @@ class Answer:
     finish_reason: str
     usage: Usage | None
     model_version: str | None
+    attempt: int = 1
+    """The attempt of which it is, as in its deltas."""
 
 
 @dataclass(slots=True)
@@ -116,7 +118,7 @@ async def stream_answer(
         draft = _Draft()
         try:
             await _receive(provider.stream(request, local), draft, emit, attempt, request.model)
-            return _checked(draft, bool(request.tools))
+            return replace(_checked(draft, bool(request.tools)), attempt=attempt)
         except ModelFault as fault:
             if draft.shown or retries.allows(fault, attempt):
                 emit(MessageDiscarded(attempt=attempt, reason=fault.message))

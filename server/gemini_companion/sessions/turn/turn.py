@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError, InternalFault
-from gemini_companion.engine.history.content import Part, visible_text_of
+from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import TurnOutcome
 from gemini_companion.engine.history.usage import Usage, sum_of
 from gemini_companion.sessions.clients import Client
@@ -33,6 +33,7 @@ from gemini_companion.sessions.tools.resuming import Resumable, give_up_open_cal
 from gemini_companion.sessions.tools.steering import Steering, Untaken, untaken
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.entries import TurnEntries, prompt_content
+from gemini_companion.sessions.turn.hooks import TurnHooks
 from gemini_companion.sessions.turn.loop import Stopped, TurnLoop
 from gemini_companion.sessions.turn.replacing import check_replaceable
 from gemini_companion.sessions.turn.requests import Requests, SafePoint
@@ -64,6 +65,7 @@ class Turn:
     """Prompts that it ended without."""
     rules: PromptRules | None = field(init=False, default=None)
     entries: TurnEntries = field(init=False)
+    hooks: TurnHooks = field(init=False)
     requests: Requests = field(init=False)
     loop: TurnLoop | None = field(init=False, default=None)
     """Its rounds; `None` until the prompt is written."""
@@ -72,6 +74,7 @@ class Turn:
     def __post_init__(self) -> None:
         self.steering = Steering(self.session, self.turn_id, self.emit)
         self.entries = TurnEntries(self.session, self.turn_id)
+        self.hooks = TurnHooks(session=self.session, client=self.client, turn_id=self.turn_id, prompt=self.prompt)
 
     def emit(self, event: Event) -> None:
         """Emit an event of this turn."""
@@ -91,6 +94,7 @@ class Turn:
             safe_point=self.safe_point,
             is_cancelled=lambda: bool(job.cancelled_by),
             outputs=self.tooling.outputs,
+            hooks=self.hooks,
         )
         self.emit(TurnStarted(prompt=self.prompt, model=self.requests.choice.name))
         try:
@@ -121,6 +125,8 @@ class Turn:
 
     async def _answer(self) -> ChatResult:
         session = self.session
+        if (asked := await self.hooks.before_agent()).stops:
+            return await self._stop(Stopped("blocked", asked.reason))
         limit = session.services.settings().max_session_turns
         if limit is not None and session.turns - (self.replaces is not None) >= limit:
             self.emit(MaxTurnsReached(limit=limit))
@@ -135,7 +141,7 @@ class Turn:
         await refresh_environment(session)
         self.attached = await attach(session, self.client, self.prompt)
         await attach_memory(session, self.client, self.turn_id, self.attached)
-        due, overflow = await self.requests.make_room(prompt_content(self.prompt, self.attached))
+        due, overflow = await self.requests.make_room(self._content())
         if overflow is not None:
             self.emit(overflow)
             return await self._stop_unsent("contextWindowWillOverflow")
@@ -167,11 +173,15 @@ class Turn:
             self.emit(self.attached.receipt())
 
     def _prompt_draft(self) -> Draft:
-        content = prompt_content(self.prompt, self.attached)
         model = self.session.services.models.choose(
             self.session.services.settings(), asked=self.asked_model, session_model=self.session.meta.model
         )
-        return self.entries.prompt(content, self.client.client_id, self.attached, model.asked)
+        return self.entries.prompt(
+            self._content(), self.client.client_id, self.attached, model.asked, len(self.hooks.contexts)
+        )
+
+    def _content(self) -> Content:
+        return prompt_content(self.prompt, self.attached, self.hooks.contexts)
 
     def _new_loop(self) -> TurnLoop:
         return TurnLoop(

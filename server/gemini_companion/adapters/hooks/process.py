@@ -1,0 +1,232 @@
+"""Runs one hook: the command in a session of its own under a reaper, with its input in a file without a name.
+
+The reaper ends everything that comes of it, also what ignores being asked, and also when the daemon is killed. Nothing
+waits for a pipe that a survivor holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+import msgspec
+
+from gemini_companion.adapters.hooks.environment import scrubbed
+from gemini_companion.adapters.processes import reaper
+from gemini_companion.adapters.processes.environment import program_finder
+from gemini_companion.adapters.processes.leftovers import TOKEN, end_leftovers
+from gemini_companion.engine.hooks.answers import MAX_OUTPUT_BYTES, HookEnd
+
+_REAPER: Final = str(Path(reaper.__file__).resolve())
+_READ: Final = 65_536
+_LAST_RESORT: Final = 2.0
+"""Seconds after which the reaper itself is ended."""
+_END_OF_OUTPUT: Final = 0.2
+"""Seconds that a pipe may stay open after everything has ended."""
+
+
+class _Report(msgspec.Struct, frozen=True):
+    """The reaper's last line."""
+
+    failed: str = ""
+    exit: int | None = None
+
+
+class _Begun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The reaper's first line."""
+
+    child: int
+
+
+class HookProcesses:
+    """Runs hooks. `environment` is the daemon's own; hooks get it without its secrets."""
+
+    def __init__(self, environment: Mapping[str, str], *, platform: str = sys.platform) -> None:
+        self._environment = scrubbed(environment)
+        self._find = program_finder(environment)
+        self._platform = platform
+
+    async def run(
+        self, command: str, *, cwd: str, stdin: bytes, env: Mapping[str, str], limit_seconds: float
+    ) -> HookEnd:
+        """Run a shell's line to its end; nothing of it is left then. Raises nothing but `CancelledError`.
+
+        `env` is added to the environment. It takes at most three seconds longer than its limit.
+        """
+        if self._platform == "win32":
+            return HookEnd(failed="hooks cannot be run on Windows yet")
+        shell = self._find("bash") or self._find("sh")
+        if shell is None:
+            return HookEnd(failed="there is neither bash nor sh on this machine")
+        started = time.monotonic()
+        try:
+            run = await _start(shell, command, cwd, stdin, {**self._environment, **env})
+        except OSError as fault:
+            return HookEnd(failed=f"it could not be started ({fault.strerror or type(fault).__name__})")
+        try:
+            end = await run.finish(limit_seconds)
+        except asyncio.CancelledError:
+            await asyncio.shield(run.stop())
+            raise
+        return msgspec.structs.replace(end, duration_ms=round((time.monotonic() - started) * 1000))
+
+
+class _Capture:
+    """What comes out of a pipe, up to the limit."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.is_over = False
+
+    def take(self, data: bytes) -> None:
+        self.data += data[: MAX_OUTPUT_BYTES - len(self.data)]
+        self.is_over = self.is_over or (len(data) > 0 and len(self.data) >= MAX_OUTPUT_BYTES)
+
+    def text(self) -> str:
+        return self.data.decode("utf-8", "replace")
+
+
+class _Run:
+    """A hook under way."""
+
+    def __init__(self, process: asyncio.subprocess.Process, status: int, token: str) -> None:
+        self._process = process
+        self._status = status
+        self._token = token
+        self._said = b""
+        self._loop = asyncio.get_running_loop()
+        self._reported: asyncio.Future[None] = self._loop.create_future()
+        self._flooded = asyncio.Event()
+        self._out, self._err = _Capture(), _Capture()
+        os.set_blocking(status, False)
+        self._loop.add_reader(status, self._hear)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._reading = {
+            asyncio.create_task(self._read(process.stdout, self._out), name="hook output"),
+            asyncio.create_task(self._read(process.stderr, self._err), name="hook errors"),
+        }
+
+    async def finish(self, limit_seconds: float) -> HookEnd:
+        """Until it ends, its time is over, or it has written too much."""
+        flooded = asyncio.create_task(self._flooded.wait(), name="hook flood")
+        try:
+            await asyncio.wait({self._reported, flooded}, timeout=limit_seconds, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            flooded.cancel()
+        timed_out = not self._reported.done() and not self._flooded.is_set()
+        return await self.stop(timed_out=timed_out)
+
+    async def stop(self, *, timed_out: bool = False) -> HookEnd:
+        """End what still runs."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        await asyncio.wait({self._reported}, timeout=_LAST_RESORT)
+        self._loop.remove_reader(self._status)
+        os.close(self._status)
+        if not self._reported.done():
+            self._reported.cancel()
+        if self._process.returncode is None:
+            waiting = asyncio.create_task(self._process.wait(), name="hook end")
+            await asyncio.wait({waiting}, timeout=_END_OF_OUTPUT)
+            if not waiting.done():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, 9)
+            waiting.cancel()
+        await asyncio.wait(self._reading, timeout=_END_OF_OUTPUT)
+        for task in self._reading:
+            task.cancel()
+        # What flooded, or survived, still holds a pipe: without this, it would never be closed.
+        cast("Any", self._process)._transport.close()
+        report = await self._report()
+        return HookEnd(
+            stdout=self._out.text(),
+            stderr=self._err.text(),
+            exit_code=report.exit,
+            timed_out=timed_out,
+            flooded=self._flooded.is_set(),
+            failed=f"it could not be started ({report.failed})" if report.failed else "",
+        )
+
+    async def _read(self, pipe: asyncio.StreamReader, into: _Capture) -> None:
+        while data := await pipe.read(_READ):
+            into.take(data)
+            if into.is_over:
+                self._flooded.set()
+                return
+
+    def _hear(self) -> None:
+        with suppress(BlockingIOError):
+            if said := os.read(self._status, _READ):
+                self._said += said
+                return
+            self._loop.remove_reader(self._status)
+            if not self._reported.done():
+                self._reported.set_result(None)
+
+    async def _report(self) -> _Report:
+        """The reaper's report. Where there is none, what it left running is looked for and ended."""
+        first, _, last = self._said.partition(b"\n")
+        child: int | None = None
+        with suppress(msgspec.DecodeError):
+            child = msgspec.json.decode(first, type=_Begun).child
+        with suppress(msgspec.DecodeError):
+            return msgspec.json.decode(first if child is None else last, type=_Report)
+        await asyncio.to_thread(end_leftovers, child, self._token)
+        return _Report()
+
+
+async def _start(shell: str, command: str, cwd: str, stdin: bytes, env: Mapping[str, str]) -> _Run:
+    source = await asyncio.to_thread(_file_with, stdin)
+    token = secrets.token_hex(16)
+    try:
+        status, says_status = os.pipe()
+    except OSError:
+        source.close()
+        raise
+    try:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-I",
+            "-S",
+            _REAPER,
+            str(says_status),
+            "[]",
+            cwd,
+            *(shell, "-c", f'exec "$0" -c "$1" <&{source.fileno()}', shell, command),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**env, TOKEN: token},
+            cwd="/",
+            pass_fds=(says_status, source.fileno()),
+            start_new_session=True,
+            limit=_READ,
+        )
+    except BaseException:
+        os.close(status)
+        raise
+    finally:
+        os.close(says_status)
+        source.close()
+    return _Run(process, status, token)
+
+
+def _file_with(data: bytes) -> IO[bytes]:
+    """A file without a name that has `data`, at its beginning."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 – whoever asks closes it
+    try:
+        file.write(data)
+        file.seek(0)
+    except BaseException:
+        file.close()
+        raise
+    return file

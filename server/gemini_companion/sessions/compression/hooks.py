@@ -1,0 +1,40 @@
+"""The hooks of a compression: `PreCompress` ahead of it, `PostCompress` once it is installed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gemini_companion.engine.history.log import CompressionResult
+from gemini_companion.sessions.compression_state import Compression
+from gemini_companion.sessions.session import Session
+
+_LONGEST_GUIDANCE: Final = 10_000
+
+
+async def ask_hooks(session: Session, compression: Compression, tokens: int) -> tuple[str, str]:
+    """What hooks say ahead of a compression: why it is not to be, which only an automatic one obeys; and its guidance,
+    theirs behind the person's. One that was refused waits until the history of `tokens` has grown.
+    """
+    hooks, guidance = session.services.hooks, compression.wish.guidance
+    if not hooks.has(session, "PreCompress"):
+        return "", guidance
+    compression.enter("hook")
+    trigger = compression.trigger
+    verdict = await hooks.run(session, "PreCompress", {"trigger": trigger}, subject=trigger)
+    if trigger == "auto" and (verdict.blocks or verdict.stops):
+        session.breaker.pause(tokens)
+        return f"Not compressed: a hook refused it. {verdict.reason}", guidance
+    added = verdict.context[:_LONGEST_GUIDANCE].strip()
+    return "", "\n".join(filter(None, (guidance, added)))
+
+
+def tell_hooks(session: Session, result: CompressionResult) -> None:
+    """Tell hooks of an installed compression; what they add goes along with the next prompt."""
+    fields = {
+        "trigger": result.trigger,
+        "compression_status": result.status,
+        "tokens_before": result.original_token_count,
+        "tokens_after": result.new_token_count,
+        "snapshot": result.snapshot or "",
+    }
+    session.services.hooks.run_beside(session, "PostCompress", fields, subject=result.trigger, keep=True)

@@ -1,0 +1,151 @@
+"""The hooks of a turn: ahead of its prompt, around each request, behind its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
+
+import msgspec
+
+from gemini_companion.engine.errors import Blocked
+from gemini_companion.engine.history.content import Part, visible_text_of
+from gemini_companion.engine.history.log import Usage
+from gemini_companion.engine.hooks.merging import Verdict, hook_context
+from gemini_companion.engine.hooks.model_text import (
+    messages_of,
+    response_of,
+    spoken,
+    text_of_response,
+    with_messages,
+    with_text,
+)
+from gemini_companion.engine.tokens.limits import named_model
+from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.events import MessageDelta, MessageDiscarded
+from gemini_companion.sessions.hooks.service import MOST_AGAIN
+from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.turn.streaming import Answer
+
+_HINT: Final = "A hook of the settings decided that: `hooks` in .gemini/settings.json."
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnHooks:
+    """The hooks of one turn. Everything here returns at once where no hook is set."""
+
+    session: Session
+    client: Client
+    turn_id: str
+    prompt: tuple[Part, ...]
+    contexts: tuple[Part, ...] = ()
+    """What hooks add to the prompt, one part at most."""
+    stopped: str = ""
+    """Why the turn is to end, once a hook has said so."""
+    _again: int = field(init=False, default=0)
+
+    def stop(self, reason: str) -> None:
+        """End the turn where it next can."""
+        self.stopped = self.stopped or reason
+
+    async def before_agent(self) -> Verdict:
+        """Ask about the prompt; what is to go along with it is in `contexts` then. Raises `Blocked`."""
+        hooks = self.session.services.hooks
+        await hooks.begin(self.session, self.turn_id)
+        await hooks.settled(self.session)
+        verdict = await self._run("BeforeAgent", {"prompt": visible_text_of(self.prompt)})
+        if verdict.blocks and not verdict.stops:
+            raise Blocked(f"A hook refused the prompt: {verdict.reason}", hint=_HINT)
+        told = [*hooks.take_pending(self.session), *([verdict.context] if verdict.context else [])]
+        self.contexts = ({"text": "\n\n".join(map(hook_context, told))},) if told else ()
+        return verdict
+
+    async def after_agent(self, text: str) -> str:
+        """Ask about the answer; what the turn is to go on with, empty if it is done. Bounded."""
+        fields = {"prompt": visible_text_of(self.prompt), "prompt_response": text, "stop_hook_active": self._again > 0}
+        verdict = await self._run("AfterAgent", fields)
+        if verdict.stops or not verdict.blocks or self._again >= MOST_AGAIN:
+            return ""
+        self._again += 1
+        return verdict.reason
+
+    async def before_model(self, request: ModelRequest) -> ModelRequest | Answer:
+        """The request as hooks want it, or an answer in place of it. Raises `Blocked`."""
+        told = _told_of(request)
+        verdict = await self._run("BeforeModel", {"llm_request": told})
+        text = text_of_response(verdict.llm_response)
+        if verdict.stops or verdict.blocks:
+            if not text:
+                raise Blocked(f"A hook refused the request: {verdict.reason}", hint=_HINT)
+            return Answer(parts=({"text": text},), finish_reason="STOP", usage=None, model_version=None)
+        if verdict.llm_request:
+            request = self._changed(request, verdict.llm_request)
+        if not request.tools:
+            return request
+        chosen = await self._run("BeforeToolSelection", {"llm_request": _told_of(request)})
+        if chosen.tool_mode == "NONE":
+            return msgspec.structs.replace(request, tools=())
+        if chosen.tool_names:
+            tools = tuple(tool for tool in request.tools if tool.get("name") in chosen.tool_names)
+            return msgspec.structs.replace(request, tools=tools)
+        return request
+
+    async def after_model(self, request: ModelRequest, answer: Answer) -> Answer:
+        """The answer as hooks want it. Raises `Blocked`."""
+        usage = answer.usage or Usage()
+        counts = {
+            "promptTokenCount": usage.prompt_tokens,
+            "candidatesTokenCount": usage.output_tokens,
+            "totalTokenCount": usage.total_tokens,
+        }
+        response = response_of(answer.parts, answer.finish_reason, counts)
+        verdict = await self._run("AfterModel", {"llm_request": _told_of(request), "llm_response": response})
+        text = text_of_response(verdict.llm_response)
+        if text and text != spoken(answer.parts):
+            self.session.emit(
+                MessageDiscarded(attempt=answer.attempt, reason="A hook changed the answer."), self.turn_id
+            )
+            self.session.emit(MessageDelta(text=text, attempt=answer.attempt + 1), self.turn_id)
+            answer = replace(answer, parts=with_text(answer.parts, text))
+        if verdict.blocks or verdict.stops:
+            raise Blocked(f"A hook refused the answer: {verdict.reason}", hint=_HINT)
+        return answer
+
+    def _changed(self, request: ModelRequest, wished: Any) -> ModelRequest:
+        """The request with what a hook may change: texts, temperature, length, and the model within its provider."""
+        changes: dict[str, Any] = {"contents": with_messages(request.contents, wished.get("messages"))}
+        config: Any = wished.get("config")
+        if isinstance(config, dict):
+            changes |= _numbers(cast("dict[str, Any]", config))
+        model: Any = wished.get("model")
+        if isinstance(model, str) and model != request.model and (name := named_model(model)) and "/" not in name:
+            services = self.session.services
+            now = services.models.choose(services.settings(), asked=request.model)
+            choice = services.models.choose(services.settings(), asked=name)
+            if choice.provider is now.provider:
+                changes["model"] = choice.name
+        return msgspec.structs.replace(request, **changes)
+
+    async def _run(self, event: Any, fields: dict[str, Any]) -> Verdict:
+        return await self.session.services.hooks.run(
+            self.session, event, fields, turn_id=self.turn_id, folders=self.client.folders
+        )
+
+
+def _told_of(request: ModelRequest) -> dict[str, Any]:
+    config = {"temperature": request.temperature, "maxOutputTokens": request.max_output_tokens}
+    return {
+        "model": request.model,
+        "messages": messages_of(request.contents),
+        "config": {name: value for name, value in config.items() if value is not None},
+    }
+
+
+def _numbers(config: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    temperature, most = config.get("temperature"), config.get("maxOutputTokens")
+    if isinstance(temperature, int | float) and not isinstance(temperature, bool) and 0 <= temperature <= 2:
+        found["temperature"] = float(temperature)
+    if isinstance(most, int) and not isinstance(most, bool) and 0 < most <= 10_000_000:
+        found["max_output_tokens"] = most
+    return found

@@ -1,0 +1,125 @@
+"""What the peer does wrong with hooks, done right; and what hostile hooks and settings can say."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.hooks.answers import HookEnd, HookOutput, answer_of
+from gemini_companion.engine.hooks.command_line import filled_in
+from gemini_companion.engine.hooks.config import DEFAULT_TIMEOUT_MS, Hook, read_hooks
+from gemini_companion.engine.hooks.matching import is_quick, plan_hooks
+from gemini_companion.engine.hooks.merging import Verdict, merge_outputs, verdict_of
+
+
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [
+        (HookEnd(exit_code=2), ""),
+        (HookEnd(exit_code=2, stdout="log", stderr="no"), "no"),
+        (HookEnd(exit_code=2, stdout='{"systemMessage": "m"}', stderr="no"), "no"),
+        (HookEnd(exit_code=1, stdout='{"decision": "deny", "reason": "no"}'), "no"),
+        (HookEnd(stdout='loading…\n{"decision": "deny", "reason": "no"}'), "no"),
+    ],
+)
+def test_a_refusal_is_understood_however_it_is_said(end: HookEnd, reason: str) -> None:
+    output = answer_of(end).output
+    assert output is not None
+    assert (output["decision"], output["reason"]) == ("deny", reason)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        HookEnd(exit_code=None, stdout='{"decision": "deny"}'),
+        HookEnd(timed_out=True, stdout='{"decision": "deny"}'),
+        HookEnd(flooded=True, stdout='{"decision": "deny"}'),
+        HookEnd(failed="no shell"),
+    ],
+)
+def test_of_a_hook_that_did_not_end_by_itself_nothing_counts_but_the_fault(end: HookEnd) -> None:
+    answer = answer_of(end)
+    assert answer.output is None
+    assert answer.fault
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"decision": 7, "reason": [], "continue": "false", "systemMessage": {}},
+        {"hookSpecificOutput": "x"},
+        {"hookSpecificOutput": {"additionalContext": 5, "tool_input": [1], "toolConfig": [], "llm_response": "x"}},
+        {"hookSpecificOutput": {"toolConfig": {"mode": {}, "allowedFunctionNames": [1, None]}}},
+    ],
+)
+@pytest.mark.parametrize("event", ["BeforeTool", "BeforeModel", "BeforeToolSelection", "PreCompress"])
+def test_what_has_the_wrong_type_is_as_if_it_were_not_there(output: HookOutput, event: Any) -> None:
+    assert verdict_of(event, merge_outputs(event, [output])) == Verdict()
+
+
+def test_a_value_as_deep_as_a_well_is_text() -> None:
+    output = answer_of(HookEnd(stdout='{"a":' * 5_000 + "1" + "}" * 5_000)).output
+    assert output is not None
+    assert output["decision"] == "allow"
+
+
+def test_changes_of_one_input_by_several_hooks_add_up() -> None:
+    outputs: list[HookOutput] = [
+        {"hookSpecificOutput": {"tool_input": {"a": 5}}},
+        {"hookSpecificOutput": {"tool_input": {"c": 6}}},
+    ]
+    assert verdict_of("BeforeTool", merge_outputs("BeforeTool", outputs)).tool_input == {"a": 5, "c": 6}
+
+
+def test_malformed_settings_leave_out_what_is_malformed_and_say_where() -> None:
+    hooks, problems = read_hooks(
+        {
+            "BeforeTol": [],
+            "BeforeTool": [
+                7,
+                {"hooks": "x"},
+                {"hooks": [{"type": "command"}, {"type": "command", "command": "a", "timeout": -1}]},
+            ],
+            "AfterTool": {"hooks": []},
+        },
+        "user",
+    )
+    assert [(hook.command, hook.timeout_ms) for hook in hooks] == [("a", DEFAULT_TIMEOUT_MS)]
+    assert [problem.partition(":")[0] for problem in problems] == [
+        "hooks.BeforeTol",
+        "hooks.BeforeTool[0]",
+        "hooks.BeforeTool[1].hooks",
+        "hooks.BeforeTool[2].hooks[0]",
+        "hooks.BeforeTool[2].hooks[1].timeout",
+        "hooks.AfterTool",
+    ]
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*b", "(a?){40}a{40}", r"(a)\1*", "a*a*a*a*b", "((a)|b)+"])
+def test_a_pattern_that_could_take_for_ever_is_a_name(pattern: str) -> None:
+    assert not is_quick(pattern)
+    hook = Hook(event="BeforeTool", command="c", matcher=pattern)
+    started = time.process_time()
+    assert plan_hooks([hook], "BeforeTool", "a" * 60).hooks == ()
+    assert plan_hooks([hook], "BeforeTool", pattern).hooks == (hook,)
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize("pattern", ["^mcp_.*_read", "write_file|replace", "(read|write)_file", "[*+(]x", r"a\(b"])
+def test_patterns_that_people_write_are_patterns(pattern: str) -> None:
+    assert is_quick(pattern)
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("python3 $GEMINI_PROJECT_DIR/guard.py", "python3 '/a b'/guard.py"),
+        ('python3 "$GEMINI_PROJECT_DIR/guard.py"', 'python3 "$GEMINI_PROJECT_DIR/guard.py"'),
+        ("echo '$GEMINI_PROJECT_DIR' \\$GEMINI_PROJECT_DIR", "echo '$GEMINI_PROJECT_DIR' \\$GEMINI_PROJECT_DIR"),
+        ("echo ${GEMINI_PROJECT_DIR} $GEMINI_PROJECT_DIRS", "echo ${GEMINI_PROJECT_DIR} $GEMINI_PROJECT_DIRS"),
+    ],
+)
+def test_a_folder_with_a_blank_is_one_word_in_a_command(command: str, line: str) -> None:
+    assert filled_in(command, {"GEMINI_PROJECT_DIR": "/a b"}) == line
