@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcException
 
 from gemini_companion.engine.compression.instructions import SYSTEM_INSTRUCTION
 from gemini_companion.engine.compression.substance import lack_of
-from gemini_companion.engine.prompts.system import SECTIONS
+from gemini_companion.engine.prompts import wording
 from tests.adapters.local.desk import is_running, until_gone
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.patience import MODEL_PATIENCE, PATIENCE
@@ -53,7 +53,9 @@ LONG: Final = "".join(f"line {number}\n" for number in range(300))
 
 PINS: Final = ("Never touch legacy/ without asking me.", "The test database listens on port 5433.")
 
-ENGLISH: Final = re.findall(r"[A-Za-z]{2,}", " ".join((*SECTIONS.values(), SYSTEM_INSTRUCTION, TERSE, ADVERSARIAL)))
+ENGLISH: Final = re.findall(
+    r"[A-Za-z]{2,}", " ".join((*wording.SHORT.values(), SYSTEM_INSTRUCTION, TERSE, ADVERSARIAL))
+)
 """The words of the prompts are tokens of their own: spelled out they would take minutes to read."""
 END_WEIGHT: Final = 11.0
 

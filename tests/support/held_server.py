@@ -37,9 +37,9 @@ class HeldStore(storage.SqliteStore):
         await hold("create")
         await super().create(*arguments, **options)
 
-    async def hold(self, *arguments: Any, **options: Any) -> None:
+    async def hold(self, *arguments: Any, **options: Any) -> int:
         await hold("hold")
-        await super().hold(*arguments, **options)
+        return await super().hold(*arguments, **options)
 
 
 if __name__ == "__main__":
