@@ -73,7 +73,7 @@ def test_the_names_that_initialize_answers_are_those_of_the_table() -> None:
 @pytest.mark.process
 def test_nothing_slow_is_loaded_before_initialize_is_answered() -> None:
     program = (
-        "import sys; from gemini_companion.wiring import Daemon; Daemon({'HOME': '/nowhere'}).create_server();"
+        "import sys; from gemini_companion.wiring.daemon import Daemon; Daemon({'HOME': '/nowhere'}).create_server();"
         " print(sorted(name for name in sys.modules if name.split('.')[0] in ('google', 'httpx2', 'sqlite3',"
         " 'watchfiles', 'rich', 'platformdirs') or name.startswith('gemini_companion.sessions')))"
     )

@@ -78,7 +78,10 @@ async def test_its_pins_and_sums_are_there(studio: Studio, expected: dict[str, A
     session = await studio.app.load(studio.client, expected["sessionId"])
     assert wire(pin_list(session)) == expected["pins"]
     told = wire(await studio.app.statistics.of_session(session))
-    assert told.items() >= expected["stats"].items()
+    asked_by_compressions = sum(each["modelCalls"] for each in told["compressionList"])
+    assert asked_by_compressions > 0  # 0.1 counted answers alone
+    sums = {name: told[name] for name in expected["stats"]}
+    assert sums | {"calls": sums["calls"] - asked_by_compressions} == expected["stats"]
 
 
 async def test_its_events_are_replayed_under_todays_names(studio: Studio, expected: dict[str, Any]) -> None:

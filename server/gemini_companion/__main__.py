@@ -17,7 +17,7 @@ def main() -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments == ["serve"] or arguments == ["serve", "--stdio"]:
-        from gemini_companion.wiring import serve_stdio
+        from gemini_companion.wiring.daemon import serve_stdio
 
         return serve_stdio(os.environ)
     from gemini_companion.cli.main import run

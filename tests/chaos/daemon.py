@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from gemini_companion.adapters import clock
-from gemini_companion.wiring import serve_stdio
+from gemini_companion.wiring.daemon import serve_stdio
 from tests.chaos import disk
 from tests.chaos.disk import Disk
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.wiring import Daemon
+from gemini_companion.wiring.daemon import Daemon
 from tests.support.wire import InMemoryClient
 
 TEXT = "def parse(text):\n    return text.split()\n\n\nWIDTH = 80\n"

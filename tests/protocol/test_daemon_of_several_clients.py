@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gemini_companion.wiring import Daemon
+from gemini_companion.wiring.daemon import Daemon
 from tests.support.wire import InMemoryClient
 
 

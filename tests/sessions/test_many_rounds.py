@@ -6,7 +6,8 @@ import gc
 from collections import Counter
 from pathlib import Path
 
-from gemini_companion.sessions.tools.calls import Called, CallRun, Ended
+from gemini_companion.sessions.tools.called import Called, Ended
+from gemini_companion.sessions.tools.calls import CallRun
 from gemini_companion.sessions.tools.rounds import Round
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing

@@ -240,10 +240,10 @@ def test_what_has_no_effect_yet_belongs_to_the_schema():
 
 
 def test_keys_that_nothing_uses_yet_are_named_with_file_and_line(desk: Desk):
-    desk.user('{"model": {"name": "m"},\n"hooks": {"E": []},\n"telemetry": {\n"enabled": true}}')
+    desk.user('{"model": {"name": "m"},\n"mcpServers": {"s": {}},\n"telemetry": {\n"enabled": true}}')
     ((_, remark),) = desk.load().remarks
     assert remark.message.startswith(f"{desk.user_file}: ")
-    assert "hooks (line 2), telemetry.enabled (line 4)" in remark.message
+    assert "mcpServers (line 2), telemetry.enabled (line 4)" in remark.message
 
 
 def test_a_key_that_asks_for_what_is_so_anyway_is_not_remarked_on(desk: Desk):
@@ -252,11 +252,11 @@ def test_a_key_that_asks_for_what_is_so_anyway_is_not_remarked_on(desk: Desk):
 
 
 def test_what_is_not_taken_from_a_layer_is_not_remarked_on_there(desk: Desk):
-    desk.work({"hooks": {"E": [1]}})
+    desk.work({"mcpServers": {"s": {}}})
     assert desk.load(trusted=False).remarks == ()
     assert len(desk.load(trusted=True).remarks) == 1
 
 
 def test_the_editors_section_is_remarked_on_too(desk: Desk):
-    ((_, remark),) = desk.load({"hooks": {"E": [1]}}).remarks
+    ((_, remark),) = desk.load({"mcpServers": {"s": {}}}).remarks
     assert remark.message.startswith("the editor's geminiCompanion settings: ")

@@ -6,12 +6,12 @@ import os
 import sys
 from pathlib import Path
 
-from gemini_companion import wiring
 from gemini_companion.tools.notes.ask_user import AskUser
 from gemini_companion.tools.notes.exit_plan_mode import ExitPlanMode
 from gemini_companion.tools.notes.write_todos import WriteTodos
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import Proposal, ToolContext, ToolOutput, Touched
+from gemini_companion.wiring import daemon, services
 from tests.support.consenting import WriteArgs, WriteTool
 
 COMMAND = [sys.executable, "-m", "tests.support.consent_server"]
@@ -36,5 +36,5 @@ class DiskWrite(WriteTool):
 
 
 if __name__ == "__main__":
-    wiring.build_tools = lambda *_: ToolRegistry([DiskWrite(), AskUser(), WriteTodos(), ExitPlanMode()])
-    sys.exit(wiring.serve_stdio(os.environ))
+    services.build_tools = lambda *_: ToolRegistry([DiskWrite(), AskUser(), WriteTodos(), ExitPlanMode()])
+    sys.exit(daemon.serve_stdio(os.environ))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_companion.adapters.storage import store as storage
-from gemini_companion.wiring import serve_stdio
+from gemini_companion.wiring.daemon import serve_stdio
 
 FOLDER = Path(os.environ.get("COMPANION_TEST_HOLD", ""))
 

@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from gemini_companion import wiring
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import ToolContext, ToolOutput
+from gemini_companion.wiring import daemon, services
 from tests.support.sample_tools import AskingConsent, FreeConsent, SampleArgs, SampleTool, allowing, no_ports
 
 COMMAND = [sys.executable, "-m", "tests.support.tool_server"]
@@ -39,7 +39,9 @@ async def act(args: SampleArgs, context: ToolContext) -> ToolOutput:
 
 if __name__ == "__main__":
     asks = os.environ.get("COMPANION_TEST_CONSENT") == "ask"
-    wiring.build_tools = lambda *_: ToolRegistry([SampleTool("look", "read", look), SampleTool("act", "command", act)])
-    wiring.build_ports = lambda *_: no_ports()
-    wiring.build_tooling = lambda *_: allowing(AskingConsent() if asks else FreeConsent(), can_ask=lambda _: True)
-    sys.exit(wiring.serve_stdio(os.environ))
+    services.build_tools = lambda *_: ToolRegistry(
+        [SampleTool("look", "read", look), SampleTool("act", "command", act)]
+    )
+    services.build_ports = lambda *_: no_ports()
+    daemon.build_tooling = lambda *_: allowing(AskingConsent() if asks else FreeConsent(), can_ask=lambda _: True)
+    sys.exit(daemon.serve_stdio(os.environ))

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from gemini_companion.sessions.tools.background import Commands
 from gemini_companion.tools.schema import parameters_of
-from gemini_companion.wiring import build_tools
+from gemini_companion.wiring.tools import build_tools
 
 KEYWORDS = {
     "type", "format", "description", "enum", "minItems", "maxItems", "minimum", "maximum", "required", "properties",

@@ -31,7 +31,8 @@ from gemini_companion.settings.load import SettingsLoader
 async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> int:
     """Compress the history in `options.file`, print the result, write the new history. Returns the exit code."""
     from gemini_companion.adapters.storage.memory import MemoryStore
-    from gemini_companion.wiring import build_services, data_directory, home_directory
+    from gemini_companion.wiring.places import data_directory, home_directory
+    from gemini_companion.wiring.services import build_services
 
     strategy = known_strategy(options.strategy) if options.strategy is not None else None
     imported = without_foreign_models(read_session(options.file))

@@ -48,7 +48,7 @@ def config(env: Mapping[str, str], options: argparse.Namespace) -> int:
 
 def load_here(env: Mapping[str, str]) -> tuple[SettingsLoader, LoadedSettings, bool]:
     """The settings for the current folder, and whether the user's own file trusts it."""
-    from gemini_companion.wiring import home_directory
+    from gemini_companion.wiring.places import home_directory
 
     folder = os.getcwd()
     loader = SettingsLoader(home_directory(env), (folder,), env)

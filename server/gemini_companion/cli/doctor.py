@@ -95,7 +95,7 @@ def _hooks(options: HookOptions) -> list[Check]:
 async def _storage(env: Mapping[str, str]) -> Check:
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.storage.store import open_store, project_key
-    from gemini_companion.wiring import data_directory
+    from gemini_companion.wiring.places import data_directory
 
     directory: Path = data_directory(env)
     store = open_store(directory, project_key([os.getcwd()]), clock=SystemClock())
@@ -113,7 +113,8 @@ async def _storage(env: Mapping[str, str]) -> Check:
 
 
 async def _model(env: Mapping[str, str]) -> Check:
-    from gemini_companion.wiring import build_models, home_directory
+    from gemini_companion.wiring.places import home_directory
+    from gemini_companion.wiring.services import build_models
 
     settings = SettingsLoader(home_directory(env), (os.getcwd(),), env).reload(trusted=False).settings
     models = build_models(env, lambda: settings)

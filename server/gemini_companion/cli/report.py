@@ -23,7 +23,7 @@ async def report(env: Mapping[str, str], *, as_json: bool, html: str | None) -> 
     """Read every session's log, print the report or write it as a page. Nothing is changed. Returns the exit code."""
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.storage.store import open_store, project_key
-    from gemini_companion.wiring import data_directory
+    from gemini_companion.wiring.places import data_directory
 
     if html:
         check_writable(html)

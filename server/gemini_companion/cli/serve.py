@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from gemini_companion.engine.errors import InvalidInput
-from gemini_companion.wiring import serve_stdio
+from gemini_companion.wiring.daemon import serve_stdio
 
 
 def serve(env: Mapping[str, str], *, log_file: str | None, log_level: str, settings: Sequence[str] = ()) -> int:

@@ -42,7 +42,8 @@ async def open_application(env: Mapping[str, str]) -> AsyncGenerator[tuple[Appli
     """The application on the current folder's project, and the command line as its client."""
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.storage.store import open_store, project_key
-    from gemini_companion.wiring import build_services, data_directory, home_directory
+    from gemini_companion.wiring.places import data_directory, home_directory
+    from gemini_companion.wiring.services import build_services
 
     folder = os.getcwd()
     loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
@@ -108,7 +109,7 @@ async def _act(app: Application, client: Client, env: Mapping[str, str], options
 
 
 async def _to_gemini_cli(app: Application, client: Client, env: Mapping[str, str], session_id: str) -> None:
-    from gemini_companion.wiring import home_directory
+    from gemini_companion.wiring.places import home_directory
 
     text = await app.export(client, session_id, "gemini-cli")
     meta = (await app.load(client, session_id)).meta

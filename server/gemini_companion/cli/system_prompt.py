@@ -17,7 +17,8 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.system_prompt import report_for
 from gemini_companion.sessions.system_prompt import SystemPromptReport
 from gemini_companion.settings.service import SettingsService
-from gemini_companion.wiring import build_services, data_directory, home_directory
+from gemini_companion.wiring.places import data_directory, home_directory
+from gemini_companion.wiring.services import build_services
 
 _FROM = {"builtIn": "built in", "GEMINI_SYSTEM_MD": "of the file that GEMINI_SYSTEM_MD names"}
 

@@ -15,8 +15,10 @@ from gemini_companion.sessions.events import (
     CompressionStarted,
     Event,
     Phase,
+    UsageUpdated,
 )
 from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.results import CompressionStatusReport
 
 Kind: TypeAlias = Literal["compress", "preview", "apply"]
 State: TypeAlias = Literal["waiting", "running", "completed", "failed", "cancelled"]
@@ -211,3 +213,14 @@ class ActiveCompressions:
 
     def _active(self) -> Iterator[Compression]:
         return (compression for compression in self._known if not compression.has_ended)
+
+
+def usage_of(report: CompressionStatusReport) -> UsageUpdated:
+    """The session's numbers as an event."""
+    return UsageUpdated(
+        token_count=report.token_count,
+        token_limit=report.token_limit,
+        source=report.token_count_source,
+        tokens_until_compression=report.tokens_until_compression,
+        is_due=report.is_due,
+    )

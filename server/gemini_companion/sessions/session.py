@@ -40,9 +40,9 @@ from gemini_companion.engine.history.view import History
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.compression_state import ActiveCompressions
+from gemini_companion.sessions.compression_state import ActiveCompressions, usage_of
 from gemini_companion.sessions.editor_knowledge import EditorKnowledge
-from gemini_companion.sessions.events import Event, UsageUpdated
+from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.offering import Offering
@@ -251,15 +251,7 @@ class Session:
 
     def notify_usage(self, turn_id: str | None = None) -> None:
         """Emit the token count, and send the status."""
-        report = self.status(None)
-        usage = UsageUpdated(
-            token_count=report.token_count,
-            token_limit=report.token_limit,
-            source=report.token_count_source,
-            tokens_until_compression=report.tokens_until_compression,
-            is_due=report.is_due,
-        )
-        self.emit(usage, turn_id)
+        self.emit(usage_of(self.status(None)), turn_id)
         self.notify_status()
 
     # --- numbers

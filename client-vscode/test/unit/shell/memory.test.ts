@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 /** The list of memory files: what goes along, what is wrong with it, and one more fact. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { baseState, fixtures } from "../../panel/fixtures.js";
+import { baseState } from "../../panel/chatRows.js";
+import { fixtures } from "../../panel/fixtures.js";
 import { Mounted } from "./mounted.js";
 
 let panel: Mounted;

@@ -151,7 +151,8 @@ class _Chosen(NamedTuple):
 
 def _chosen(model: str, env: Mapping[str, str]) -> _Chosen:
     from gemini_companion.settings.load import SettingsLoader
-    from gemini_companion.wiring import build_models, home_directory
+    from gemini_companion.wiring.places import home_directory
+    from gemini_companion.wiring.services import build_models
 
     settings = SettingsLoader(home_directory(env), (), env).reload(trusted=False).settings
     models = build_models(env, lambda: settings)

@@ -61,8 +61,7 @@ NEVER: Final = 2**62
 """Longer than any output: the settings turned shortening off."""
 
 NOT_AGAIN: Final = (
-    "Not compressed: the last attempt came to nothing, and no large tool output is left to shorten. Compressing by hand"
-    " tries again."
+    "Not compressed: the last attempt came to nothing, and no large output is left. Compressing by hand tries again."
 )
 """Why an automatic run ends at once while the failure flag is set."""
 

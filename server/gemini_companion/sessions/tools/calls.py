@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final
 
 import msgspec
 
 from gemini_companion.engine.history.content import Part
-from gemini_companion.engine.history.part import call_of
 from gemini_companion.engine.history.tool_entries import CallRecord, ToolOutcome
 from gemini_companion.engine.tool_output.cutting import cut_output
 from gemini_companion.sessions.clients import Client
@@ -21,6 +20,7 @@ from gemini_companion.sessions.fitting import limit_of
 from gemini_companion.sessions.memory.keeping import Keeper
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
+from gemini_companion.sessions.tools.called import Called, Ended, Response
 from gemini_companion.sessions.tools.grounding import grounding_of
 from gemini_companion.sessions.tools.hooks import CallHooks
 from gemini_companion.sessions.tools.judging import readable_unasked
@@ -30,7 +30,7 @@ from gemini_companion.sessions.tools.previews import previewed
 from gemini_companion.sessions.tools.progress import Progress
 from gemini_companion.sessions.tools.records import CallState, call_draft
 from gemini_companion.sessions.tools.tooling import Tooling
-from gemini_companion.tools.tool import Proposal, Tool, ToolCall, ToolContext, ToolOutput, ToolRefusal
+from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.changing import Change, corrected
 
 logger = logging.getLogger(__name__)
@@ -50,41 +50,6 @@ ACTING: Final = frozenset({"edit", "command", "network"})
 BY_USER: Final = "Interrupted by the user before it ended."
 BY_END: Final = "Interrupted: the daemon ended before this call did."
 NOT_BEGUN: Final = "Interrupted before it began: nothing was done."
-
-Response: TypeAlias = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
-    """A call as it stands in an answer, with our id."""
-
-    call: ToolCall
-    wire_id: str | None
-    """The model's own id; it may be missing or repeated."""
-    fault: str = ""
-    """What is wrong with the call itself, for the model."""
-
-    @property
-    def key(self) -> str:
-        """Equal for calls of one tool with equal arguments."""
-        return f"{self.call.name} {msgspec.json.encode(self.call.args, order='sorted').decode()}"
-
-    def result(self, response: Response, media: tuple[Part, ...] = ()) -> Part:
-        """The function response that answers it."""
-        fields: dict[str, Any] = {} if self.wire_id is None else {"id": self.wire_id}
-        fields |= {"name": self.call.name, "response": response}
-        return {"functionResponse": {**fields, "parts": list(media)} if media else fields}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """A call with its result."""
-
-    called: Called
-    part: Part
-    record: CallRecord
-    acted: bool = False
-    """It ran, and is one that leaves something behind."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,27 +98,6 @@ class Setting:
 
 class _NotAllowed(ToolRefusal):
     """The rules, the mode or a person said no."""
-
-
-def called_in(parts: Iterable[Part], new_id: Callable[[str], str]) -> list[Called]:
-    """The calls in an answer, each with an id of ours."""
-    made = (wire for part in parts if (wire := call_of(part)) is not None)
-    return [_called(wire, new_id("call"), number) for number, wire in enumerate(made)]
-
-
-def _called(wire: Mapping[str, Any], call_id: str, number: int) -> Called:
-    name, given, args = wire.get("name"), wire.get("id"), wire.get("args")
-    is_right = args is None or isinstance(args, dict)
-    return Called(
-        call=ToolCall(
-            call_id=call_id,
-            name=name if isinstance(name, str) else "",
-            args=cast("dict[str, Any]", args) if isinstance(args, dict) else {},
-            number=number,
-        ),
-        wire_id=given if isinstance(given, str) and given else None,
-        fault="" if is_right else "The arguments must be one JSON object. Call it again with one.",
-    )
 
 
 class CallRun:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from gemini_companion.sessions.tools.calls import Ended
+from gemini_companion.sessions.tools.called import Ended
 
 TOLD_AT: Final = 2
 ASKED_AT: Final = 3

@@ -14,7 +14,8 @@ from gemini_companion.engine.history.log import PromptEntry, ReplyEntry, ToolRes
 from gemini_companion.engine.history.rounds import last_end, open_reply
 from gemini_companion.engine.history.tool_entries import CallRecord, ToolCallEntry
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.tools.calls import NOT_BEGUN, Called, called_in
+from gemini_companion.sessions.tools.called import Called, called_in
+from gemini_companion.sessions.tools.calls import NOT_BEGUN
 from gemini_companion.tools.tool import ToolCall
 
 UNKNOWN: Final = "The daemon was restarted while this ran; what it did is unknown. Look before you do it again."

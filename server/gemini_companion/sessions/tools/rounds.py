@@ -10,7 +10,8 @@ from typing import Final
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import ToolResultEntry
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.tools.calls import BY_END, BY_USER, Called, CallRun, Ended, Setting
+from gemini_companion.sessions.tools.called import Called, Ended
+from gemini_companion.sessions.tools.calls import BY_END, BY_USER, CallRun, Setting
 from gemini_companion.tools.tool import ToolRefusal
 
 SIDE_BY_SIDE: Final = 8

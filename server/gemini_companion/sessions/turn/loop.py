@@ -15,7 +15,8 @@ from gemini_companion.sessions.lane import Steered
 from gemini_companion.sessions.results import StopReason
 from gemini_companion.sessions.session import Draft
 from gemini_companion.sessions.tool_events import MaxToolRoundsReached
-from gemini_companion.sessions.tools.calls import Ended, Setting, called_in
+from gemini_companion.sessions.tools.called import Ended, called_in
+from gemini_companion.sessions.tools.calls import Setting
 from gemini_companion.sessions.tools.repeats import Repeats, question_about
 from gemini_companion.sessions.tools.resuming import called_again
 from gemini_companion.sessions.tools.rounds import Round, results_entry

@@ -1,0 +1,97 @@
+"""What every session shares, made of the adapters. What it needs is imported where it is used."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from gemini_companion.wiring.places import home_directory
+from gemini_companion.wiring.tools import build_ports, build_tools
+
+if TYPE_CHECKING:
+    from gemini_companion.sessions.memory.service import MemoryService
+    from gemini_companion.sessions.models.registry import ModelRegistry
+    from gemini_companion.sessions.ports import SessionStore
+    from gemini_companion.sessions.services import Services
+    from gemini_companion.sessions.tools.background import Commands
+    from gemini_companion.settings.effective import Settings
+
+
+def new_id(kind: str) -> str:
+    """An id that begins with what it is of."""
+    return f"{kind}-{uuid.uuid4().hex}"
+
+
+def build_models(env: Mapping[str, str], settings: Callable[[], Settings]) -> ModelRegistry:
+    """The model adapters, a line each: the first that serves a name has it, the last answers where another cannot.
+
+    A new one stands before Gemini's, which serves every name that none before it does.
+    """
+    from gemini_companion.adapters.gemini import registration as gemini
+    from gemini_companion.adapters.local import registration as local
+    from gemini_companion.adapters.local.file import LocalOptions
+    from gemini_companion.adapters.offline import registration as offline
+    from gemini_companion.sessions.models.registry import ModelRegistry
+
+    def local_options() -> LocalOptions:
+        now = settings()
+        return LocalOptions(now.local_model, now.token_limit_override)
+
+    return ModelRegistry([local.register(env, local_options), gemini.register(env), offline.register(env)])
+
+
+def build_services(
+    env: Mapping[str, str],
+    *,
+    store: SessionStore,
+    settings: Callable[[], Settings],
+    models: ModelRegistry | None = None,
+    system_prompt: Callable[[], str | None] = lambda: None,
+    write_system_prompt: Callable[[Callable[[], str]], None] = lambda text: None,
+    trusted: Callable[[], bool] = lambda: False,
+    with_environment: bool = True,
+    commands: Commands | None = None,
+    memory: MemoryService | None = None,
+) -> Services:
+    """What every session shares. `commands` keeps what tools run, where there is an application that can stop it."""
+    import platform
+
+    from gemini_companion.adapters.clock import SystemClock
+    from gemini_companion.adapters.hooks.process import HookProcesses
+    from gemini_companion.adapters.processes.git_state import GitReader
+    from gemini_companion.adapters.workspace.disk import DiskWorkspace
+    from gemini_companion.protocol.error_data import describe
+    from gemini_companion.sessions.hooks.service import HooksOfSessions
+    from gemini_companion.sessions.services import Services
+    from gemini_companion.sessions.tools.background import Commands
+
+    return Services(
+        store=store,
+        clock=SystemClock(),
+        models=models or build_models(env, settings),
+        workspace=DiskWorkspace(),
+        settings=settings,
+        new_id=new_id,
+        new_nonce=lambda: secrets.token_hex(8),
+        environment=env,
+        system_prompt_override=system_prompt,
+        write_system_prompt=write_system_prompt,
+        git=GitReader(env),
+        today=_today,
+        platform=platform.system() or "unknown",
+        trusted=trusted,
+        describe_fault=describe,
+        with_environment=with_environment,
+        tools=build_tools(commands or Commands()),
+        ports=build_ports(env),
+        memory=memory,
+        hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),
+    )
+
+
+def _today() -> str:
+    import datetime
+
+    return datetime.datetime.now(tz=datetime.UTC).astimezone().strftime("%A, %d %B %Y")

@@ -1,0 +1,84 @@
+"""What tools need of adapters and sessions, each imported where it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
+
+if TYPE_CHECKING:
+    from gemini_companion.adapters.processes.judging import DiskJudge
+    from gemini_companion.sessions.tools.background import Commands
+    from gemini_companion.sessions.tools.tooling import Tooling
+    from gemini_companion.settings.service import SettingsService
+    from gemini_companion.tools.ports import Ports
+    from gemini_companion.tools.registry import ToolRegistry
+
+
+def build_tools(commands: Commands) -> ToolRegistry:
+    """What models that call tools can call, a line each; those that run commands keep them in `commands`."""
+    from gemini_companion.tools.notes.ask_user import AskUser
+    from gemini_companion.tools.notes.exit_plan_mode import ExitPlanMode
+    from gemini_companion.tools.notes.save_memory import SaveMemory
+    from gemini_companion.tools.notes.write_todos import WriteTodos
+    from gemini_companion.tools.recall import Recall
+    from gemini_companion.tools.registry import ToolRegistry
+    from gemini_companion.tools.shell.tools import shell_tools
+    from gemini_companion.tools.web.tools import web_tools
+    from gemini_companion.tools.workspace import workspace_tools
+
+    notes = (AskUser(), WriteTodos(), ExitPlanMode(), Recall(), SaveMemory())
+    return ToolRegistry([*workspace_tools(), *shell_tools(commands), *web_tools(), *notes])
+
+
+def build_ports(env: Mapping[str, str]) -> Ports:
+    """What tools reach the world through; the editor is replaced by the one of the client whose prompt it is."""
+    from gemini_companion.adapters.files.disk import DiskFiles
+    from gemini_companion.adapters.processes.runner import Runner
+    from gemini_companion.adapters.search.ripgrep import RipgrepSearch
+    from gemini_companion.adapters.workspace.disk import DiskWorkspace
+    from gemini_companion.settings.places import places
+    from gemini_companion.tools.no_editor import NoEditor
+    from gemini_companion.tools.ports import Ports
+
+    workspace = DiskWorkspace()
+    user_file = places(home_directory(env), env).user
+    own = (str(data_directory(env)), str(home_directory(env) / ".gemini"), str(user_file.parent))
+    return Ports(
+        files=DiskFiles(workspace, own=own),
+        search=RipgrepSearch(workspace),
+        commands=Runner(env, folder=spills_directory(env), private=own),
+        editor=NoEditor(),
+    )
+
+
+def build_judge(env: Mapping[str, str]) -> DiskJudge:
+    """What judges shell lines."""
+    from gemini_companion.adapters.processes.environment import program_finder
+    from gemini_companion.adapters.processes.judging import DiskJudge
+
+    own = (str(data_directory(env)),)
+    return DiskJudge(home=str(home_directory(env)), find_program=program_finder(env), private=own)
+
+
+def build_tooling(env: Mapping[str, str], commands: Commands, settings: SettingsService) -> Tooling:
+    """What calls need beside the tools: consent, the record of changes, what outputs leave behind."""
+    import msgspec
+
+    from gemini_companion.adapters.files.stamps import StampScan
+    from gemini_companion.sessions.tools.changes import FileChanges
+    from gemini_companion.sessions.tools.consent_service import ConsentService
+    from gemini_companion.sessions.tools.editor import ClientEditor, can_ask
+    from gemini_companion.sessions.tools.outputs import CutOutputs
+    from gemini_companion.sessions.tools.tooling import Tooling
+
+    return Tooling(
+        consent=ConsentService(judge=build_judge(env), own=settings),
+        changes=FileChanges(StampScan()),
+        outputs=CutOutputs(),
+        commands=commands,
+        editor_of=ClientEditor,
+        can_ask=can_ask,
+        options=lambda: msgspec.structs.asdict(settings.current.tools),
+    )
