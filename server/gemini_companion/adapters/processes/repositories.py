@@ -110,13 +110,8 @@ def _has_others(git: str) -> bool:
 
 def repository_of(folder: str) -> tuple[str, str] | None:
     """The top folder of the work tree that a folder is in, and the folder with git's own files; `None` if in none."""
-    git = _git_folder(folder)
-    if not git:
-        return None
-    top = folder
-    while not os.path.lexists(os.path.join(top, ".git")):
-        top = os.path.dirname(top)
-    return top, git
+    top = _top(folder)
+    return (top, _git_folder(top)) if top else None
 
 
 def _hook(folder: str) -> str:
