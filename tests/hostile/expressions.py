@@ -37,6 +37,7 @@ BUILT: Final[Mapping[str, str]] = {
     "adapters.search.plain: pattern": "[]",  # the model's, in a process of its own that is ended
     "adapters.offline.question: pattern": "[pattern() for _, pattern in _INTENTS]",
     "adapters.offline.symbols: f'(?<!\\\\w){re.escape(name)}(?!\\\\w)'": "[re.compile(r'(?<!\\w)aa(?!\\w)')]",
+    "engine.hooks.matching: _NAMED_GROUP.sub('(?P<', pattern)": "[_compiled('run_.*|write_[a-z]+')]",
     "engine.facts.neutralise: f'<(?=\\\\s*+(?:/\\\\s*+)?+(?:{names})\\\\b)'": "[_reserved_tag()]",
     "engine.facts.page: f'</?{name}\\\\s{{0,20}}>'": "[_tag('overall_goal')]",
     "engine.ide_context.secrets: f'{_RUN}(?P<secret>{pattern}){_END}'": "[rule.pattern for rule in _RULES]",

@@ -42,7 +42,7 @@ async def test_a_hook_that_reads_nothing_is_not_held_up_by_a_long_input(tmp_path
     [
         "trap '' TERM INT HUP; while :; do sleep {marker}; done",
         "(trap '' TERM; setsid sleep {marker}) & sleep {marker}",
-        "python3 -c 'import os, time; os.fork(); os.setsid(); os.fork(); time.sleep({marker})'",
+        "python3 -c 'import os, time; os.fork() or (os.setsid(), os.fork()); time.sleep({marker})'",
     ],
 )
 async def test_a_hook_whose_time_is_over_ends_with_all_that_it_started(tmp_path: Path, command: str) -> None:

@@ -38,12 +38,14 @@ def names_for(pattern: str, cwd: str) -> tuple[str, ...] | None:
         elif piece[0][0] == ".":
             return None  # whether `.` and `..` are among them is a matter of the shell's version
         else:
-            fits = re.compile("".join(map(_expression, piece)), re.DOTALL)
+            signs = [
+                one for plain, wild in piece for one in (((sign, "") for sign in plain) if plain else [("", wild)])
+            ]
             listed = [(before, name) for before in whole for name in _listed(os.path.join(cwd, before), left)]
             left -= len(listed)
             if left < 0:
                 return None
-            whole = [before + name for before, name in listed if not name.startswith(".") and fits.fullmatch(name)]
+            whole = [before + name for before, name in listed if not name.startswith(".") and _is_about(signs, name)]
         if at < len(pieces) - 1:
             whole = [f"{before}/" for before in whole if at == 0 or os.path.isdir(os.path.join(cwd, before))]
     whole = [name for name in whole if os.path.lexists(os.path.join(cwd, name))]
@@ -52,9 +54,26 @@ def names_for(pattern: str, cwd: str) -> tuple[str, ...] | None:
     return tuple(whole)
 
 
-def _expression(sign: tuple[str, str]) -> str:
-    plain, wild = sign
-    return re.escape(plain) if plain else ".*" if wild == "*" else "."
+def _is_about(signs: Sequence[tuple[str, str]], name: str) -> bool:
+    """Whether a pattern of `*`, `?` and plain letters is about a name.
+
+    Time grows with the product of their lengths: of several stars only the last one is ever tried again.
+    """
+    sign = at = 0
+    star, tried = -1, 0
+    while at < len(name):
+        plain, wild = signs[sign] if sign < len(signs) else ("", "end")
+        if wild == "*":
+            star, tried = sign, at
+            sign += 1
+        elif plain == name[at] or (not plain and wild != "end"):
+            sign, at = sign + 1, at + 1
+        elif star < 0:
+            return False
+        else:
+            tried += 1
+            sign, at = star + 1, tried
+    return all(wild == "*" for _, wild in signs[sign:])
 
 
 def _listed(folder: str, most: int) -> list[str]:
