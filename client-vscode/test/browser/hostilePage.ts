@@ -9,7 +9,7 @@ const ELEMENTS = new Set(
   ),
 );
 const ATTRIBUTES =
-  /^(?:align|aria-(?:busy|expanded|label|labelledby|posinset|setsize)|class|data-(?:code|copied|href|index|name|state)|datetime|dir|hidden|id|role|start|style|tabindex|title|type)$/;
+  /^(?:align|aria-(?:busy|expanded|label|labelledby|posinset|setsize)|class|data-(?:action|code|copied|href|index|name|state)|datetime|dir|hidden|id|role|start|style|tabindex|title|type)$/;
 const PIECES = 400;
 /** The most elements that an answer may put on the page: beyond that a browser does not react for seconds. */
 const MOST_ELEMENTS = 10_000;
@@ -95,6 +95,8 @@ function inspect(transcript: Transcript): string[] {
       faults.push(`element ${node.localName}`);
     for (const { name, value } of node.attributes) {
       if (!ATTRIBUTES.test(name)) faults.push(`attribute ${name} of ${node.localName}`);
+      if (name === "data-action" && !(node.localName === "button" && /^(?:retry|resumeTurn)$/.test(value)))
+        faults.push(`action ${value} of ${node.localName}`);
       if (name === "style" && !(node.localName === "article" && /^transform: translateY\([\d.]+px\);$/.test(value)))
         faults.push(`style ${value}`);
       if (name === "data-href" && !/^(?:https?:\/\/|mailto:|file:\/\/\/|[^:]*$|[\w.-]+\.\w+:\d)/i.test(value))
