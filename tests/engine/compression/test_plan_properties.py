@@ -11,7 +11,7 @@ from gemini_companion.engine.compression.stale import is_stale
 from gemini_companion.engine.compression.truncate import plan_cuts
 from gemini_companion.engine.compression.types import Plan
 from gemini_companion.engine.history.content import Content
-from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
+from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import CompressionEntry, PreviewEntry, PromptEntry, TurnEndEntry, UndoEntry
 from gemini_companion.engine.history.part import is_plain_user, visible_text
 from gemini_companion.engine.history.tool_entries import MaskEntry
@@ -64,7 +64,8 @@ def test_a_plan_hides_a_prefix_keeps_the_tail_and_never_parts_what_belongs_toget
             assert before[-1].kind != "ide" or tail[0].content.role == "model"
             assert plan.acknowledge == (tail[0].content.role == "user")
         if kept:
-            assert kept[0].kind == "prompt"
+            assert {item.kind for item in kept} <= PROMPTS
+            assert [item.seq for item in kept] == sorted(item.seq for item in kept)
             assert tail[0].content.role == "model"
 
     write(steps, after_each=check)
@@ -88,7 +89,7 @@ def test_after_an_install_the_view_is_kept_prompt_snapshot_pins_acknowledgement_
             # A result that named another one, which is hidden now, is whole again.
             assert kept.content == before.content or "[as " in str(before.content)
         expected = (
-            ["prompt"] * len(plan.kept)
+            [item.kind for item in plan.kept]
             + ["snapshot"]
             + (["pin"] if book.history.pins else [])
             + ["acknowledgement"] * plan.acknowledge
