@@ -249,6 +249,8 @@ class Life(RuleBasedStateMachine):
         self._note_steers()
         self.steers.clear()
         self.store.trouble = None
+        if self.store.killed.is_set():  # by a write that nobody waited for, such as what a title's request has left
+            await self._restart()
 
     # --- what holds
 
