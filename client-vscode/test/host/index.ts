@@ -49,7 +49,7 @@ function aboutTheConnection(checks: Checks, daemon: ScriptedDaemon): void {
     };
     const { trusted, supports, clientName } = params.initializationOptions;
     assert.equal(trusted, true);
-    assert.deepEqual(supports?.toSorted(), ["askUser", "confirmTool", "diagnostics", "openDiff"]);
+    assert.deepEqual(supports?.toSorted(), ["askUser", "confirmTool", "diagnostics", "openDiff", "saveDocument"]);
     assert.ok(clientName);
     assert.deepEqual(
       params.workspaceFolders.map(({ uri }) => uri),

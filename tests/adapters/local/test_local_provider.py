@@ -242,7 +242,7 @@ async def test_a_process_that_dies_between_two_requests_is_not_noticed_by_anybod
     async with asyncio.timeout(PATIENCE):
         while provider.pid is not None:
             await asyncio.sleep(0)
-    assert text_of(await collect(provider, ask()))
+    assert await collect(provider, ask()), "noise may say nothing, which is an answer too"
 
 
 @on_linux

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
 
 from gemini_companion.engine.compression.instructions import SYSTEM_INSTRUCTION
-from gemini_companion.engine.prompts.system import SECTIONS
+from gemini_companion.engine.prompts import wording
 from tests.support.tiny_gguf import WORDS as RANDOM_WORDS
 from tests.support.tiny_gguf import write_parrot_gguf
 
@@ -40,7 +40,7 @@ WORDY = TELLING.replace(
     "It is written in some language.",
     " ".join(f"Number {number} of what is known is that {number * 37} follows {number * 31}." for number in range(300)),
 )
-WORDS = re.findall(r"[A-Za-z]{2,}", " ".join((*SECTIONS.values(), SYSTEM_INSTRUCTION, WORDY, TELLING)))
+WORDS = re.findall(r"[A-Za-z]{2,}", " ".join((*wording.SHORT.values(), SYSTEM_INSTRUCTION, WORDY, TELLING)))
 """The words of the prompts are tokens of their own: spelled out they would take minutes to read."""
 NOISE = "\n".join(" ".join(random.Random(line).choices(RANDOM_WORDS, k=9)) for line in range(6))
 
