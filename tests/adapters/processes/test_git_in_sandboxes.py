@@ -34,7 +34,7 @@ class Bench:
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.main, self.work = home / "main", home / "work"
+        self.main, self.work = home / "main", home / "side"
         git(home, "init", "-q", str(self.main))
         (self.main / "a.txt").write_text("a\n")
         git(self.main, "add", "a.txt")
@@ -79,12 +79,12 @@ async def bench(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 async def test_a_worktree_can_be_committed_in(bench: Bench) -> None:
     end = await bench.run(f"echo b > b.txt && git add b.txt && git {AUTHOR} commit -q -m second", bench.work)
     assert (end.exit_code, end.output) == (0, "")
-    assert git(bench.main, "log", "--format=%s", "work") == "second\nfirst"
+    assert git(bench.main, "log", "--format=%s", "side") == "second\nfirst"
 
 
 async def test_from_a_worktree_nothing_is_written_that_is_not_its_own_or_that_runs_later(bench: Bench) -> None:
     git(bench.main, "config", "extensions.worktreeConfig", "true")
-    shared, own = bench.main / ".git", bench.main / ".git" / "worktrees" / "work"
+    shared, own = bench.main / ".git", bench.main / ".git" / "worktrees" / "side"
     before = {name: (shared / name).read_bytes() for name in ("config", "HEAD", "index")}
     forged = [shared / "hooks" / "pre-commit", shared / "config.worktree", shared / "commondir"]
     taken = [shared / "config", shared / "HEAD", shared / "index", own / "commondir", own / "gitdir"]
@@ -101,12 +101,12 @@ async def test_from_a_worktree_nothing_is_written_that_is_not_its_own_or_that_ru
 async def test_a_workspace_that_names_a_folder_which_does_not_name_it_opens_nothing(bench: Bench) -> None:
     stranger = bench.home / "stranger"
     stranger.mkdir()
-    own = bench.main / ".git" / "worktrees" / "work"
+    own = bench.main / ".git" / "worktrees" / "side"
     (stranger / ".git").write_text(f"gitdir: {own}\n")
     assert worktree_of(str(bench.work)) is not None
     assert worktree_of(str(stranger)) is None
     await bench.run(f"echo x > {own}/HEAD; echo x > {bench.main}/.git/objects/made", stranger)
-    assert (own / "HEAD").read_text() == "ref: refs/heads/work\n"
+    assert (own / "HEAD").read_text() == "ref: refs/heads/side\n"
     assert not (bench.main / ".git" / "objects" / "made").exists()
 
 
@@ -133,8 +133,8 @@ async def test_the_folder_of_a_repository_cannot_be_moved_away_with_what_protect
         "mv .git .away",
         "echo x > .git/config.worktree",
         "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit",
-        "mv .git/worktrees/work .git/worktrees/away",
-        "echo x > .git/worktrees/work/commondir",
+        "mv .git/worktrees/side .git/worktrees/away",
+        "echo x > .git/worktrees/side/commondir",
     ]
     end = await bench.run("; ".join(lines), bench.main)
     assert end.output.count("\n") == len(lines), end.output

@@ -12,17 +12,23 @@ def test_it_names_branch_changes_and_commits():
     text = git_section(
         [
             GitState(
-                folder="/work",
+                folder="/project",
                 branch="main",
                 upstream="origin/main",
                 ahead=2,
-                changed=((" M", "/work/a.py"),),
+                changed=((" M", "/project/a.py"),),
                 uncounted=3,
                 commits=(("1234abc", "Mend the parser"),),
             )
         ]
     )
-    for part in ("In /work:", "Branch: main, tracks origin/main (2 ahead)", " M /work/a.py", "and 3 more", "Mend the"):
+    for part in (
+        "In /project:",
+        "Branch: main, tracks origin/main (2 ahead)",
+        " M /project/a.py",
+        "and 3 more",
+        "Mend the",
+    ):
         assert part in text
 
 
@@ -31,7 +37,7 @@ def test_without_a_repository_there_is_no_section():
 
 
 def test_what_was_not_looked_up_is_not_called_clean():
-    text = git_section([GitState(folder="/work", branch="main", is_partial=True)])
+    text = git_section([GitState(folder="/project", branch="main", is_partial=True)])
     assert "No changed files" not in text
     assert "not looked up" in text
 

@@ -54,16 +54,16 @@ def test_a_longer_name_or_another_folder_names_another_file(text: str):
 
 
 def test_a_word_of_letters_alone_is_a_name_only_where_it_is_marked_as_one():
-    path = "/work/build"
+    path = "/project/build"
     assert not names_path(["Please build it, and look at the build."], path)
     assert all(
-        names_path([text], path) for text in ("list `build`", "@build", "list build/", "list build/.", "/work/build")
+        names_path([text], path) for text in ("list `build`", "@build", "list build/", "list build/.", "/project/build")
     )
     assert not names_path(["look at build/out.txt"], path)
 
 
 def test_names_are_compared_as_signs_not_as_bytes():
-    assert names_path(["lies gro\u0308ße.pem"], "/work/größe.pem")
+    assert names_path(["lies gro\u0308ße.pem"], "/project/größe.pem")
 
 
 def test_of_a_long_text_the_beginning_and_the_end_are_read():

@@ -83,6 +83,7 @@ class _Work:
         self.is_cut = False
 
     def begin(self, root: str) -> None:
+        """Start with the file that imports the others; each format says how."""
         raise NotImplementedError
 
     def add(self, text: str) -> None:
