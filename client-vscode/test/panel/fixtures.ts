@@ -2,8 +2,9 @@
  * The states of the panel, as messages of the host: what the page is to be posted, in order. The screenshots, the accessibility runs and
  * the unit tests of the page all show these.
  */
-import type { AnswerRow, DividerRow, ErrorView, PanelState, Row, ToPage } from "../../src/panel/contract.js";
-import { retryableTurn } from "../../src/chat/pure/retrying.js";
+import type { ToPage } from "../../src/panel/contract.js";
+import { daemonStates } from "./daemonStates.js";
+import { answering, compressing, failure, show, withoutSession } from "./staging.js";
 import { CHANGED, TASKS, commandAsked, commandRow, editAsked, editRow, lookedAt, personAsked } from "./toolRows.js";
 import {
   afternoon,
@@ -18,140 +19,12 @@ import {
   divider,
   rule,
   ruledPrompt,
-  done,
 } from "./chatRows.js";
-
-function failure(
-  kind: string,
-  message: string,
-  hint: string,
-  actions: ErrorView["actions"],
-  retryAt?: number,
-): ErrorView {
-  return {
-    kind,
-    message,
-    hint,
-    retryable: retryAt !== undefined,
-    actions,
-    ...(retryAt === undefined ? {} : { retryAt }),
-  };
-}
-
-function show(change: Partial<PanelState>, rows: readonly Row[] = done): ToPage[] {
-  const state = { ...baseState, ...change };
-  const retryTurn = state.session?.heldBy === undefined ? retryableTurn(rows, state.job) : undefined;
-  return [
-    {
-      type: "sync",
-      rev: 1,
-      state: { ...state, ...(retryTurn === undefined ? {} : { retryTurn }) },
-      total: rows.length,
-      from: 0,
-      rows,
-      strings: {},
-    },
-  ];
-}
-
-function answering(change: Partial<AnswerRow>, state: Partial<PanelState> = { job: turn }): ToPage[] {
-  return show(state, [...done, nextPrompt, { ...nextAnswer, ...change }]);
-}
-
-function compressing(change: Partial<DividerRow>, state: Partial<PanelState> = {}): ToPage[] {
-  const { result: _result, canUndo: _canUndo, hiddenTurns: _hiddenTurns, ...bare } = divider;
-  return show(state, [...done, { ...bare, ...change }]);
-}
 
 /** The states by name; `now` (Unix milliseconds) is what countdowns and elapsed times start from. */
 export function makeFixtures(now: number) {
-  const withoutSession = (change: Partial<PanelState>): ToPage[] => {
-    const { session: _session, meter: _meter, ...rest } = baseState;
-    return [
-      {
-        type: "sync",
-        rev: 1,
-        state: { ...rest, rules: { inForce: 0, proposed: 0 }, ...change },
-        total: 0,
-        from: 0,
-        rows: [],
-        strings: {},
-      },
-    ];
-  };
   return {
-    starting: withoutSession({
-      daemon: { kind: "starting", detail: "Setting up the private Python environment. This happens once." },
-      chips: [],
-    }),
-    noPython: withoutSession({
-      chips: [],
-      daemon: {
-        kind: "failed",
-        reason: "noPython",
-        error: failure(
-          "daemon",
-          "No Python 3.11 or newer was found on this machine.",
-          "Install Python, or choose one that is not on the path.",
-          [
-            { id: "choosePython", label: "Choose Python…" },
-            { id: "restartDaemon", label: "Try Again" },
-            { id: "showLog", label: "Show Log" },
-          ],
-        ),
-      },
-    }),
-    versionMismatch: withoutSession({
-      chips: [],
-      daemon: {
-        kind: "failed",
-        reason: "versionMismatch",
-        error: failure(
-          "daemon",
-          "The daemon speaks protocol 2, this extension speaks 1.",
-          "Update the extension, or point the setting at a daemon that fits.",
-          [
-            { id: "installUpdate", label: "Update" },
-            { id: "openSettings", label: "Open Settings" },
-          ],
-        ),
-      },
-    }),
-    crashed: show({
-      daemon: {
-        kind: "failed",
-        reason: "crashed",
-        error: failure(
-          "daemon",
-          "The daemon ended five times within three minutes.",
-          "The log says why. Your chat is kept.",
-          [
-            { id: "restartDaemon", label: "Restart" },
-            { id: "showLog", label: "Show Log" },
-          ],
-        ),
-      },
-    }),
-    noKey: withoutSession({
-      isLocal: true,
-      providerHint: "No API key is set, so the offline model answers: from your files, without a network.",
-      banner: {
-        ...failure("unauthenticated", "The offline model answers.", "Set an API key to ask Gemini.", [
-          { id: "setApiKey", label: "Set API Key" },
-        ]),
-        level: "info",
-      },
-    }),
-    keyRefused: show({
-      banner: {
-        ...failure("unauthenticated", "The API key was refused.", "Check the key, or make a new one.", [
-          { id: "setApiKey", label: "Set API Key" },
-          { id: "useOffline", label: "Use the Offline Model" },
-        ]),
-        level: "error",
-      },
-    }),
-    untrusted: withoutSession({ trusted: false, chips: [] }),
+    ...daemonStates,
     empty: withoutSession({}),
     idle: show({}),
     sending: answering({ state: "sending", text: "", since: now }),
