@@ -18,14 +18,18 @@ ROUNDS = 1_000
 _WATCHED = (Round, CallRun, Called, Ended)
 
 
+def living() -> Counter[str]:
+    gc.collect()
+    return Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, _WATCHED))
+
+
 async def test_a_turn_of_a_thousand_rounds_ends_and_holds_only_its_log(tmp_path: Path) -> None:
     held: list[Counter[str]] = []
+    before = living()  # what other tests left behind
 
     async def work(args: SampleArgs, context: ToolContext) -> ToolOutput:
         if len(tool.called) in (100, ROUNDS - 100):
-            gc.collect()
-            everything = gc.get_objects()
-            held.append(Counter(type(one).__name__ for one in everything if isinstance(one, _WATCHED)))
+            held.append(living() - before)
         tool.contexts.clear()
         return ToolOutput(output="done")
 
