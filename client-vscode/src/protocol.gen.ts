@@ -723,11 +723,13 @@ export interface Attachment {
   readonly truncated?: boolean;
 }
 
-/** The prompt does not fit; nothing was sent. */
+/** The prompt does not fit, and nothing was sent; or what a round of tools gave back does not, and the turn ended. */
 export interface ContextWindowWillOverflow {
   readonly type: "contextWindowWillOverflow";
   readonly estimatedRequestTokenCount: number;
   readonly remainingTokenCount: number;
+  /** What fills the window and what to do, in sentences for people. */
+  readonly message?: string;
 }
 
 /** A compression runs. */

@@ -277,6 +277,7 @@ export const contextWindowWillOverflow = v.object({
   type: v.literal("contextWindowWillOverflow"),
   estimatedRequestTokenCount: integer,
   remainingTokenCount: integer,
+  message: v.exactOptional(v.string()),
 });
 
 export const compressionStarted = v.object({

@@ -63,7 +63,9 @@ async def test_a_turn_whose_results_do_not_fit_even_after_a_compression_stops_an
     studio.model.streams = [calls(("read_file", {}))]
     result = await studio.chat("Read it.")
     assert (result.stopped, result.prompt) == ("contextWindowWillOverflow", None)
-    assert len(studio.heard.of(ContextWindowWillOverflow)) == 1
+    told = studio.heard.of(ContextWindowWillOverflow)
+    assert [event.message for event in told] == [result.message]
+    assert result.message
     assert len(studio.model.main()) == 1
     session = await studio.session()
     assert [item.kind for item in session.history.items] == ["prompt", "reply", "toolResult"]

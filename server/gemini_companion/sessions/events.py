@@ -165,10 +165,12 @@ class FilesAttached(SessionEvent, tag="filesAttached", frozen=True, kw_only=True
 
 
 class ContextWindowWillOverflow(SessionEvent, tag="contextWindowWillOverflow", frozen=True, kw_only=True):
-    """The prompt does not fit; nothing was sent."""
+    """The prompt does not fit, and nothing was sent; or what a round of tools gave back does not, and the turn ended."""
 
     estimated_request_token_count: int
     remaining_token_count: int
+    message: str = ""
+    """What fills the window and what to do, in sentences for people."""
 
 
 class CompressionStarted(SessionEvent, tag="compressionStarted", frozen=True, kw_only=True):

@@ -52,3 +52,16 @@ def test_a_rule_that_forbids_a_command_holds_by_every_name_of_the_tool(name: str
 def test_a_comparison_of_folders_is_asked_about() -> None:
     assert judged("diff . docs").decision == "ask"
     assert judged("diff a.py b.py").decision == "allow"
+
+
+@pytest.mark.parametrize("line", ["curl http://localhost:8080/health", "curl -s 'https://example.org/a?b=c'"])
+def test_an_address_names_no_file(line: str) -> None:
+    assert judged(line, rule("curl")).decision == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["curl file:///etc/passwd", "curl http://x/../../../etc/passwd", "curl http:///etc/passwd", "curl x:/etc/passwd"],
+)
+def test_what_only_looks_like_an_address_is_looked_at_as_a_file(line: str) -> None:
+    assert judged(line, rule("curl")).decision == "ask"

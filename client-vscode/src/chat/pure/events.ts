@@ -102,11 +102,13 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
         error: errorView(
           {
             kind: "contextOverflow",
-            message: chat.t(
-              "This prompt is too large for what is left of the context window: about {0} tokens, and {1} are left. Nothing was sent.",
-              event.estimatedRequestTokenCount,
-              event.remainingTokenCount,
-            ),
+            message:
+              event.message ||
+              chat.t(
+                "This prompt is too large for what is left of the context window: about {0} tokens, and {1} are left. Nothing was sent.",
+                event.estimatedRequestTokenCount,
+                event.remainingTokenCount,
+              ),
           },
           chat.t,
           time,

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+import msgspec
+
 from gemini_companion.engine.errors import Cancelled, ContextOverflow
 from gemini_companion.engine.history.content import Content, visible_text_of
 from gemini_companion.engine.history.log import CompressionResult
@@ -87,7 +89,7 @@ class Requests:
             due = await prepare_context(session, self.client)
             overflow = await overflow_of(session, self.choice, content, due)
         if overflow is not None:
-            self.too_much = what_is_too_much(session, self.choice, content, due)
+            overflow = self._explained(overflow, what_is_too_much(session, self.choice, content, due))
         return due, overflow
 
     async def make_room_again(self, fresh: Callable[[], int], epoch: int) -> ContextWindowWillOverflow | None:
@@ -104,11 +106,16 @@ class Requests:
         if overflow is not None and await self._fit(0):
             overflow = overflow_of_view(session, self.choice, fresh())
         if overflow is not None:
-            self.too_much = what_is_too_much(session, self.choice)
+            overflow = self._explained(overflow, what_is_too_much(session, self.choice))
         if session.history.epoch != epoch:
             await refresh_environment(session)
             await self.resend_context()
         return overflow
+
+    def _explained(self, overflow: ContextWindowWillOverflow, message: str) -> ContextWindowWillOverflow:
+        """The event and the turn's result say the same."""
+        self.too_much = message
+        return msgspec.structs.replace(overflow, message=message)
 
     async def compress(self, *, rescue: bool = False) -> CompressionResult | None:
         """Compress if it is due. The result is reported with the answer; of several, one that changed the view."""

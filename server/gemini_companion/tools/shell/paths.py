@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
@@ -10,6 +11,8 @@ from gemini_companion.tools.shell.script import Word
 from gemini_companion.tools.shell.verdict import Facts, Finding, worst
 
 NULL: Final = "/dev/null"
+
+_ADDRESS: Final = re.compile(r"(?:https?|wss?|git|ssh|ftp)://[A-Za-z0-9\[]")
 
 
 def judged_path(path: str, cwds: frozenset[str], how: Literal["read", "write"], files: Facts) -> Finding:
@@ -42,6 +45,7 @@ def _judged(shown: str, path: str, how: Literal["read", "write"], files: Facts) 
 def places_in(word: str) -> Iterator[str]:
     """The paths that a word of a program that is not known may name: `a/b`, `--file=a/b`, `-fa/b`, `:0:a/b`."""
     pieces = [word]
+    is_address = _ADDRESS.match(word) is not None and ".." not in word
     for sign in "=:,":
         _, found, rest = word.partition(sign)
         if found:
@@ -49,6 +53,8 @@ def places_in(word: str) -> Iterator[str]:
     if word.startswith("-") and not word.startswith("--"):
         pieces.append(word[2:])
     for piece in dict.fromkeys(pieces):
+        if is_address and piece.startswith("//"):  # what stands behind `https:`
+            continue
         if piece and not piece.startswith("-") and "://" not in piece:
             yield piece
 
