@@ -110,8 +110,8 @@ def parse_agent(text: str, *, path: str, source: AgentSource, tools: Sequence[It
         file = msgspec.convert({**fields, **_as_list(fields)}, _File)
     except (msgspec.ValidationError, RecursionError) as fault:
         told = str(fault)
-        named = re.search(r"\$\.(\w+)|`(\w+)`", told)
-        line = _line_of(lines, (named[1] or named[2]) if named else "")
+        named = re.search(r"\$\.(\w+)", told)
+        line = _line_of(lines, named[1] if named else "")
         raise AgentFault(told.replace("`$.", "`"), line) from None
     _check(file, body, lines, tools)
     return AgentDefinition(

@@ -61,7 +61,7 @@ class Activity:
                 self.calls += 1
                 title = self._titles.pop(event.tool_call_id, "")
                 self.tell("toolEnded", ": ".join(filter(None, (title, event.summary or event.outcome))))
-            case CompressionCompleted() if event.result.status.startswith("COMPRESSED"):
+            case CompressionCompleted() if event.result.status in ("COMPRESSED", "CONTENT_TRUNCATED"):
                 self.tell("compressed", event.result.message)
             case ToolQuestionAsked():
                 self._asked.add(event.question.tool_call_id)
