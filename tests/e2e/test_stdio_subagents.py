@@ -197,7 +197,7 @@ async def test_a_deleted_chat_takes_the_sessions_of_its_subagents_along(office: 
         result = await spoken.ask("gemini/chat", {"prompt": "Go."})
         child = next(event["agentSessionId"] for event in spoken.events if event["type"] == "agentActivity")
         await spoken.ask("gemini/session/delete", {"sessionId": result["sessionId"]})
-        with pytest.raises(Exception, match="(?i)no session|not found|no chat"):
+        with pytest.raises(Exception, match=r"(?i)no session|not found|no chat"):
             await spoken.ask("gemini/session/history", {"sessionId": child, "view": "transcript"})
 
 

@@ -43,6 +43,8 @@ class Activity:
         self._titles: dict[str, str] = {}
         self._said: list[str] = []
         self._asked: set[str] = set()
+        self._shown: set[str] = set()
+        """Calls that were asked about: the chat shows them, and is told how they end."""
 
     def hear(self, event: Event, turn_id: str | None) -> None:
         """An event of the agent's session."""
@@ -59,12 +61,15 @@ class Activity:
                 self.tell("tool", event.title or event.name)
             case ToolCallCompleted():
                 self.calls += 1
+                if event.tool_call_id in self._shown:
+                    self._chat.emit(event, self._turn_id)
                 title = self._titles.pop(event.tool_call_id, "")
                 self.tell("toolEnded", ": ".join(filter(None, (title, event.summary or event.outcome))))
             case CompressionCompleted() if event.result.status in ("COMPRESSED", "CONTENT_TRUNCATED"):
                 self.tell("compressed", event.result.message)
             case ToolQuestionAsked():
                 self._asked.add(event.question.tool_call_id)
+                self._shown.add(event.question.tool_call_id)
                 self.waits(True)
                 self._chat.emit(event, self._turn_id)
             case ToolQuestionAnswered():
