@@ -45,7 +45,6 @@ class Application:
         self.clients: dict[str, Client] = {}
         self._sessions = SessionRegistry(services, self.subscribers, self._is_current)
         self.tooling.commands.use(self._sessions.get)
-        services.use_sessions(self._sessions.create)
         self._titles = Titles(services)
         self.statistics = Statistics(services, self._sessions.get)
 

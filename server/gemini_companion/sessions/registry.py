@@ -62,6 +62,7 @@ class SessionRegistry:
         self._remnants: dict[str, _Remnant] = {}
         self._letting_go: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
+        services.use_sessions(self.create)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(list(self._sessions.values()))

@@ -34,9 +34,7 @@ export function agentRows(agents: readonly AgentInfo[], t: Translate): AgentRow[
       label: problem === undefined ? (displayName ?? name) : `$(warning) ${name}`,
       description: parts.join(" · "),
       detail: problem ?? description ?? "",
-      ...(path === undefined || path === null
-        ? {}
-        : { place: `${path}:${line === undefined || line === 0 ? 1 : line}` }),
+      ...(path === undefined ? {} : { place: `${path}:${line === undefined || line === 0 ? 1 : line}` }),
     };
   });
 }
