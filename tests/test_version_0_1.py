@@ -160,7 +160,7 @@ def test_an_event_kept_as_text_reads_like_one_kept_as_bytes() -> None:
     connection = sqlite3.connect(":memory:")
     migrate(connection)
     stored = '{"sessionId":"s","seq":1,"time":1,"event":{"type":"compactionStarted","compactionId":"c"}}'
-    connection.execute("INSERT INTO sessions VALUES ('s', '', 0, '{}')")
+    connection.execute("INSERT INTO sessions (session_id, title, updated_at, meta) VALUES ('s', '', 0, '{}')")
     connection.execute("INSERT INTO events VALUES ('s', 1, ?)", (stored,))
     (event,) = event_log.read(connection, "s", 0, 10).events
     assert event.event == {"type": "compressionStarted", "compressionId": "c"}

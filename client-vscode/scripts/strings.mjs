@@ -19,6 +19,7 @@ const TABLES = {
   MODES: ["label", "short", "description", "announcement"],
   RULE_DECISIONS: [],
   RULE_SOURCES: [],
+  AGENT_SOURCES: [],
   SETTING_LAYERS: [],
   SUBJECTS: [],
   NARROWED: [],

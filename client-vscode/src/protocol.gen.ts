@@ -485,7 +485,7 @@ export interface ToolQuestion {
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: "command" | "edit" | "network" | "note" | "question" | "read";
+  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read";
   /** The file that would be changed. */
   readonly path?: string;
   /** Unified, of that file. */
@@ -510,6 +510,8 @@ export interface ToolQuestion {
   /** The same in words. */
   readonly ruleText?: string;
   readonly askedAt?: number;
+  /** The subagent that asks, for people; empty where the chat itself does. */
+  readonly agent?: string;
 }
 
 /** A piece of a command line, and what the rules say of it. */
@@ -929,6 +931,22 @@ export interface HookRan {
   readonly isNotable?: boolean;
 }
 
+/** What a subagent that works for the chat does. Its own session has everything; this is for people to follow. */
+export interface AgentActivity {
+  readonly type: "agentActivity";
+  /** The call that handed it its task. */
+  readonly toolCallId: string;
+  /** Its name for people. */
+  readonly agent: string;
+  /** Its own session, which can be opened. */
+  readonly agentSessionId: string;
+  readonly kind: "compressed" | "ended" | "said" | "started" | "tool" | "toolEnded";
+  /** A line: what it does, found, says, or how it ended. */
+  readonly text?: string;
+  /** Of its own window; 0 where nothing new is known. */
+  readonly tokens?: number;
+}
+
 /** The session has a new title: generated, or set by a client. */
 export interface TitleChanged {
   readonly type: "titleChanged";
@@ -993,7 +1011,7 @@ export interface ConfirmToolParams {
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: "command" | "edit" | "network" | "note" | "question" | "read";
+  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read";
   /** The file that would be changed. */
   readonly path?: string;
   /** Unified, of that file. */
@@ -1018,6 +1036,8 @@ export interface ConfirmToolParams {
   /** The same in words. */
   readonly ruleText?: string;
   readonly askedAt?: number;
+  /** The subagent that asks, for people; empty where the chat itself does. */
+  readonly agent?: string;
 }
 
 /** The model asks the person something. */
@@ -1154,6 +1174,8 @@ export interface CallRecord {
   readonly editedArgs?: Readonly<Record<string, unknown>>;
   /** Why it could run or not, in a few words: the rule, the mode, or the person's answer. */
   readonly consent?: string;
+  /** The session of the subagent that did the work; empty where none did. */
+  readonly agentSessionId?: string;
 }
 
 /** The end of a turn. */
@@ -1429,6 +1451,32 @@ export interface MemoryAdded {
   readonly diff: string;
 }
 
+/** The subagents, those that can be called first. */
+export interface AgentList {
+  readonly agents: readonly AgentInfo[];
+}
+
+/** A subagent that can be called, or a file that defines none. */
+export interface AgentInfo {
+  readonly name: string;
+  readonly description?: string;
+  readonly displayName?: string;
+  readonly source?: "builtIn" | "extension" | "user" | "workspace";
+  /** Absolute path of its file. */
+  readonly path?: string;
+  /** Names of the tools that it may call now. */
+  readonly tools?: readonly string[];
+  /** Empty for the chat's. */
+  readonly model?: string;
+  readonly maxTurns?: number;
+  readonly timeoutMinutes?: number;
+  readonly enabled?: boolean;
+  /** What is wrong with the file, with the line. */
+  readonly problem?: string;
+  /** Of the problem, from 1. */
+  readonly line?: number;
+}
+
 /** The hooks in force. */
 export interface HookList {
   readonly enabled: boolean;
@@ -1476,7 +1524,7 @@ export interface ToolInfo {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly risk: "command" | "edit" | "network" | "note" | "question" | "read";
+  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read";
   /** What would be decided of a plain call now. */
   readonly decision: "allow" | "ask" | "deny";
 }
@@ -1772,6 +1820,7 @@ export type CompanionEvent =
   | SettingsChanged
   | ConstraintsChanged
   | HookRan
+  | AgentActivity
   | TitleChanged
   | TrustChanged;
 
@@ -1847,6 +1896,8 @@ export interface Requests {
   readonly "gemini/memory/add": { readonly params: AddMemoryParams; readonly result: MemoryAdded };
   /** Read the memory files anew. What is different counts from the next turn on. */
   readonly "gemini/memory/reload": { readonly params: Empty; readonly result: MemoryList };
+  /** The subagents that can be called, and the files that define none, with what is wrong with them. */
+  readonly "gemini/agents/list": { readonly params: Empty; readonly result: AgentList };
   /** The hooks of the settings, where each is from, and whether it runs. */
   readonly "gemini/hooks": { readonly params: SessionParams; readonly result: HookList };
   /** What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too). */
@@ -1959,6 +2010,7 @@ export const RequestMethod = {
   memoryList: "gemini/memory/list",
   memoryAdd: "gemini/memory/add",
   memoryReload: "gemini/memory/reload",
+  agentsList: "gemini/agents/list",
   hooks: "gemini/hooks",
   sessionMode: "gemini/session/mode",
   tools: "gemini/tools",

@@ -95,7 +95,7 @@ export const toolQuestion = v.object({
   name: v.string(),
   args: v.record(v.string(), v.unknown()),
   title: v.string(),
-  risk: v.picklist(["command", "edit", "network", "note", "question", "read"]),
+  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read"]),
   path: v.exactOptional(v.string()),
   diff: v.exactOptional(v.string()),
   newContent: v.exactOptional(v.string()),
@@ -110,6 +110,7 @@ export const toolQuestion = v.object({
   rule: v.exactOptional(toolRule),
   ruleText: v.exactOptional(v.string()),
   askedAt: v.exactOptional(integer),
+  agent: v.exactOptional(v.string()),
 });
 
 export const toolQuestionAsked = v.object({
@@ -418,6 +419,16 @@ export const hookRan = v.object({
   isNotable: v.exactOptional(v.boolean()),
 });
 
+export const agentActivity = v.object({
+  type: v.literal("agentActivity"),
+  toolCallId: v.string(),
+  agent: v.string(),
+  agentSessionId: v.string(),
+  kind: v.picklist(["compressed", "ended", "said", "started", "tool", "toolEnded"]),
+  text: v.exactOptional(v.string()),
+  tokens: v.exactOptional(integer),
+});
+
 export const titleChanged = v.object({
   type: v.literal("titleChanged"),
   title: v.string(),
@@ -432,7 +443,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
@@ -466,7 +477,7 @@ export const confirmToolParams = v.object({
   name: v.string(),
   args: v.record(v.string(), v.unknown()),
   title: v.string(),
-  risk: v.picklist(["command", "edit", "network", "note", "question", "read"]),
+  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read"]),
   path: v.exactOptional(v.string()),
   diff: v.exactOptional(v.string()),
   newContent: v.exactOptional(v.string()),
@@ -481,6 +492,7 @@ export const confirmToolParams = v.object({
   rule: v.exactOptional(toolRule),
   ruleText: v.exactOptional(v.string()),
   askedAt: v.exactOptional(integer),
+  agent: v.exactOptional(v.string()),
 });
 
 export const askUserParams = v.object({
@@ -548,6 +560,7 @@ export const callRecord = v.object({
   durationMs: v.exactOptional(integer),
   editedArgs: v.exactOptional(v.record(v.string(), v.unknown())),
   consent: v.exactOptional(v.string()),
+  agentSessionId: v.exactOptional(v.string()),
 });
 
 export const historyItem = v.object({
@@ -773,6 +786,25 @@ export const memoryAdded = v.object({
   diff: v.string(),
 });
 
+export const agentInfo = v.object({
+  name: v.string(),
+  description: v.exactOptional(v.string()),
+  displayName: v.exactOptional(v.string()),
+  source: v.exactOptional(v.picklist(["builtIn", "extension", "user", "workspace"])),
+  path: v.exactOptional(v.string()),
+  tools: v.exactOptional(v.array(v.string())),
+  model: v.exactOptional(v.string()),
+  maxTurns: v.exactOptional(integer),
+  timeoutMinutes: v.exactOptional(v.number()),
+  enabled: v.exactOptional(v.boolean()),
+  problem: v.exactOptional(v.string()),
+  line: v.exactOptional(integer),
+});
+
+export const agentList = v.object({
+  agents: v.array(agentInfo),
+});
+
 export const listedHook = v.object({
   event: v.picklist(["AfterAgent", "AfterModel", "AfterTool", "BeforeAgent", "BeforeModel", "BeforeTool", "BeforeToolSelection", "Notification", "PostCompress", "PreCompress", "SessionEnd", "SessionStart"]),
   name: v.string(),
@@ -799,7 +831,7 @@ export const toolInfo = v.object({
   name: v.string(),
   title: v.string(),
   description: v.string(),
-  risk: v.picklist(["command", "edit", "network", "note", "question", "read"]),
+  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read"]),
   decision: v.picklist(["allow", "ask", "deny"]),
 });
 
@@ -1023,6 +1055,7 @@ export const results = {
   "gemini/memory/list": memoryList,
   "gemini/memory/add": memoryAdded,
   "gemini/memory/reload": memoryList,
+  "gemini/agents/list": agentList,
   "gemini/hooks": hookList,
   "gemini/session/mode": modeResult,
   "gemini/tools": toolList,

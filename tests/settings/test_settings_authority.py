@@ -47,6 +47,8 @@ EXAMPLES: dict[str, Any] = {
     "hooksConfig.enabled": False,
     "hooksConfig.disabled": ["x"],
     "hooksConfig.notifications": False,
+    "agents.overrides": {"generalist": {"enabled": False}},
+    "experimental.enableAgents": False,
     "telemetry.enabled": True,
     "telemetry.target": "gcp",
     "telemetry.otlpEndpoint": "http://elsewhere",

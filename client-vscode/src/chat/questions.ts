@@ -10,7 +10,7 @@ import type {
 } from "../protocol.gen.js";
 import type { Conversation } from "./pure/conversation.js";
 import { goesOn, settle } from "./pure/toolEvents.js";
-import { askedTool, askingTool, questionView, toolRow } from "./pure/toolRows.js";
+import { askedTool, askingTool, questionView, rowOfQuestion, toolRow } from "./pure/toolRows.js";
 import { readArguments } from "./pure/toolArguments.js";
 
 type Answer = Extract<FromPage, { readonly type: "answerTool" }>;
@@ -161,10 +161,10 @@ export class Questions implements Disposable {
   #showTool(question: ToolQuestion, isOurs: boolean): void {
     const conversation = this.conversationOf(question.sessionId);
     if (conversation === undefined) return;
-    const { toolCallId: id, name, args, turnId } = question;
+    const { toolCallId: id, turnId } = question;
     const found = conversation.tool(id);
     const at = conversation.answer(turnId)?.text.length ?? 0;
-    const tool = found?.tool ?? toolRow({ id, name, args, at }, "waiting", conversation);
+    const tool = found?.tool ?? rowOfQuestion(question, at, conversation);
     conversation.setTool(found?.turnId ?? turnId, askedTool(tool, questionView(question, isOurs)));
     goesOn(conversation, found?.turnId ?? turnId, conversation.now());
   }

@@ -1,5 +1,6 @@
 /** Wires the daemon to the editor: settings, trust, key, log and the commands about it. */
 import { commands, l10n, window, workspace, type ExtensionContext, type LogOutputChannel } from "vscode";
+import { showAgents } from "./agents.js";
 import { ApiKey } from "./apiKey.js";
 import { Daemon } from "./daemon.js";
 import { Launcher } from "./launcher.js";
@@ -24,6 +25,7 @@ export function registerDaemon(context: ExtensionContext): { readonly daemon: Da
   command("restartDaemon", () => restart(daemon));
   command("showLog", () => log.show());
   command("showSettings", () => showSettingsInForce(daemon));
+  command("showAgents", () => showAgents(daemon));
   // What the buttons of a failed start run; not in the palette.
   command("choosePython", () => launcher.choosePython());
   command("continueWithDaemon", () => {

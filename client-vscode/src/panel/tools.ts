@@ -12,6 +12,7 @@ export const TOOL_KINDS = {
   network: { icon: "globe", isQuiet: false },
   question: { icon: "help", isQuiet: false },
   note: { icon: "tasks", isQuiet: false },
+  agent: { icon: "fork", isQuiet: false },
   other: { icon: "tool", isQuiet: false },
 } as const;
 
@@ -34,6 +35,7 @@ export const TOOLS = {
   exit_plan_mode: { kind: "question", title: "Propose a plan", argument: "" },
   read_background_output: { kind: "read", title: "Look at the output of process {0}", argument: "pid" },
   save_memory: { kind: "edit", title: "Remember {0}", argument: "fact" },
+  invoke_agent: { kind: "agent", title: "Hand to a subagent: {0}", argument: "prompt" },
   write_todos: { kind: "note", title: "Plan the tasks", argument: "" },
 } as const satisfies Readonly<
   Record<string, { readonly kind: ToolKind; readonly title: string; readonly argument: string }>
@@ -84,7 +86,7 @@ export type RuleView = Of<typeof ruleSchema>;
 const questionSchema = v.object({
   /** This window is asked; else another one is, or nobody any more. */
   isOurs: v.boolean(),
-  risk: v.picklist(["read", "edit", "command", "network", "question", "note"]),
+  risk: v.picklist(["read", "edit", "command", "network", "question", "note", "agent"]),
   /** The whole line, and the pieces of it that rules speak of. */
   command: v.exactOptional(v.string()),
   parts: v.array(
@@ -145,6 +147,8 @@ export const toolSchema = v.object({
   durationMs: v.exactOptional(v.number()),
   /** What it is about, as `open` takes it: a path, with a line. */
   href: v.exactOptional(v.string()),
+  /** The session of the subagent that does it. */
+  agentSession: v.exactOptional(v.string()),
   /** Unix milliseconds; while it runs. */
   startedAt: v.exactOptional(v.number()),
   /** It runs on after its call, or did. */

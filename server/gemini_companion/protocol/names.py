@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 METHODS: Final = (
+    "gemini/agents/list",
     "gemini/cancel",
     "gemini/changes",
     "gemini/changes/keep",
@@ -109,6 +110,7 @@ EVENTS: Final = (
     "settingsChanged",
     "constraintsChanged",
     "hookRan",
+    "agentActivity",
     "titleChanged",
     "trustChanged",
 )

@@ -33,6 +33,7 @@ from gemini_companion.protocol.client_types import (
     SaveDocumentResult,
 )
 from gemini_companion.protocol.handlers import (
+    agents,
     changes,
     chat,
     commands,
@@ -126,6 +127,8 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
             doc="Keep a fact in a memory file: the person's own for every project, or the one of this project."),
     request("gemini/memory/reload", memory.reload,
             doc="Read the memory files anew. What is different counts from the next turn on."),
+    request("gemini/agents/list", agents.list_,
+            doc="The subagents that can be called, and the files that define none, with what is wrong with them."),
     request("gemini/hooks", hooks.list_, doc="The hooks of the settings, where each is from, and whether it runs."),
     request("gemini/session/mode", tools.mode, errors=_WRITES,
             doc="What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too)."),

@@ -48,6 +48,8 @@ class EventChannel:
         self._limit = first + EVENT_NUMBERS
         self._reserving: asyncio.Task[None] | None = None
         self._deltas: list[_Delta] = []
+        self.listener: Callable[[Event, str | None], None] | None = None
+        """Gets every event and its turn too; the chat that a subagent works for."""
 
     def subscribers(self) -> Iterable[Client]:
         """The clients that are subscribed to this session."""
@@ -61,6 +63,8 @@ class EventChannel:
         else:
             self.keep_deltas()
             self._keep(event, seq, time, turn_id)
+        if self.listener is not None:
+            self.listener(event, turn_id)
         kind = str(event.__struct_config__.tag)
         for client in self.subscribers():
             if client.wants(kind):

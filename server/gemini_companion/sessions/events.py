@@ -21,6 +21,7 @@ from gemini_companion.engine.history.log import (
     Usage,
     Withheld,
 )
+from gemini_companion.sessions.agent_events import AgentActivity
 from gemini_companion.sessions.event import SessionEvent
 from gemini_companion.sessions.results import ErrorData
 from gemini_companion.sessions.tool_events import (
@@ -322,6 +323,7 @@ Event: TypeAlias = (
     | SettingsChanged
     | ConstraintsChanged
     | HookRan
+    | AgentActivity
     | TitleChanged
     | TrustChanged
 )

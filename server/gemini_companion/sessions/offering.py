@@ -10,7 +10,7 @@ from gemini_companion.sessions.services import Services
 from gemini_companion.tools.tool import Risk
 from gemini_companion.tools.web.tools import NAMES
 
-_HARMLESS: Final[frozenset[Risk]] = frozenset({"read", "question", "note"})
+_HARMLESS: Final[frozenset[Risk]] = frozenset({"read", "question", "note", "agent"})
 """What tools may do in a workspace that is not trusted."""
 
 _PLANNING: Final[frozenset[Risk]] = frozenset((*_HARMLESS, "command"))
@@ -47,6 +47,8 @@ def hidden_tools(services: Services, mode: Mode) -> frozenset[str]:
     useful = _PLANNING if mode == "plan" else None
     useful = useful if services.trusted() else _HARMLESS
     hidden = {tool.name for tool in services.tools if useful is not None and tool.risk not in useful}
+    if services.agents is None or not services.settings().agents_enabled:
+        hidden |= {tool.name for tool in services.tools if tool.risk == "agent"}
     core = services.settings().tools.core
     if core is not None:
         hidden |= {

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from gemini_companion.engine.agents.definition import AgentCall
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.recall.query import RecallQuery
@@ -33,6 +34,8 @@ class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """The session's own; `None` for the daemon's."""
     parent: str | None = None
     """Id of the session that it was forked from."""
+    agent: AgentCall | None = None
+    """Of a subagent's session; such are listed only where they are asked for, and go with the chat."""
     held_by: int | None = None
     """The process id of another, living process that holds it; filled in by reads."""
 
@@ -166,15 +169,17 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def list(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionPage:
-        """List this project's sessions, newest first.
+    async def list(
+        self, *, query: str = "", limit: int = 50, cursor: str | None = None, with_agents: bool = False
+    ) -> SessionPage:
+        """List this project's sessions, newest first, `with_agents` those of subagents among them.
 
         `query` is plain words, all of which have to occur in a session's texts or title.
         """
         ...
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session, its log, events and private files. Raises `SessionBusy` if another process holds it."""
+        """Delete a session and its subagents', with logs, events and private files. Raises `SessionBusy`."""
         ...
 
     async def constraints(self) -> tuple[Constraint, ...]:

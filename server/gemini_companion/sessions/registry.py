@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.tokens.ledger import TokenLedger
+from gemini_companion.sessions.agent_surroundings import services_of
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.project import take_in_project_rules
@@ -61,6 +62,7 @@ class SessionRegistry:
         self._remnants: dict[str, _Remnant] = {}
         self._letting_go: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
+        services.use_sessions(self.create)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(list(self._sessions.values()))
@@ -204,7 +206,7 @@ class SessionRegistry:
         self, meta: SessionMeta, entries: Sequence[Entry], *, first_event: int, ledger: TokenLedger | None = None
     ) -> Session:
         """Fold a log; a long one in a thread, since every content is measured."""
-        services = self._services
+        services = services_of(self._services, meta)
         channel = EventChannel(meta.session_id, services.store, services.clock, self._subscribers, first_event)
         session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger))
         session.use(None, services.clock.monotonic())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.sessions.agents.service import AgentService, Create
 from gemini_companion.sessions.hooks.service import HooksOfSessions
 from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
@@ -61,5 +62,12 @@ class Services:
     """Runs the hooks of the settings."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
+    agents: AgentService | None = None
+    """The subagents; `None` where there are none, as in one's own session."""
     memory: MemoryService | None = None
     """The memory files; `None` where there are none to be read."""
+
+    def use_sessions(self, create: Create) -> None:
+        """Make the sessions of subagents this way."""
+        if self.agents is not None:
+            self.agents.create = create

@@ -101,6 +101,7 @@ class Session:
         self.editor_knowledge = EditorKnowledge(self.history)
         self.rules_lock = asyncio.Lock()
         """Held from where rules are judged by those in force until they are logged."""
+        self.caller: Session | None = None  # the chat that this subagent works for now
         self.last_used = 0.0  # seconds on the monotonic clock
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._log_lock = asyncio.Lock()
@@ -115,7 +116,10 @@ class Session:
         """The session's id."""
         return self.meta.session_id
 
-    # --- who uses it
+    @property
+    def principal(self) -> Session:
+        """The session whose rules of consent and mode hold here: the chat of a subagent, else the session itself."""
+        return self.caller or self
 
     def use(self, task: asyncio.Task[Any] | None, now: float) -> None:
         """Note that a task, usually a request's, works with it until it is done."""
@@ -265,7 +269,7 @@ class Session:
     @property
     def mode(self) -> Mode:
         """What tools may do unasked: as a person chose, else as the settings say."""
-        return self.tools_state.chosen_mode or self.services.settings().tools.mode
+        return self.principal.tools_state.chosen_mode or self.services.settings().tools.mode
 
     def declarations(self, choice: ModelChoice) -> tuple[dict[str, Any], ...]:
         """The function declarations of a request to this model."""

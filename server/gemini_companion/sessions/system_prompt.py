@@ -40,6 +40,8 @@ class PromptBasis:
     """The text of GEMINI_SYSTEM_MD's file, placeholders and all."""
     memory: str = ""
     git_state: str = ""
+    subagents: tuple[tuple[str, str], ...] = ()
+    """Name and purpose of each, as of the turn's start."""
     wanted: Mapping[str, bool] = field(default_factory=dict[str, bool])
     """The settings' choice of sections, as of the turn's start."""
     made_for: tuple[PromptFacts, Mapping[str, bool]] | None = None

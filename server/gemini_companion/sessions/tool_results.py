@@ -61,6 +61,8 @@ class ToolQuestion(_Result, frozen=True, kw_only=True):
     rule_text: str = ""
     """The same in words."""
     asked_at: int = 0
+    agent: str = ""
+    """The subagent that asks, for people; empty where the chat itself does."""
 
 
 class ModeResult(_Result, frozen=True, kw_only=True):

@@ -52,6 +52,8 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "hooksConfig.enabled": "trusted",
     "hooksConfig.disabled": "trusted",
     "hooksConfig.notifications": "editor",
+    "agents.overrides": "trusted",
+    "experimental.enableAgents": "editor",
     "telemetry.enabled": "trusted",
     "telemetry.target": "trusted",
     "telemetry.otlpEndpoint": "trusted",

@@ -14,6 +14,7 @@ import msgspec
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.hooks.config import HookOptions, read_hooks
 from gemini_companion.engine.tokens.limits import named_model
+from gemini_companion.settings.agents import AgentOverrideSettings
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
@@ -22,6 +23,15 @@ DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
 
 DEFAULT_MEMORY_FILES: Final = ("GEMINI.md", "AGENTS.md")
 """Names of memory files if no layer sets others: Gemini CLI's, and the one that most assistants read."""
+
+
+class AgentOverride(msgspec.Struct, frozen=True, kw_only=True):
+    """What the settings change of a subagent; `None` leaves it as its file has it."""
+
+    enabled: bool | None = None
+    model: str | None = None
+    max_turns: int | None = None
+    timeout_minutes: float | None = None
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +65,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds of calls that one turn may have before the person is asked, from 1."""
     mcp_servers: Mapping[str, Mapping[str, Any]]
     hooks: HookOptions
+    agents_enabled: bool
+    """Whether the model may call subagents."""
+    agent_overrides: Mapping[str, AgentOverride]
     telemetry: TelemetrySettings
     ide_max_open_files: int
     ide_active_file_characters: int
@@ -122,6 +135,8 @@ def settle(
         tool_max_rounds=merged.companion.tools.max_rounds,
         mcp_servers=merged.mcp_servers,
         hooks=_hook_options(merged, layers),
+        agents_enabled=merged.experimental.enable_agents,
+        agent_overrides={name: _override(one) for name, one in merged.agents.overrides.items()},
         telemetry=merged.telemetry,
         ide_max_open_files=merged.companion.ide.max_open_files,
         ide_active_file_characters=merged.companion.ide.active_file_characters,
@@ -138,6 +153,15 @@ def settle(
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
+    )
+
+
+def _override(one: AgentOverrideSettings) -> AgentOverride:
+    return AgentOverride(
+        enabled=one.enabled,
+        model=one.llm_config.model,
+        max_turns=one.run_config.max_turns,
+        timeout_minutes=one.run_config.max_time_minutes,
     )
 
 

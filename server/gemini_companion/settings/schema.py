@@ -16,6 +16,7 @@ from msgspec import Meta
 from gemini_companion.engine.history.tool_entries import Decision, Mode
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
+from gemini_companion.settings.agents import AgentsSettings, ExperimentalSettings
 
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
 FILE_NAME: Final = r"^(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}(/(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}){0,5}$(?!\n)"
@@ -323,6 +324,10 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """
     hooks_config: HooksConfigSettings = HooksConfigSettings()
     """Which hooks run. Not read from an untrusted workspace."""
+    agents: AgentsSettings = AgentsSettings()
+    """Subagents."""
+    experimental: ExperimentalSettings = ExperimentalSettings()
+    """What may still change."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """OpenTelemetry. Not read from an untrusted workspace."""
     companion: CompanionSettings = CompanionSettings()

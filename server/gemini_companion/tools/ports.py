@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
 from gemini_companion.tools.grounding import Grounding
 from gemini_companion.tools.memory import MemoryKeeper, SessionMemory, SessionNotes
@@ -330,5 +331,7 @@ class Ports:
     """Both of the session that a call is made in; `None` outside of one."""
     keeper: MemoryKeeper | None = None
     """Of the memory files; `None` where there are none."""
+    agents: Delegation | None = None
+    """The subagents; `None` where there are none."""
     grounding: Grounding | None = None
     """Of the session's model; `None` where that cannot ask the network."""

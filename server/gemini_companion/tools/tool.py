@@ -14,8 +14,9 @@ from gemini_companion.engine.history.tool_entries import Mode, ToolOutcome
 if TYPE_CHECKING:
     from gemini_companion.tools.ports import Ports
 
-Risk: TypeAlias = Literal["read", "edit", "command", "network", "question", "note"]
-"""What a tool may do: look, change files, run something, ask the network, ask the person, keep a note for itself."""
+Risk: TypeAlias = Literal["read", "edit", "command", "network", "question", "note", "agent"]
+"""What a tool may do: look, change files, run something, ask the network, ask the person, keep a note for itself, have
+another model work, each of whose calls is judged by itself."""
 
 Shape: TypeAlias = Literal["text", "file", "listing", "search", "command"]
 """How its output is cut where it is too long."""
@@ -94,6 +95,8 @@ class ToolOutput(msgspec.Struct, frozen=True, kw_only=True):
     outcome: ToolOutcome = "ok"
     source: str | None = None
     """What was read, and how, for outputs that repeat an earlier one: a path and a range, and the content's digest."""
+    agent_session_id: str = ""
+    """The session of the subagent whose work this is; empty where it is none's."""
     is_whole_file: str | None = None
     """A private file that already has all of the output, where it was too long to be held."""
 

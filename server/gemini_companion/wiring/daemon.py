@@ -95,6 +95,7 @@ class Daemon:
                 trusted=settings.is_trusted,
                 commands=commands,
                 memory=self._memory,
+                folders=lambda: self._app.folders() if self._app else (),
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gemini_companion.wiring.places import home_directory
@@ -54,19 +54,25 @@ def build_services(
     with_environment: bool = True,
     commands: Commands | None = None,
     memory: MemoryService | None = None,
+    folders: Callable[[], Sequence[str]] | None = None,
 ) -> Services:
-    """What every session shares. `commands` keeps what tools run, where there is an application that can stop it."""
+    """What every session shares. `commands` keeps what tools run, where there is an application that can stop it; there
+    are subagents where `folders` tells the open workspace folders.
+    """
     import platform
 
+    from gemini_companion.adapters.agents.files import DiskAgentFiles
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.hooks.process import HookProcesses
     from gemini_companion.adapters.processes.git_state import GitReader
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
+    from gemini_companion.sessions.agents.service import AgentService
     from gemini_companion.sessions.hooks.service import HooksOfSessions
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.tools.background import Commands
 
+    tools = build_tools(commands or Commands())
     return Services(
         store=store,
         clock=SystemClock(),
@@ -84,7 +90,16 @@ def build_services(
         trusted=trusted,
         describe_fault=describe,
         with_environment=with_environment,
-        tools=build_tools(commands or Commands()),
+        tools=tools,
+        agents=None
+        if folders is None
+        else AgentService(
+            DiskAgentFiles(home_directory(env)),
+            settings=settings,
+            folders=folders,
+            trusted=trusted,
+            tools=lambda: tuple(tools),
+        ),
         ports=build_ports(env),
         memory=memory,
         hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),

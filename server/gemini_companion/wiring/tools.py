@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def build_tools(commands: Commands) -> ToolRegistry:
     """What models that call tools can call, a line each; those that run commands keep them in `commands`."""
+    from gemini_companion.tools.invoke_agent import InvokeAgent
     from gemini_companion.tools.notes.ask_user import AskUser
     from gemini_companion.tools.notes.exit_plan_mode import ExitPlanMode
     from gemini_companion.tools.notes.save_memory import SaveMemory
@@ -29,7 +30,7 @@ def build_tools(commands: Commands) -> ToolRegistry:
     from gemini_companion.tools.workspace import workspace_tools
 
     notes = (AskUser(), WriteTodos(), ExitPlanMode(), Recall(), SaveMemory())
-    return ToolRegistry([*workspace_tools(), *shell_tools(commands), *web_tools(), *notes])
+    return ToolRegistry([*workspace_tools(), *shell_tools(commands), *web_tools(), InvokeAgent(), *notes])
 
 
 def build_ports(env: Mapping[str, str]) -> Ports:
@@ -67,6 +68,7 @@ def build_tooling(env: Mapping[str, str], commands: Commands, settings: Settings
     import msgspec
 
     from gemini_companion.adapters.files.stamps import StampScan
+    from gemini_companion.sessions.delegation.running import AgentsOfSession
     from gemini_companion.sessions.tools.changes import FileChanges
     from gemini_companion.sessions.tools.consent_service import ConsentService
     from gemini_companion.sessions.tools.editor import ClientEditor, can_ask
@@ -79,6 +81,7 @@ def build_tooling(env: Mapping[str, str], commands: Commands, settings: Settings
         outputs=CutOutputs(),
         commands=commands,
         editor_of=ClientEditor,
+        delegation_of=AgentsOfSession,
         can_ask=can_ask,
         options=lambda: msgspec.structs.asdict(settings.current.tools),
     )

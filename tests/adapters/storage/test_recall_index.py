@@ -29,6 +29,8 @@ async def make_old(store: SqliteStore, database: Path) -> None:
     for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions"):
         old.execute(f"DROP TABLE {table}")
     old.execute("DROP INDEX compressions_by_session")
+    old.execute("DROP INDEX sessions_by_chat")
+    old.execute("ALTER TABLE sessions DROP COLUMN agent_of")
     old.execute(f"PRAGMA user_version = {OLD}")
     old.close()
 

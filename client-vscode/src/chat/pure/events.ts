@@ -5,6 +5,7 @@ import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { errorView } from "./faults.js";
 import { visibleText } from "./history.js";
+import { agentActivity } from "./agentEvents.js";
 import { hookRan } from "./hookNotices.js";
 import { merged, receiptOf } from "./receipts.js";
 import { applyToolEvent } from "./toolEvents.js";
@@ -152,6 +153,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     case "outputsMasked":
       masked(chat, turn, event);
+      return;
+    case "agentActivity":
+      agentActivity(chat, event);
       return;
     case "hookRan":
       hookRan(chat, event);

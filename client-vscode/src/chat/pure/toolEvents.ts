@@ -3,7 +3,7 @@ import type { ToolRow } from "../../panel/contract.js";
 import { TOOL_STATES } from "../../panel/statuses.js";
 import type { BackgroundCommand, CompanionEvent } from "../../protocol.gen.js";
 import type { ConversationRows } from "./conversationRows.js";
-import { askedTool, endedTool, questionView, settledTool, toolRow, withOutput } from "./toolRows.js";
+import { askedTool, endedTool, questionView, rowOfQuestion, settledTool, toolRow, withOutput } from "./toolRows.js";
 
 type ToolEvent = Extract<
   CompanionEvent,
@@ -47,9 +47,8 @@ export function applyToolEvent(chat: ConversationRows, event: ToolEvent, turnId:
     case "toolQuestionAsked": {
       const { question } = event;
       const found = chat.tool(question.toolCallId);
-      const { toolCallId: id, name, args } = question;
       const at = chat.answer(question.turnId)?.text.length ?? 0;
-      const tool = found?.tool ?? toolRow({ id, name, args, at }, "waiting", chat);
+      const tool = found?.tool ?? rowOfQuestion(question, at, chat);
       const isOurs = tool.question?.isOurs ?? false;
       chat.setTool(found?.turnId ?? question.turnId, askedTool(tool, questionView(question, isOurs)));
       goesOn(chat, found?.turnId ?? question.turnId, time);

@@ -66,9 +66,10 @@ export function withOutput(tool: ToolRow, output: string): ToolRow {
 /** How a call ended: nothing is asked any more, and nothing runs. */
 export function endedTool(tool: ToolRow, record: Omit<CallRecord, "callId" | "name">): ToolRow {
   const { question: _question, asks: _asks, startedAt: _startedAt, ...rest } = tool;
-  const { outcome, summary, consent, durationMs } = record;
+  const { outcome, summary, consent, durationMs, agentSessionId: agent } = record;
   return {
     ...rest,
+    ...(agent === undefined || agent === "" ? {} : { agentSession: agent }),
     state: outcome,
     ...(summary === undefined || summary === "" ? {} : { summary }),
     ...(consent === undefined || consent === "" ? {} : { consent }),
@@ -79,6 +80,13 @@ export function endedTool(tool: ToolRow, record: Omit<CallRecord, "callId" | "na
 /** It waits for a person. */
 export function askedTool(tool: ToolRow, question: QuestionView): ToolRow {
   return { ...tool, state: "waiting", question };
+}
+
+/** The row of a call that is asked about and that none is known of: a subagent's names it. */
+export function rowOfQuestion(asked: Omit<ToolQuestion, "sessionId">, at: number, words: Words): ToolRow {
+  const { toolCallId: id, name, args, agent = "" } = asked;
+  const row = toolRow({ id, name, args, at }, "waiting", words);
+  return agent === "" ? row : { ...row, title: words.t("{0}: {1}", agent, row.title) };
 }
 
 /** It waits for the person's own words. */

@@ -23,6 +23,7 @@ export class ToolView {
   readonly #cut: HTMLElement;
   readonly #output: HTMLElement;
   readonly #open: HTMLButtonElement;
+  readonly #log: HTMLButtonElement;
   readonly #stop: HTMLButtonElement;
   readonly #question: QuestionView;
   readonly #asking: AskingView;
@@ -40,6 +41,10 @@ export class ToolView {
     this.#output = element("pre", { tabindex: 0, dir: "ltr", "aria-label": t("Output"), role: "group" });
     this.#cut = element("p", { class: "tool-consent" }, t("Only the end is shown."));
     this.#open = button(t("Open"), () => host.send({ type: "open", href: this.#tool.href ?? "" }), { class: "link" });
+    const openLog = (): void => {
+      if (this.#tool.agentSession !== undefined) host.send({ type: "openSession", sessionId: this.#tool.agentSession });
+    };
+    this.#log = button(t("Open Its Chat"), openLog, { class: "link" });
     this.#stop = button(t("Stop"), () => host.send({ type: "tool", do: "stop", callId: this.#tool.id }));
     this.#details = element(
       "details",
@@ -54,7 +59,7 @@ export class ToolView {
     this.#details.querySelector("summary")?.addEventListener("click", () => context.keepPlace());
     this.#question = new QuestionView(context);
     this.#asking = new AskingView(context);
-    const line = element("div", { class: "tool-line" }, this.#details, this.#open, this.#stop);
+    const line = element("div", { class: "tool-line" }, this.#details, this.#open, this.#log, this.#stop);
     this.element.append(line, this.#question.element, this.#asking.element);
   }
 
@@ -74,6 +79,8 @@ export class ToolView {
     this.#cut.hidden = tool.isCut !== true;
     this.#open.hidden = tool.href === undefined;
     this.#open.setAttribute("aria-label", language.t("Open {0}", tool.href ?? ""));
+    this.#log.hidden = tool.agentSession === undefined;
+    this.#log.setAttribute("aria-label", language.t("Open the chat of the subagent: {0}", tool.title));
     this.#stop.hidden = readOnly || !canStop(tool);
     this.#stop.setAttribute("aria-label", language.t("Stop: {0}", tool.title));
     this.#question.update(tool);

@@ -143,16 +143,20 @@ class MemoryStore:
         """Replace a session's metadata."""
         self._sessions[meta.session_id] = (meta, self._session(meta.session_id)[1])
 
-    async def list(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionPage:
+    async def list(
+        self, *, query: str = "", limit: int = 50, cursor: str | None = None, with_agents: bool = False
+    ) -> SessionPage:
         """List the sessions, newest first; `query` is sought in titles only, and `cursor` is ignored."""
         metas = sorted((meta for meta, _ in self._sessions.values()), key=lambda meta: meta.updated_at, reverse=True)
-        wanted = [meta for meta in metas if query.lower() in meta.title.lower()]
+        wanted = [meta for meta in metas if query.lower() in meta.title.lower() and (with_agents or meta.agent is None)]
         return SessionPage(sessions=tuple(msgspec.structs.replace(meta) for meta in wanted[:limit]))
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session."""
+        """Delete a session and those of its subagents."""
         self._session(session_id)
-        del self._sessions[session_id]
+        for one, (meta, _) in list(self._sessions.items()):
+            if one == session_id or (meta.agent is not None and meta.agent.session_id == session_id):
+                del self._sessions[one]
 
     async def constraints(self) -> tuple[Constraint, ...]:
         """The project's constraints, oldest first."""

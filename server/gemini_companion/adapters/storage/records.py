@@ -29,8 +29,8 @@ def insert_session(connection: sqlite3.Connection, meta: SessionMeta, entries: S
             "There is a session with this id already.", path="$.sessionId", hint="Give the new one another id."
         )
     connection.execute(
-        "INSERT INTO sessions (session_id, title, updated_at, meta) VALUES (?, ?, ?, ?)",
-        (meta.session_id, meta.title, meta.updated_at, _encode_meta(meta)),
+        "INSERT INTO sessions (session_id, title, updated_at, meta, agent_of) VALUES (?, ?, ?, ?, ?)",
+        (meta.session_id, meta.title, meta.updated_at, _encode_meta(meta), meta.agent and meta.agent.session_id),
     )
     search.index_title(connection, meta.session_id, meta.title)
     if meta.parent is not None:
@@ -52,12 +52,18 @@ def update_session(connection: sqlite3.Connection, meta: SessionMeta) -> None:
 
 
 def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
-    """Delete a session. Raises `SessionNotFound`."""
+    """Delete a session and those of its subagents. Raises `SessionNotFound`."""
     require_session(connection, session_id)
-    search.forget(connection, session_id)
-    recall_index.forget(connection, session_id)
-    for table in TABLES:
-        connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+    for one in (*agents_of(connection, session_id), session_id):
+        search.forget(connection, one)
+        recall_index.forget(connection, one)
+        for table in TABLES:
+            connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (one,))
+
+
+def agents_of(connection: sqlite3.Connection, session_id: str) -> list[str]:
+    """Ids of the sessions of a chat's subagents."""
+    return [row[0] for row in connection.execute("SELECT session_id FROM sessions WHERE agent_of = ?", (session_id,))]
 
 
 def append_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:
@@ -125,12 +131,12 @@ def long_due(connection: sqlite3.Connection, now: int, deadline: int, grace: int
     ).fetchone()
     connection.execute(
         "DELETE FROM due_sessions WHERE ? OR since > ?"
-        " OR session_id NOT IN (SELECT session_id FROM sessions WHERE updated_at < ?)",
+        " OR session_id NOT IN (SELECT session_id FROM sessions WHERE updated_at < ? AND agent_of IS NULL)",
         (newest < deadline, now, deadline),
     )
     connection.execute(
         "INSERT OR IGNORE INTO due_sessions (session_id, since)"
-        " SELECT session_id, ? FROM sessions WHERE updated_at < ?",
+        " SELECT session_id, ? FROM sessions WHERE updated_at < ? AND agent_of IS NULL",
         (now, deadline),
     )
     rows = connection.execute("SELECT session_id FROM due_sessions WHERE since <= ? ORDER BY since", (now - grace,))

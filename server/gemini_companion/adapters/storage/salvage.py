@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from gemini_companion.adapters.storage.records import decode_meta
 from gemini_companion.adapters.storage.search import index_entry, index_title
 from gemini_companion.engine.history.log import decode_entry
 
@@ -52,6 +53,7 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int, int]
             ).rowcount
         found, lost = _single_entries(source, _name_in(source, "log"), connection) if source else (0, 0)
         _index(connection)
+        _tell_agents(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -133,6 +135,13 @@ def _index(connection: sqlite3.Connection) -> None:
         except ValueError:
             continue
         index_entry(connection, session_id, entry)
+
+
+def _tell_agents(connection: sqlite3.Connection) -> None:
+    """Put the column that repeats a field of `meta` right; the damaged file may be of a version without it."""
+    for row in connection.execute("SELECT session_id, title, updated_at, meta FROM sessions").fetchall():
+        if (agent := decode_meta(row).agent) is not None:
+            connection.execute("UPDATE sessions SET agent_of = ? WHERE session_id = ?", (agent.session_id, row[0]))
 
 
 def _quoted(path: str) -> str:

@@ -67,6 +67,8 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             session_id TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, UNIQUE (session_id, turn_id, digest))""",
         "CREATE INDEX versions_by_digest ON versions (digest)",
     ),
+    # The chat that a subagent's session belongs to; it repeats a field of `meta`, for listings and deletions.
+    ("ALTER TABLE sessions ADD COLUMN agent_of TEXT", "CREATE INDEX sessions_by_chat ON sessions (agent_of)"),
 )
 
 TABLES: Final = (

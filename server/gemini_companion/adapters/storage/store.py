@@ -36,6 +36,7 @@ _log = logging.getLogger(__name__)
 Log: TypeAlias = list[Entry]
 Metas: TypeAlias = list[SessionMeta]
 Values: TypeAlias = list[str | int]
+Ids: TypeAlias = list[str]
 
 THIRTY_DAYS_MS: Final = 30 * 24 * 60 * 60 * 1000
 GRACE_MS: Final = 7 * 24 * 60 * 60 * 1000
@@ -167,11 +168,15 @@ class SqliteStore(PrivateTexts):
 
         await self.worker.run("write", work)
 
-    async def list(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionPage:
+    async def list(
+        self, *, query: str = "", limit: int = 50, cursor: str | None = None, with_agents: bool = False
+    ) -> SessionPage:
         """List sessions, newest first, at most 500 at once. Raises `InvalidInput` for a cursor of another origin."""
         size = min(max(limit, 1), _MAX_PAGE)
         clauses, arguments = search.conditions(query)
         values: Values = [*arguments]
+        if not with_agents:
+            clauses.append("agent_of IS NULL")
         if cursor is not None:
             clauses.append("(updated_at, session_id) < (?, ?)")
             values += decode_cursor(cursor)
@@ -192,16 +197,18 @@ class SqliteStore(PrivateTexts):
         return await self.worker.run("read", work)
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session, its log, events and private files."""
+        """Delete a session, its subagents', their logs, events and private files."""
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: sqlite3.Connection) -> Ids:
             records.require_session(connection, session_id)
             self._leases.require_free(connection, session_id)
+            agents = records.agents_of(connection, session_id)
             records.delete_session(connection, session_id)
+            return agents
 
-        await self.worker.run("write", work)
-        self._held.discard(session_id)
-        await self.worker.run_file(lambda: remove_directory(self._files_of(session_id)))
+        for one in (*await self.worker.run("write", work), session_id):
+            self._held.discard(one)
+            await self.worker.run_file(lambda one=one: remove_directory(self._files_of(one)))
         await self.versions.remove_unneeded()
 
     async def sweep(self, older_than_ms: int = THIRTY_DAYS_MS) -> int:

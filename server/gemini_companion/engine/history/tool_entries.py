@@ -55,6 +55,8 @@ class CallRecord(_Record, frozen=True, kw_only=True):
     """The arguments that it ran with, if a person changed them."""
     consent: str = ""
     """Why it could run or not, in a few words: the rule, the mode, or the person's answer."""
+    agent_session_id: str = ""
+    """The session of the subagent that did the work; empty where none did."""
 
 
 class ToolCallEntry(LogEntry, tag="toolCall", frozen=True, kw_only=True):

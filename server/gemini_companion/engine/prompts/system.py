@@ -53,7 +53,7 @@ def _tools(facts: PromptFacts) -> str:
 
 
 def _subagents(facts: PromptFacts) -> str:
-    return working.subagents_section(facts.subagents) if facts.tools else ""
+    return working.subagents_section(facts.subagents) if "invoke_agent" in facts.tools else ""
 
 
 def _workflows(facts: PromptFacts) -> str:

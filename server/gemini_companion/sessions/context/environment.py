@@ -7,7 +7,7 @@ from typing import Final
 
 from gemini_companion.engine.prompts.environment import environment_content, memory_block
 from gemini_companion.sessions.context.memory import memory_for
-from gemini_companion.sessions.context.system_prompt import settle_system_prompt, take_basis
+from gemini_companion.sessions.context.system_prompt import settle_system_prompt, subagents_of, take_basis
 from gemini_companion.sessions.session import Session
 
 TREE_NAMES: Final = 200
@@ -26,6 +26,8 @@ async def refresh_environment(session: Session) -> None:
         return
     if session.environment_of != tuple(session.history.in_force):
         await _take(session)
+    else:
+        session.prompt_basis.subagents = await subagents_of(services)
     session.prompt_basis.wanted = services.settings().prompt_sections
     settle_system_prompt(session, session.choice())
 

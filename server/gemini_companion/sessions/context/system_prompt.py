@@ -35,6 +35,14 @@ async def take_basis(session: Session) -> PromptBasis:
         git_state=git_section(states),
         wanted=services.settings().prompt_sections,
         is_written=session.prompt_basis.is_written,
+        subagents=await subagents_of(services),
+    )
+
+
+async def subagents_of(services: Services) -> tuple[tuple[str, str], ...]:
+    """Name and purpose of each subagent that can be called."""
+    return (
+        () if services.agents is None else tuple((one.name, one.description) for one in await services.agents.known())
     )
 
 
@@ -66,6 +74,7 @@ def facts_of(session: Session, choice: ModelChoice, basis: PromptBasis) -> Promp
         tools=tuple(declaration["name"] for declaration in session.declarations(choice)),
         is_planning=session.mode == "plan",
         is_trusted=session.services.trusted(),
+        subagents=basis.subagents,
         memory=basis.memory,
         git_state=basis.git_state,
     )

@@ -157,7 +157,7 @@ class Statistics:
         metas: list[SessionMeta] = []
         cursor: str | None = None
         while True:
-            page = await self._services.store.list(limit=100, cursor=cursor)
+            page = await self._services.store.list(limit=100, cursor=cursor, with_agents=True)
             metas += page.sessions
             cursor = page.next_cursor
             if cursor is None:

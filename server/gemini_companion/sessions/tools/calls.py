@@ -30,6 +30,7 @@ from gemini_companion.sessions.tools.previews import previewed
 from gemini_companion.sessions.tools.progress import Progress
 from gemini_companion.sessions.tools.records import CallState, call_draft
 from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.changing import Change, corrected
 
@@ -78,6 +79,7 @@ class Setting:
             notes=NotesOfSession(session, self.turn_id),
             memory=MemoryOfSession(session),
             grounding=grounding_of(session),
+            agents=self._agents(call_id),
             keeper=Keeper(session.services.memory) if session.services.memory else None,
         )
         return ToolContext(
@@ -94,6 +96,12 @@ class Setting:
             options=self.tooling.options(),
             may_show=readable_unasked(session, self.roots),
         )
+
+    def _agents(self, call_id: str) -> Delegation | None:
+        of = self.tooling.delegation_of
+        if of is None or self.session.services.agents is None:
+            return None
+        return of(self.session, self.client, self.turn_id, call_id, self.tooling)
 
 
 class _NotAllowed(ToolRefusal):
@@ -149,6 +157,7 @@ class CallRun:
             response,
             media,
             summary=output.summary or _first_line(output.error or ""),
+            agent_session_id=output.agent_session_id,
         )
 
     def interrupted(self, message: str) -> Ended:
@@ -255,7 +264,13 @@ class CallRun:
         return call_draft(self._setting.session, self._setting.turn_id, self.called.call, state, edited=edited)
 
     def _end(
-        self, outcome: ToolOutcome, response: Response, media: tuple[Part, ...] = (), *, summary: str = ""
+        self,
+        outcome: ToolOutcome,
+        response: Response,
+        media: tuple[Part, ...] = (),
+        *,
+        summary: str = "",
+        agent_session_id: str = "",
     ) -> Ended:
         record = CallRecord(
             call_id=self._id,
@@ -265,6 +280,7 @@ class CallRun:
             duration_ms=max(0, round(self._seconds * 1000)),
             edited_args=self._edited,
             consent=self._consent,
+            agent_session_id=agent_session_id,
         )
         if not self._has_ended:  # one that does not let itself be stopped may come late
             self._has_ended = True

@@ -84,13 +84,13 @@ class ConsentService:
         self._edited: dict[tuple[str, str], _Edited] = {}
 
     def questions(self, session_id: str) -> tuple[ToolQuestion, ...]:
-        """Those of a session that wait for an answer, oldest first."""
-        return tuple(one.question for (of_session, _), one in self._open.items() if of_session == session_id)
+        """Those of a session and its subagents that wait for an answer, oldest first."""
+        return tuple(one.question for one in self._open.values() if one.question.session_id == session_id)
 
     def reconsider(self, session_id: str | None = None) -> None:
         """Look at the waiting questions again, of one session or of all: a mode, a rule or trust has changed."""
-        for (of_session, _), one in self._open.items():
-            if session_id in (None, of_session):
+        for one in self._open.values():
+            if session_id in (None, one.question.session_id):
                 one.news.set()
 
     async def decide(
@@ -218,7 +218,7 @@ class ConsentService:
             told = self._store(rule)
             if told is not None:
                 return told
-        if await allow_for_session(inquiry.session, rule):
+        if await allow_for_session(inquiry.session.principal, rule):
             return f"yes, for this session: {text_of(rule)}"
         return "yes, once; the session has too many rules"
 

@@ -71,9 +71,16 @@ class ClientEditor:
         asker = self._client.asker
         if asker is None:
             return None
-        seconds = self._session.services.settings().tools.question_seconds
+        session, agent = self._session, self._session.meta.agent
+        if session.caller is not None and agent is not None:
+            question = f"{agent.definition.title}: {question}"
         answer = await asker.ask(
-            self._session.session_id, self._call_id, question, options, allows_text=allows_text, seconds=seconds
+            session.principal.session_id,
+            self._call_id,
+            question,
+            options,
+            allows_text=allows_text,
+            seconds=session.services.settings().tools.question_seconds,
         )
         return None if answer is None else PersonsAnswer(text=answer)
 

@@ -122,6 +122,10 @@ class CutOutputs:
         """
         return await fit_view(session, room, texts=texts)
 
+    def note_spent(self, session: Session, tokens: int) -> None:
+        """Models took tokens for a call of the session."""
+        self._spent[session.session_id] += tokens
+
     def take_spent(self, session: Session) -> int:
         """Tokens that models took to condense the session's outputs since this was asked last."""
         return self._spent.pop(session.session_id, 0)

@@ -32,10 +32,12 @@ def question_of(
 ) -> ToolQuestion:
     """What the person is asked."""
     proposal, line = case.asked.proposal, case.asked.line
+    agent = session.meta.agent if session.caller is not None else None
     parts = () if line is None else line.parts
     return ToolQuestion(
-        session_id=session.session_id,
-        turn_id=context.turn_id,
+        session_id=session.session_id if agent is None else agent.session_id,
+        turn_id=context.turn_id if agent is None else agent.turn_id,
+        agent="" if agent is None else agent.definition.title,
         tool_call_id=call.call_id,
         name=case.asked.names[0],
         args=dict(call.args),

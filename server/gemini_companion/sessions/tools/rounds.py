@@ -15,7 +15,10 @@ from gemini_companion.sessions.tools.calls import BY_END, BY_USER, CallRun, Sett
 from gemini_companion.tools.tool import ToolRefusal
 
 SIDE_BY_SIDE: Final = 8
-"""Reads that run at the same time."""
+"""Reads and subagents that run at the same time."""
+
+_SIDE_BY_SIDE: Final = frozenset({"read", "agent"})
+"""Risks of the tools that do: what a subagent changes is judged, and recorded, call by call."""
 
 MOST_CALLS: Final = 128
 """Calls of one answer that are made; the others are told to come again."""
@@ -38,7 +41,7 @@ class Round:
         return not self._runs
 
     async def run(self) -> None:
-        """Run all of them: reads that stand beside each other side by side, the others one by one.
+        """Run all of them: reads and subagents that stand beside each other side by side, the others one by one.
 
         Cancelled, it stops what runs, and every call has a result all the same.
         """
@@ -83,7 +86,7 @@ class Round:
     def _batches(self) -> Iterator[list[int]]:
         reads: list[int] = []
         for number, run in enumerate(self._runs):
-            if self._is_read(run.called):
+            if self._is_harmless(run.called):
                 reads.append(number)
                 continue
             if reads:
@@ -93,9 +96,9 @@ class Round:
         if reads:
             yield reads
 
-    def _is_read(self, called: Called) -> bool:
+    def _is_harmless(self, called: Called) -> bool:
         try:
-            return self._setting.session.services.tools.find(called.call.name).risk == "read"
+            return self._setting.session.services.tools.find(called.call.name).risk in _SIDE_BY_SIDE
         except ToolRefusal:
             return True  # it only gets a refusal
 

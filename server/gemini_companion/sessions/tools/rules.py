@@ -87,7 +87,7 @@ async def revoke(session: Session | None, rule_id: str, own: OwnRules | None) ->
 
 
 def _of_session(session: Session) -> Iterator[SourcedRule]:
-    for rule_id, rule in session.tools_state.allowances.items():
+    for rule_id, rule in session.principal.tools_state.allowances.items():
         yield SourcedRule(rule=rule, source="session", rule_id=rule_id)
 
 

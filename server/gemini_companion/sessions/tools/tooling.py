@@ -12,6 +12,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.background import Commands
 from gemini_companion.sessions.tools.consent import Consent, Decided
+from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.ports import EditorPort
 from gemini_companion.tools.tool import Proposal, Risk, Tool, ToolCall, ToolContext, ToolOutput
 
@@ -70,8 +71,12 @@ class Outputs(Protocol):
         """
         ...
 
+    def note_spent(self, session: Session, tokens: int) -> None:
+        """Models took tokens for a call of the session."""
+        ...
+
     def take_spent(self, session: Session) -> int:
-        """Tokens that models took for the session's outputs since this was asked last."""
+        """Tokens that models took for the session's calls since this was asked last."""
         ...
 
 
@@ -136,6 +141,9 @@ class WholeOutputs:
         """Nothing is shortened."""
         return False
 
+    def note_spent(self, session: Session, tokens: int) -> None:
+        """Nothing is told."""
+
     def take_spent(self, session: Session) -> int:
         """None."""
         return 0
@@ -152,6 +160,8 @@ class Tooling:
     """The commands that run, and background ones that ended."""
     editor_of: Callable[[Session, Client, str], EditorPort] | None = None
     """The editor and the person of a client, for the call of this id; `None` for the one of `Services.ports`."""
+    delegation_of: Callable[[Session, Client, str, str, Tooling], Delegation] | None = None
+    """The subagents for a call: of its session, client, turn and id; `None` where there are none."""
     can_ask: Callable[[Client], bool] = lambda client: False
     """Whether a person can be asked through a client."""
     options: Callable[[], Mapping[str, Any]] = dict[str, Any]

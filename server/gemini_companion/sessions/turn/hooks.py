@@ -50,6 +50,8 @@ class TurnHooks:
 
     async def before_agent(self) -> Verdict:
         """Ask about the prompt; what is to go along with it is in `contexts` then. Raises `Blocked`."""
+        if self.session.caller is not None:  # a subagent's task is no prompt of a person's
+            return Verdict()
         hooks = self.session.services.hooks
         await hooks.begin(self.session, self.turn_id)
         await hooks.settled(self.session)
@@ -62,6 +64,8 @@ class TurnHooks:
 
     async def after_agent(self, text: str) -> str:
         """Ask about the answer; what the turn is to go on with, empty if it is done. Bounded."""
+        if self.session.caller is not None:
+            return ""
         fields = {"prompt": visible_text_of(self.prompt), "prompt_response": text, "stop_hook_active": self._again > 0}
         verdict = await self._run("AfterAgent", fields)
         if verdict.stops or not verdict.blocks or self._again >= MOST_AGAIN:

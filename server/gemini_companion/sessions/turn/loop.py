@@ -164,7 +164,7 @@ class TurnLoop:
                 stop=self.requests.hooks.stop,
                 roots=await asyncio.to_thread(_real, folders),
                 named_by_person=lambda path: names_path(
-                    (visible_text_of(prompt.own_parts) for prompt in reversed(session.history.prompts)), path
+                    (visible_text_of(prompt.own_parts) for prompt in reversed(session.principal.history.prompts)), path
                 ),
             )
         return self._setting

@@ -192,6 +192,7 @@ class Requests:
             system_instruction=session.system_instruction,
             tools=session.declarations(self.choice),
             prompt_id=self.turn_id,
+            temperature=session.meta.agent.definition.temperature if session.meta.agent is not None else None,
         )
         wished = await self.hooks.before_model(request)
         if isinstance(wished, Answer):

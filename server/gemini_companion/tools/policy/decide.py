@@ -22,7 +22,7 @@ PLAN_COMMANDS: Final = (
     "plan mode: of commands only those run that just read in the workspace, with no rule's help, and this is none of"
     " them ({why}). Leave that out, use the tools that read, or call exit_plan_mode with the plan."
 )
-_UNASKED: Final[frozenset[Risk]] = frozenset({"read", "note", "question"})
+_UNASKED: Final[frozenset[Risk]] = frozenset({"read", "note", "question", "agent"})
 """What plan mode and an untrusted workspace leave. A question goes to the person in any case."""
 
 
@@ -200,6 +200,8 @@ def _by_risk(asked: Asked) -> Ruling:
             return Ruling(decision="allow", reason="it only reads")
         case "note" | "question":
             return Ruling(decision="allow", reason="it changes nothing")
+        case "agent":
+            return Ruling(decision="allow", reason="each of its calls is judged by itself")
         case "edit":
             return Ruling(decision="ask", reason="it changes files")
         case "network":

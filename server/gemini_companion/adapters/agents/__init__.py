@@ -1,0 +1,1 @@
+"""Where the files that define subagents are found."""

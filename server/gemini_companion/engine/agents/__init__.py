@@ -1,0 +1,1 @@
+"""Subagents: what defines one, and the words that go along with its task."""

@@ -1,0 +1,1 @@
+"""Subagents: models that work for a chat in a history of their own and hand back one result."""

@@ -1,0 +1,1 @@
+"""A subagent at work for a chat."""

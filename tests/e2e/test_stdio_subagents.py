@@ -1,0 +1,258 @@
+"""Subagents over stdio: the real SDK, the emulated service, a real store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor_client import Editor, editor, plain, server_environment
+from tests.support.emulator import Emulator, Gate, answer, call, parallel
+
+ASKS = ["confirmTool", "askUser", "diagnostics"]
+
+
+class Office:
+    """Starts daemons over one store and one home."""
+
+    def __init__(self, tmp_path: Path, workspace: Path, gemini: dict[str, str]) -> None:
+        self.tmp_path, self.workspace, self.gemini = tmp_path, workspace, gemini
+        self.asked: list[Any] = []
+        self.own = tmp_path / "home" / ".gemini" / "agents"
+
+    @asynccontextmanager
+    async def server(self, *, trusted: bool = True, answers: str = "") -> AsyncGenerator[Editor]:
+        """With `answers`, every question of consent gets that outcome, and is kept in `asked`."""
+        environment = server_environment(self.tmp_path, **self.gemini)
+        options = {"trusted": trusted, "supports": ASKS if answers else []}
+
+        def confirm(params: Any) -> Any:
+            self.asked.append(plain(params))
+            return {"outcome": answers}
+
+        async with editor(environment, self.workspace, options=options) as spoken:
+            if answers:
+                spoken.client.protocol.fm.features.pop("gemini/confirmTool", None)
+                spoken.client.feature("gemini/confirmTool")(confirm)
+            yield spoken
+
+
+@pytest.fixture
+def office(tmp_path: Path, workspace: Path, gemini_environment: dict[str, str]) -> Office:
+    return Office(tmp_path, workspace, gemini_environment)
+
+
+def handed(task: str, agent: str = "codebase_investigator", call_id: str = "hand-1") -> dict[str, Any]:
+    """A call that hands a task over."""
+    return call("invoke_agent", {"agent_name": agent, "prompt": task}, call_id=call_id)
+
+
+async def test_a_subagent_works_in_a_window_of_its_own_and_hands_back_one_result(
+    office: Office, emulator: Emulator
+) -> None:
+    emulator.script(
+        answer(handed("Where is the parser?")),
+        answer(call("read_file", {"file_path": "parser.py"}, call_id="r1")),
+        "It is in parser.py, line 1.",
+        "The parser is in parser.py.",
+    )
+    async with office.server() as spoken:
+        result = await spoken.ask("gemini/chat", {"prompt": "Find the parser. Never touch setup.py."})
+        assert result["text"] == "The parser is in parser.py."
+        first, child, again, last = emulator.asked("streamGenerateContent")
+        assert "codebase_investigator" in first.system
+        assert "Where is the parser?" in child.prompt
+        assert "Find the parser" not in str(child.contents)
+        assert "invoke_agent" not in str(child.declarations)
+        assert "def parse" in again.responses[0]["response"]["output"]
+        assert last.responses[0]["response"]["output"] == "It is in parser.py, line 1."
+        lines = [event for event in spoken.events if event["type"] == "agentActivity"]
+        assert [event["kind"] for event in lines] == ["started", "tool", "toolEnded", "said", "ended"]
+        listed = await spoken.ask("gemini/session/list", {})
+        assert [one["sessionId"] for one in listed["sessions"]] == [result["sessionId"]]
+        child_id = lines[0]["agentSessionId"]
+        opened = await spoken.ask("gemini/session/history", {"sessionId": child_id, "view": "transcript"})
+        assert "It is in parser.py" in str(opened["contents"])
+    assert emulator.malformed == []
+
+
+async def test_rules_that_the_person_laid_down_in_the_chat_bind_the_subagent_word_for_word(
+    office: Office, emulator: Emulator
+) -> None:
+    emulator.script("Yes.", answer(handed("Look.")), "Seen.", "Done.")
+    async with office.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Never touch the file setup.py."})
+        await spoken.ask("gemini/chat", {"prompt": "Look around."})
+        child = emulator.asked("streamGenerateContent")[2]
+        assert "Never touch the file setup.py" in str(child.contents)
+
+
+async def test_two_of_one_answer_run_side_by_side_and_each_has_its_result(office: Office, emulator: Emulator) -> None:
+    one, two = Gate(), Gate()
+    tasks = [{"agent_name": "codebase_investigator", "prompt": f"{which} task"} for which in ("First", "Second")]
+    emulator.script(answer(*parallel(*(("invoke_agent", task) for task in tasks))))
+    emulator.script(answer(one, "First result."), when=lambda request: "First task" in request.text)
+    emulator.script(answer(two, "Second result."), when=lambda request: "Second task" in request.text)
+    emulator.script("Both are done.")
+    async with office.server() as spoken:
+        chat = spoken.start("gemini/chat", {"prompt": "Do both."})
+        await two.wait_reached()
+        await one.wait_reached()
+        two.release()
+        one.release()
+        assert (await chat)["text"] == "Both are done."
+    results = {part["id"]: part["response"]["output"] for part in emulator.asked("streamGenerateContent")[-1].responses}
+    assert results == {"call-0": "First result.", "call-1": "Second result."}
+    assert emulator.malformed == []
+
+
+async def test_stopping_the_turn_stops_its_subagent(office: Office, emulator: Emulator) -> None:
+    gate = Gate()
+    emulator.script(answer(handed("Look.")), answer("I begin", gate, " to look."))
+    async with office.server() as spoken:
+        chat = spoken.start("gemini/chat", {"prompt": "Go."})
+        await gate.wait_reached()
+        assert (await spoken.ask("gemini/cancel", {}))["cancelled"]
+        with pytest.raises(Exception, match="cancelled"):
+            await chat
+        await spoken.wait_for("agentActivity", 2)
+        assert [event["kind"] for event in spoken.events if event["type"] == "agentActivity"][-1] == "ended"
+        gate.release()
+        emulator.script("All right.")
+        assert (await spoken.ask("gemini/chat", {"prompt": "Leave it."}))["text"] == "All right."
+        assert "nterrupted" in str(emulator.asked("streamGenerateContent")[-1].responses)
+
+
+async def test_its_window_is_compressed_by_itself_and_the_chat_grows_by_the_result_alone(
+    office: Office, emulator: Emulator
+) -> None:
+    long = "\n".join(f"def function_{number}(): return {number}  # a line of code" for number in range(900))
+    for number in range(6):
+        (office.workspace / f"part{number}.py").write_text(long.replace("function", f"part{number}"), "utf-8")
+    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"model": {"compressionThreshold": 0.2, "tokenLimit": 60000}}', "utf-8")
+    emulator.script(answer(handed("Read all parts.")), method="streamGenerateContent")
+    for number in range(6):
+        read = call("read_file", {"file_path": f"part{number}.py"}, call_id=f"r{number}")
+        emulator.script(answer(read), method="streamGenerateContent")
+    emulator.script("There are 5,400 functions.", "The subagent counted 5,400.", method="streamGenerateContent")
+    async with office.server() as spoken:
+        result = await spoken.ask("gemini/chat", {"prompt": "Count the functions."})
+        assert result["text"] == "The subagent counted 5,400."
+        kinds = [event["kind"] for event in spoken.events if event["type"] == "agentActivity"]
+        assert kinds.count("compressed") >= 2
+        assert not [event for event in spoken.events if event["type"].startswith("compression")]
+        parts = (await spoken.ask("gemini/context", {}))["byPart"]
+        assert parts["toolOutputs"] < 200
+    assert emulator.malformed == []
+
+
+async def test_an_agent_at_its_limit_reports_without_tools_what_it_has(office: Office, emulator: Emulator) -> None:
+    office.own.mkdir(parents=True)
+    (office.own / "reader.md").write_text(
+        "---\nname: reader\ndescription: Reads.\ntools: [read_file]\nmax_turns: 1\n---\nYou read.\n", "utf-8"
+    )
+    emulator.script(
+        answer(handed("Read.", "reader")),
+        answer(call("read_file", {"file_path": "parser.py"}, call_id="r1")),
+        "So far: one function.",
+        "All right.",
+    )
+    async with office.server() as spoken:
+        assert (await spoken.ask("gemini/chat", {"prompt": "Go."}))["text"] == "All right."
+        _, first, last_words, parent = emulator.asked("streamGenerateContent")
+        assert [declared["name"] for declared in first.declarations] == ["read_file"]
+        assert last_words.declarations == []
+        assert parent.responses[0]["response"]["output"] == "So far: one function."
+
+
+async def test_own_agents_can_be_listed_and_files_that_define_none_are_told_with_their_line(office: Office) -> None:
+    office.own.mkdir(parents=True)
+    (office.own / "good.md").write_text("---\nname: good\ndescription: Does good.\n---\nYou do good.\n", "utf-8")
+    (office.own / "bad.md").write_text("---\nname: bad\ndescription: x\ntools: [fly]\n---\nYou fly.\n", "utf-8")
+    theirs = office.workspace / ".gemini" / "agents"
+    theirs.mkdir(parents=True)
+    (theirs / "ours.md").write_text("---\nname: ours\ndescription: Of the project.\n---\nYou work.\n", "utf-8")
+    async with office.server() as spoken:
+        listed = {one["name"]: one for one in (await spoken.ask("gemini/agents/list", {}))["agents"]}
+        assert set(listed) == {"codebase_investigator", "generalist", "good", "bad", "ours"}
+        assert (listed["bad"]["line"], listed["bad"]["enabled"]) == (4, False)
+        assert "fly" in listed["bad"]["problem"]
+        assert "invoke_agent" not in listed["good"]["tools"]
+        (office.own / "good.md").unlink()
+        again = (await spoken.ask("gemini/agents/list", {}))["agents"]
+        assert "good" not in {one["name"] for one in again}
+    async with office.server(trusted=False) as spoken:
+        untrusted = (await spoken.ask("gemini/agents/list", {}))["agents"]
+        assert "ours" not in {one["name"] for one in untrusted}
+
+
+async def test_a_deleted_chat_takes_the_sessions_of_its_subagents_along(office: Office, emulator: Emulator) -> None:
+    emulator.script(answer(handed("Look.")), "Seen.", "Done.")
+    async with office.server() as spoken:
+        result = await spoken.ask("gemini/chat", {"prompt": "Go."})
+        child = next(event["agentSessionId"] for event in spoken.events if event["type"] == "agentActivity")
+        await spoken.ask("gemini/session/delete", {"sessionId": result["sessionId"]})
+        with pytest.raises(Exception, match=r"(?i)no session|not found|no chat"):
+            await spoken.ask("gemini/session/history", {"sessionId": child, "view": "transcript"})
+
+
+async def test_what_a_subagent_would_change_is_asked_about_in_the_chat_and_named_and_a_yes_for_the_session_holds(
+    office: Office, emulator: Emulator
+) -> None:
+    def writes(name: str) -> Any:
+        return answer(call("write_file", {"file_path": name, "content": "x = 1\n"}, call_id=name))
+
+    emulator.script(answer(handed("Write.", "generalist")), writes("a.py"), writes("b.py"), "Written.", "Done.")
+    async with office.server(answers="session") as spoken:
+        result = await spoken.ask("gemini/chat", {"prompt": "Go."})
+        assert (office.workspace / "a.py").read_text("utf-8") == "x = 1\n"
+        first = office.asked[0]
+        assert (first["agent"], first["sessionId"], first["turnId"]) == (
+            "Generalist",
+            result["sessionId"],
+            result["turnId"],
+        )
+        kinds = [event["type"] for event in spoken.events if event["type"].startswith("toolQuestion")]
+        assert kinds[:2] == ["toolQuestionAsked", "toolQuestionAnswered"]
+        rules = (await spoken.ask("gemini/rules", {}))["rules"]
+        assert any(one["source"] == "session" for one in rules)
+
+
+async def test_a_file_outside_that_only_the_model_names_in_a_task_is_not_taken_for_named_by_the_person(
+    office: Office, emulator: Emulator
+) -> None:
+    outside = office.tmp_path / "private.txt"
+    outside.write_text("secret words", "utf-8")
+    emulator.script(
+        answer(handed(f"Read {outside}")),
+        answer(call("read_file", {"file_path": str(outside)}, call_id="r1")),
+        "It was refused.",
+        "Done.",
+    )
+    async with office.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Go."})
+    assert all("secret words" not in str(one.contents) for one in emulator.asked("streamGenerateContent"))
+
+
+async def test_in_plan_mode_a_subagent_has_no_tool_that_changes_anything(office: Office, emulator: Emulator) -> None:
+    emulator.script("Hello.", answer(handed("Look.", "generalist")), "Seen.", "Done.")
+    async with office.server() as spoken:
+        result = await spoken.ask("gemini/chat", {"prompt": "Hi."})
+        await spoken.ask("gemini/session/mode", {"sessionId": result["sessionId"], "mode": "plan"})
+        await spoken.ask("gemini/chat", {"prompt": "Go."})
+        child = emulator.asked("streamGenerateContent")[2]
+        names = {declared["name"] for declared in child.declarations}
+        assert "read_file" in names
+        assert not names & {"write_file", "replace", "exit_plan_mode", "invoke_agent"}
+
+
+async def test_the_tokens_of_a_subagent_count_for_the_turn_that_called_it(office: Office, emulator: Emulator) -> None:
+    emulator.script(answer(handed("Look.")), "Seen.", "Done.")
+    async with office.server() as spoken:
+        result = await spoken.ask("gemini/chat", {"prompt": "Go."})
+        assert result["turnUsage"]["utilityTokens"] > 0
