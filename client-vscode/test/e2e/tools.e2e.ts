@@ -2,6 +2,7 @@
 import { stage } from "./support/stage.js";
 import { asking } from "./tools/asking.js";
 import { changing } from "./tools/changing.js";
+import { delegating } from "./tools/delegating.js";
 import { editing } from "./tools/editing.js";
 import { planning } from "./tools/planning.js";
 import { running } from "./tools/running.js";
@@ -12,3 +13,4 @@ running(set);
 changing(set);
 asking(set);
 planning(set);
+delegating(set);

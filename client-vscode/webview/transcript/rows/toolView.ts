@@ -44,7 +44,7 @@ export class ToolView {
     const openLog = (): void => {
       if (this.#tool.agentSession !== undefined) host.send({ type: "openSession", sessionId: this.#tool.agentSession });
     };
-    this.#log = button(t("Open Its Chat"), openLog, { class: "link" });
+    this.#log = button(t("Open"), openLog, { class: "link" });
     this.#stop = button(t("Stop"), () => host.send({ type: "tool", do: "stop", callId: this.#tool.id }));
     this.#details = element(
       "details",
