@@ -17,7 +17,9 @@ class HookInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     session_id: str
     transcript_path: str
-    """The chat so far, in Gemini CLI's JSON lines, as it was when the hook began; empty if it could not be written."""
+    """The chat up to the last finished round, and to AfterAgent the answer too, in Gemini CLI's JSON lines; empty if it
+    could not be written. It is as it was when the event came, with secrets masked.
+    """
     cwd: str
     """The first workspace folder, absolute."""
     hook_event_name: HookEvent

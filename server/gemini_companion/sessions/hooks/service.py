@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
+from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.hooks.config import Hook
 from gemini_companion.engine.hooks.events import HookEvent
@@ -118,9 +119,10 @@ class HooksOfSessions:
         turn_id: str | None = None,
         folders: Iterable[str] = (),
         is_partial: bool = False,
+        answer: Content | None = None,
     ) -> Verdict:
-        """Run the hooks of an event; what they want. `fields` is what they are told of it. Of a `partial` event only
-        refusals and failures are told to people.
+        """Run the hooks of an event; what they want. `fields` is what they are told of it. Of a partial event only
+        refusals and failures are told to people. `answer` is one that is not in the log yet.
         """
         services = session.services
         options = services.settings().hooks
@@ -148,7 +150,7 @@ class HooksOfSessions:
             self._runner,
             event,
             fields,
-            await self._surroundings(session, folders),
+            await self._surroundings(session, folders, answer),
             now_ms=services.clock.now(),
             report=report,
         )
@@ -263,7 +265,7 @@ class HooksOfSessions:
         while len(self.latest) > _MOST_LATEST:
             del self.latest[next(iter(self.latest))]
 
-    async def _surroundings(self, session: Hooked, folders: Iterable[str]) -> Surroundings:
+    async def _surroundings(self, session: Hooked, folders: Iterable[str], answer: Content | None) -> Surroundings:
         known = [*folders, *session.meta.workspace_folders]
         where = Surroundings(
             session_id=session.session_id,
@@ -278,5 +280,5 @@ class HooksOfSessions:
         if transcript is None:
             folder = folder_beside(session.services.store.text_path(session.session_id, "x"))
             transcript = held.transcript = Transcript(folder, self._files)
-        path = await transcript.update(session.meta, session.history)
+        path = await transcript.update(session.meta, session.history, answer)
         return replace(where, transcript_path=path, plans=transcript.plans)

@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 _FOLDER: Final = "hooks"
 _FILE: Final = "transcript.jsonl"
 _PLANS: Final = "plans"
+_NOTHING: Final = (-1, -1, None)
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,32 +80,38 @@ class Transcript:
     plans: str = field(init=False, default="")
     """A private folder for `GEMINI_PLANS_DIR`; empty if it cannot be made."""
     _lock: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
-    _state: tuple[int, int] = field(init=False, default=(-1, -1))
-    """Version and epoch of the history that is written."""
+    _state: tuple[int, int, Content | None] = field(init=False, default=_NOTHING)
+    """Version and epoch of the history that is written, and the answer behind it."""
     _written: list[_Line] | None = field(init=False, default=None)
 
-    async def update(self, meta: SessionMeta, history: History) -> str:
-        """Its path, with the view as it is now in it; empty if it cannot be written. Raises nothing."""
+    async def update(self, meta: SessionMeta, history: History, answer: Content | None = None) -> str:
+        """Its path, with the view as it is now in it, and an `answer` that is not in the log yet; empty if it cannot be
+        written. Raises nothing.
+        """
         path = os.path.join(self.folder, _FILE)
         async with self._lock:
-            state = (history.version, history.epoch)
+            state = (history.version, history.epoch, answer)
             if state == self._state:
                 return path
             wanted = _lines_of(history)
+            contents = [item.content for item in history.items]
+            if answer is not None:
+                wanted.append(_Line(f"answer-{history.version}", "", history.version + 1, is_joined=False))
+                contents.append(answer)
             try:
                 if not self.plans:
                     plans = os.path.join(self.folder, _PLANS)
                     await asyncio.to_thread(self.files.make_folder, plans)
                     self.plans = plans
                 is_written = self._written is not None and await asyncio.to_thread(
-                    self.files.write, path, _news(meta, history, self._written, wanted)
+                    self.files.write, path, _news(meta, history, contents, self._written, wanted)
                 )
                 if not is_written:  # the first time, or somebody deleted it
-                    whole = _news(meta, history, [], wanted, is_whole=True)
+                    whole = _news(meta, history, contents, [], wanted, is_whole=True)
                     await asyncio.to_thread(self.files.write, path, whole)
             except OSError as fault:
                 logger.warning("The transcript for hooks could not be written: %s", fault.strerror)
-                self._state, self._written = (-1, -1), None
+                self._state, self._written = _NOTHING, None
                 return ""
             self._state, self._written = state, wanted
             return path
@@ -126,14 +133,20 @@ def _lines_of(history: History) -> list[_Line]:
 
 
 def _news(
-    meta: SessionMeta, history: History, written: Sequence[_Line], wanted: Sequence[_Line], *, is_whole: bool = False
+    meta: SessionMeta,
+    history: History,
+    contents: Sequence[Content],
+    written: Sequence[_Line],
+    wanted: Sequence[_Line],
+    *,
+    is_whole: bool = False,
 ) -> News:
     kept = _common(written, wanted)
     fresh = wanted[kept:]
     entries = (_entry_of(history, line) for line in fresh)
     return News(
         meta=meta,
-        contents=tuple(item.content for item in history.items[kept:]),
+        contents=tuple(contents[kept:]),
         ids=tuple(line.id for line in fresh),
         entries=tuple(entry for entry in entries if entry is not None),
         back_to=next((line.id for line in written[kept:] if not line.is_joined), None),

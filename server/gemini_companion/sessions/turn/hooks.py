@@ -9,8 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from gemini_companion.engine.errors import Blocked
-from gemini_companion.engine.history.content import Part, visible_text_of
+from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import Usage
+from gemini_companion.engine.hooks.events import HookEvent
 from gemini_companion.engine.hooks.merging import Verdict, hook_context
 from gemini_companion.engine.hooks.model_text import (
     messages_of,
@@ -86,10 +87,14 @@ class TurnHooks:
         told = [*self.session.services.hooks.take_pending(self.session), *filter(None, more)]
         self.contexts = ({"text": "\n\n".join(map(hook_context, told))},) if told else ()
 
-    async def after_agent(self, text: str) -> str:
+    async def after_agent(self, parts: tuple[Part, ...]) -> str:
         """Ask about the answer; what the turn is to go on with, empty if it is done. Bounded."""
-        fields = {"prompt": visible_text_of(self.prompt), "prompt_response": text, "stop_hook_active": self._again > 0}
-        verdict = await self._run("AfterAgent", fields)
+        fields = {
+            "prompt": visible_text_of(self.prompt),
+            "prompt_response": visible_text_of(parts),
+            "stop_hook_active": self._again > 0,
+        }
+        verdict = await self._run("AfterAgent", fields, answer=Content(role="model", parts=parts))
         self.clears = verdict.clears and not verdict.stops
         if verdict.stops or not verdict.blocks or self._again >= MOST_AGAIN:
             return ""
@@ -166,9 +171,17 @@ class TurnHooks:
                 changes["model"] = choice.name
         return msgspec.structs.replace(request, **changes)
 
-    async def _run(self, event: Any, fields: dict[str, Any], *, is_partial: bool = False) -> Verdict:
+    async def _run(
+        self, event: HookEvent, fields: dict[str, Any], *, is_partial: bool = False, answer: Content | None = None
+    ) -> Verdict:
         return await self.session.services.hooks.run(
-            self.session, event, fields, turn_id=self.turn_id, folders=self.client.folders, is_partial=is_partial
+            self.session,
+            event,
+            fields,
+            turn_id=self.turn_id,
+            folders=self.client.folders,
+            is_partial=is_partial,
+            answer=answer,
         )
 
 

@@ -70,7 +70,7 @@ class TurnLoop:
             calls = await self._round_of(answer)
             again = ""
             if calls.is_empty and not self.steering.waiting():
-                again = await self.requests.hooks.after_agent(visible_text_of(answer.parts))
+                again = await self.requests.hooks.after_agent(answer.parts)
             if calls.is_empty and not again and self.steering.close_if_empty():
                 return answer
             # Written ahead of the next entries: of what acts or asks about a call, else of the results.
