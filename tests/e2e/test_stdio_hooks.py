@@ -176,9 +176,10 @@ async def test_an_untrusted_workspace_runs_no_hook_of_its_own_and_the_users_run_
     tmp_path: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
     configure(workspace, {"BeforeAgent": [f"touch {tmp_path}/theirs"]})
+    planted = {"MY_API_KEY": "k1-by-name", "ARGS": "--key k1-by-name", "PLAIN": "gh" + "p_" + "k1" * 18}
     own = ["pwd > cwd.txt; printenv > environment.txt", "$GEMINI_PROJECT_DIR/hook.sh"]
     configure(tmp_path / "home", {"BeforeAgent": own})
-    async with editor(environment | {"MY_API_KEY": "k1"}, workspace, options={"trusted": False}) as spoken:
+    async with editor(environment | planted, workspace, options={"trusted": False}) as spoken:
         await spoken.ask("gemini/chat", {"prompt": "Hi"})
     assert not (tmp_path / "theirs").exists()
     assert (tmp_path / "home" / "cwd.txt").read_text("utf-8").strip() == str(tmp_path / "home")
