@@ -214,6 +214,13 @@ export interface AddMemoryParams {
   readonly scope: "global" | "project";
 }
 
+/** Whether the hooks of a name are to run. That is written into the user's own settings file. */
+export interface SetHookParams {
+  /** As in the list: the hook's name, else its command. */
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
 /** What the session's tools may do unasked, from now on. */
 export interface ModeParams {
   readonly sessionId?: string | null;
@@ -918,8 +925,8 @@ export interface HookRan {
   /** `BeforeTool`, … */
   readonly event: string;
   readonly name: string;
-  /** `ok`, `changed`, `asked`, `denied`, `stopped`, `failed` or `timedOut`. */
-  readonly outcome: string;
+  /** What it wanted, or that it failed. */
+  readonly outcome: "asked" | "changed" | "denied" | "failed" | "ok" | "stopped" | "timedOut";
   readonly durationMs: number;
   /** What it says to people, or why it denied or failed. */
   readonly message?: string;
@@ -1448,6 +1455,21 @@ export interface ListedHook {
   readonly source: string;
   /** `off`: the settings turn it off. `withheld`: not in a workspace that is not trusted. */
   readonly state: "off" | "on" | "withheld";
+  /** The settings file that has it, unless it comes from the editor or the command line. */
+  readonly file?: string;
+  /** Its line in it, from 1. */
+  readonly line?: number;
+  readonly lastRun?: LastRun;
+}
+
+/** How a hook last ran in this process, in whatever session. */
+export interface LastRun {
+  /** When, in ms since 1970. */
+  readonly at: number;
+  readonly outcome: "asked" | "changed" | "denied" | "failed" | "ok" | "stopped" | "timedOut";
+  readonly durationMs: number;
+  /** Why it refused or failed, or what it said; for people. */
+  readonly message?: string;
 }
 
 /** The session's mode. */
@@ -1845,8 +1867,10 @@ export interface Requests {
   readonly "gemini/memory/add": { readonly params: AddMemoryParams; readonly result: MemoryAdded };
   /** Read the memory files anew. What is different counts from the next turn on. */
   readonly "gemini/memory/reload": { readonly params: Empty; readonly result: MemoryList };
-  /** The hooks of the settings, where each is from, and whether it runs. */
+  /** The hooks of the settings, where each is from, whether it runs, and how it last ran. */
   readonly "gemini/hooks": { readonly params: SessionParams; readonly result: HookList };
+  /** Turn the hooks of a name on or off, in the user's own settings file. */
+  readonly "gemini/hooks/set": { readonly params: SetHookParams; readonly result: HookList };
   /** What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too). */
   readonly "gemini/session/mode": { readonly params: ModeParams; readonly result: ModeResult };
   /** The tools of a session, its tasks, and the questions that wait. */
@@ -1958,6 +1982,7 @@ export const RequestMethod = {
   memoryAdd: "gemini/memory/add",
   memoryReload: "gemini/memory/reload",
   hooks: "gemini/hooks",
+  hooksSet: "gemini/hooks/set",
   sessionMode: "gemini/session/mode",
   tools: "gemini/tools",
   rules: "gemini/rules",

@@ -411,7 +411,7 @@ export const hookRan = v.object({
   type: v.literal("hookRan"),
   event: v.string(),
   name: v.string(),
-  outcome: v.string(),
+  outcome: v.picklist(["asked", "changed", "denied", "failed", "ok", "stopped", "timedOut"]),
   durationMs: integer,
   message: v.exactOptional(v.string()),
   isNotable: v.exactOptional(v.boolean()),
@@ -772,6 +772,13 @@ export const memoryAdded = v.object({
   diff: v.string(),
 });
 
+export const lastRun = v.object({
+  at: integer,
+  outcome: v.picklist(["asked", "changed", "denied", "failed", "ok", "stopped", "timedOut"]),
+  durationMs: integer,
+  message: v.exactOptional(v.string()),
+});
+
 export const listedHook = v.object({
   event: v.picklist(["AfterAgent", "AfterModel", "AfterTool", "BeforeAgent", "BeforeModel", "BeforeTool", "BeforeToolSelection", "Notification", "PostCompress", "PreCompress", "SessionEnd", "SessionStart"]),
   name: v.string(),
@@ -781,6 +788,9 @@ export const listedHook = v.object({
   timeoutMs: integer,
   source: v.string(),
   state: v.picklist(["off", "on", "withheld"]),
+  file: v.exactOptional(v.string()),
+  line: v.exactOptional(integer),
+  lastRun: v.exactOptional(lastRun),
 });
 
 export const hookList = v.object({
@@ -1023,6 +1033,7 @@ export const results = {
   "gemini/memory/add": memoryAdded,
   "gemini/memory/reload": memoryList,
   "gemini/hooks": hookList,
+  "gemini/hooks/set": hookList,
   "gemini/session/mode": modeResult,
   "gemini/tools": toolList,
   "gemini/rules": ruleList,

@@ -21,6 +21,7 @@ from gemini_companion.engine.history.log import (
     Usage,
     Withheld,
 )
+from gemini_companion.engine.hooks.events import HookOutcome
 from gemini_companion.sessions.event import SessionEvent
 from gemini_companion.sessions.results import ErrorData
 from gemini_companion.sessions.tool_events import (
@@ -259,8 +260,8 @@ class HookRan(SessionEvent, tag="hookRan", frozen=True, kw_only=True):
     event: str
     """`BeforeTool`, …"""
     name: str
-    outcome: str
-    """`ok`, `changed`, `asked`, `denied`, `stopped`, `failed` or `timedOut`."""
+    outcome: HookOutcome
+    """What it wanted, or that it failed."""
     duration_ms: int
     message: str = ""
     """What it says to people, or why it denied or failed."""

@@ -14,7 +14,7 @@ import msgspec
 from gemini_companion.engine.hooks.answers import Answer, HookOutput, answer_of
 from gemini_companion.engine.hooks.command_line import filled_in
 from gemini_companion.engine.hooks.config import Hook, HookOptions
-from gemini_companion.engine.hooks.events import HookEvent
+from gemini_companion.engine.hooks.events import HookEvent, HookOutcome
 from gemini_companion.engine.hooks.matching import HookPlan, plan_hooks
 from gemini_companion.engine.hooks.merging import Verdict, merge_outputs, merged_input, verdict_of
 from gemini_companion.sessions.hooks.port import HookRunner
@@ -33,8 +33,7 @@ class HookRun(msgspec.Struct, frozen=True, kw_only=True):
 
     event: HookEvent
     name: str
-    outcome: str
-    """`ok`, `denied`, `asked`, `stopped`, `changed`, `failed` or `timedOut`."""
+    outcome: HookOutcome
     duration_ms: int
     message: str = ""
     is_notable: bool = False
@@ -155,7 +154,7 @@ def _run_of(hook: Hook, answer: Answer, duration_ms: int, *, at: int, timed_out:
         verdict.tail,
         verdict.clears,
     )
-    outcome = (
+    outcome: HookOutcome = (
         "timedOut" if timed_out
         else "stopped" if verdict.stops
         else "denied" if verdict.blocks
