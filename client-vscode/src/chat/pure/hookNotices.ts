@@ -50,7 +50,9 @@ function said(chat: ConversationRows, { event, name, outcome, durationMs, messag
     case "asked":
       return chat.t("The hook {0} ({1}) wants you to be asked.", name, event);
     case "changed":
-      return chat.t("The hook {0} ({1}) changed what Gemini gets.", name, event);
+      return told === ""
+        ? chat.t("The hook {0} ({1}) changed what Gemini gets.", name, event)
+        : chat.t("The hook {0} ({1}) changed what Gemini gets: {2}", name, event, told);
     case "ok":
       return told === ""
         ? chat.t("The hook {0} ({1}) took {2} s.", name, event, (durationMs / 1000).toFixed(1))

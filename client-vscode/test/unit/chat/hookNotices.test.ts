@@ -32,6 +32,7 @@ it("one that refused, failed, changed something or was slow is a row that says s
     ["t2", { ...NOTABLE, outcome: "timedOut", message: "it took too long and was ended" }],
     ["t3", { ...NOTABLE, outcome: "changed" }],
     ["t4", { ...NOTABLE, durationMs: 1500 }],
+    ["t5", { ...NOTABLE, outcome: "changed", message: "the chat so far is no longer sent" }],
     [undefined, { ...NOTABLE, event: "PostCompress", message: "hello" }],
   );
   expect(rows.map(({ level, text }) => `${level}: ${text}`)).toEqual([
@@ -39,6 +40,7 @@ it("one that refused, failed, changed something or was slow is a row that says s
     "warning: The hook guard (BeforeTool) failed: it took too long and was ended",
     "info: The hook guard (BeforeTool) changed what Gemini gets.",
     "info: The hook guard (BeforeTool) took 1.5 s.",
+    "info: The hook guard (BeforeTool) changed what Gemini gets: the chat so far is no longer sent",
     "info: The hook guard (PostCompress) says: hello",
   ]);
 });

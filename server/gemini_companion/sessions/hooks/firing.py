@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 SIDE_BY_SIDE: Final = 8
 """Hooks of one event that run at the same time."""
+_FORGETS: Final = "the chat so far is no longer sent"
 SLOW_MS: Final = 1_000
 """From here on a hook is slow enough to be told of."""
 _FOLDER_NAMES: Final = ("GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR")
@@ -164,7 +165,7 @@ def _run_of(hook: Hook, answer: Answer, duration_ms: int, *, at: int, timed_out:
         else "ok"
     )  # fmt: skip
     told = (answer.fault if outcome in ("failed", "timedOut") else verdict.reason) if outcome != "ok" else ""
-    message = verdict.message or (told if outcome != "changed" else "")
+    message = verdict.message or (told if outcome != "changed" else _FORGETS if verdict.clears else "")
     is_silent = verdict.suppresses and outcome in ("ok", "changed")
     if is_silent:
         message = ""
