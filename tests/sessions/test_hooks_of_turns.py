@@ -11,10 +11,11 @@ import pytest
 from gemini_companion.engine.errors import Blocked
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import PromptEntry, ToolResultEntry
+from gemini_companion.engine.history.tool_entries import ToolCallEntry
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.events import HookRan, MessageDelta, MessageDiscarded
-from gemini_companion.sessions.tool_events import ToolCallCompleted
+from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolQuestionAsked
 from gemini_companion.sessions.tools.rounds import MOST_BEHIND
 from gemini_companion.sessions.turn.watching import FIRST_CHARACTERS, MOST_TIMES
 from tests.support.consenting import ConsentStudio
@@ -195,3 +196,40 @@ async def test_what_a_hook_does_not_want_shown_is_not_unless_it_refuses(studio: 
         ("quiet", False, ""),
         ("loud", True, "over"),
     ]
+
+
+WRITES = {"name": "write_file", "args": {"file_path": "a.py", "content": "x"}}
+
+
+async def test_a_turn_that_is_stopped_at_a_call_behind_a_call_says_so_in_its_result(tmp_path: Path) -> None:
+    studio = ConsentStudio(tmp_path, SampleTool("read_file", "read"))
+    runner = use(studio, hook("AfterTool"))
+    runner.answers = {"c": {"hookSpecificOutput": {"tailToolCallRequest": WRITES}}}
+    studio.person.answers[:] = [studio.person.never]
+    session = await studio.session()
+    turn = asyncio.create_task(studio.call("read_file", {}))
+    await studio.heard.wait_for(ToolQuestionAsked)
+    (waiting,) = session.tools_state.open_calls.values()
+    assert (waiting.name, waiting.state) == ("write_file", "asked")
+    await studio.app.cancel(studio.client, session.session_id)
+    await asyncio.wait({turn})
+    (entry,) = [one for one in session.history.entries if isinstance(one, ToolResultEntry)]
+    assert [(record.name, record.outcome) for record in entry.calls] == [("read_file", "interrupted")]
+    assert session.tools_state.open_calls == {}
+    assert studio.tool.written == {}
+    assert [event.outcome for event in studio.heard.of(ToolCallCompleted)] == ["ok", "interrupted"]
+    await studio.app.close()
+
+
+async def test_a_call_behind_a_call_is_no_open_call_once_its_round_is_done(tmp_path: Path) -> None:
+    studio = ConsentStudio(tmp_path, SampleTool("read_file", "read"))
+    runner = use(studio, hook("AfterTool", matcher="read_file"))
+    runner.answers = {"c": {"hookSpecificOutput": {"tailToolCallRequest": WRITES}}}
+    studio.person.answers[:] = [ConsentAnswer(outcome="once")]
+    await studio.call("read_file", {})
+    session = await studio.session()
+    assert session.tools_state.open_calls == {}
+    asked, running, ended = (one for one in session.history.entries if isinstance(one, ToolCallEntry))
+    assert (asked.state, running.state, ended.state) == ("asked", "running", "ended")
+    assert running.args == WRITES["args"]
+    await studio.app.close()

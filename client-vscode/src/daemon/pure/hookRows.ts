@@ -21,7 +21,7 @@ const HOOK_LAYERS = {
 } as const satisfies Readonly<Record<string, { readonly label: string }>>;
 
 const HOOK_OUTCOMES = {
-  ok: { label: "had nothing to say" },
+  ok: { label: "raised no objection" },
   changed: { label: "changed what Gemini gets" },
   asked: { label: "wanted you to be asked" },
   denied: { label: "refused" },

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import call_of
-from gemini_companion.engine.history.tool_entries import CallRecord
+from gemini_companion.engine.history.tool_entries import BEHIND, CallRecord
 from gemini_companion.tools.tool import ToolCall
 
 Response: TypeAlias = Mapping[str, Any]
-
-BEHIND: Final = 1_000
-"""Numbers of calls that hooks have made begin here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +60,7 @@ def called_in(parts: Iterable[Part], new_id: Callable[[str], str]) -> list[Calle
 def called_behind(before: Called, name: str, args: Mapping[str, Any], new_id: Callable[[str], str]) -> Called:
     """The call that a hook wants made behind another one, whose result takes the place of that one's.
 
-    Its number is no place in the answer, so a turn that is gone on with never takes it for one of the answer's calls.
+    Its number tells that, and the place of the call that it stands for.
     """
     call = ToolCall(call_id=new_id("call"), name=name, args=dict(args), number=before.call.number + BEHIND)
     return Called(call=call, wire_id=before.wire_id, in_place_of=before.in_place_of or before.call.name)

@@ -112,7 +112,8 @@ class CallRun:
         self._acting = False
         self._consent = ""
         self._note = ""
-        self._edited: dict[str, Any] | None = None
+        # The answer has no arguments of a call that a hook wants: they are written with it.
+        self._edited: dict[str, Any] | None = dict(called.call.args) if called.in_place_of else None
         self._has_ended = False
         self._seconds = 0.0
         self._title = ""
