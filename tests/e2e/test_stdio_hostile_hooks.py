@@ -67,10 +67,11 @@ def consenting(spoken: Editor) -> None:
     """The person says yes to everything."""
     spoken.client.protocol.fm.features.pop("gemini/confirmTool", None)
 
-    @spoken.client.feature("gemini/confirmTool")
     def confirm(params: Any) -> Any:
         assert plain(params)["title"]
         return {"outcome": "once"}
+
+    spoken.client.feature("gemini/confirmTool")(confirm)
 
 
 def writes(emulator: Emulator) -> None:
@@ -78,6 +79,7 @@ def writes(emulator: Emulator) -> None:
     emulator.script(answer(call("write_file", args, call_id="w")), "Done.", method="streamGenerateContent")
 
 
+@pytest.mark.slow
 async def test_at_every_event_hooks_may_do_their_worst_and_the_turn_goes_on_and_nothing_is_left(
     tmp_path: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
