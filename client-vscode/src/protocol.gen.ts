@@ -214,6 +214,13 @@ export interface AddMemoryParams {
   readonly scope: "global" | "project";
 }
 
+/** Whether the hooks of a name are to run. That is written into the user's own settings file. */
+export interface SetHookParams {
+  /** As in the list: the hook's name, else its command. */
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
 /** What the session's tools may do unasked, from now on. */
 export interface ModeParams {
   readonly sessionId?: string | null;
@@ -725,7 +732,7 @@ export interface Attachment {
   readonly truncated?: boolean;
 }
 
-/** The prompt does not fit, and nothing was sent; or what a round of tools gave back does not, and the turn ended. */
+/** The prompt does not fit, and nothing was sent; or what tools gave back does not, and the turn ended. */
 export interface ContextWindowWillOverflow {
   readonly type: "contextWindowWillOverflow";
   readonly estimatedRequestTokenCount: number;
@@ -922,8 +929,8 @@ export interface HookRan {
   /** `BeforeTool`, … */
   readonly event: string;
   readonly name: string;
-  /** `ok`, `changed`, `asked`, `denied`, `stopped`, `failed` or `timedOut`. */
-  readonly outcome: string;
+  /** What it wanted, or that it failed. */
+  readonly outcome: "asked" | "changed" | "denied" | "failed" | "ok" | "stopped" | "timedOut";
   readonly durationMs: number;
   /** What it says to people, or why it denied or failed. */
   readonly message?: string;
@@ -1498,6 +1505,21 @@ export interface ListedHook {
   readonly source: string;
   /** `off`: the settings turn it off. `withheld`: not in a workspace that is not trusted. */
   readonly state: "off" | "on" | "withheld";
+  /** The settings file that has it, unless it comes from the editor or the command line. */
+  readonly file?: string;
+  /** Its line in it, from 1. */
+  readonly line?: number;
+  readonly lastRun?: LastRun;
+}
+
+/** How a hook last ran in this process, in whatever session. */
+export interface LastRun {
+  /** When, in ms since 1970. */
+  readonly at: number;
+  readonly outcome: "asked" | "changed" | "denied" | "failed" | "ok" | "stopped" | "timedOut";
+  readonly durationMs: number;
+  /** Why it refused or failed, or what it said; for people. */
+  readonly message?: string;
 }
 
 /** The session's mode. */
@@ -1898,8 +1920,10 @@ export interface Requests {
   readonly "gemini/memory/reload": { readonly params: Empty; readonly result: MemoryList };
   /** The subagents that can be called, and the files that define none, with what is wrong with them. */
   readonly "gemini/agents/list": { readonly params: Empty; readonly result: AgentList };
-  /** The hooks of the settings, where each is from, and whether it runs. */
+  /** The hooks of the settings, where each is from, whether it runs, and how it last ran. */
   readonly "gemini/hooks": { readonly params: SessionParams; readonly result: HookList };
+  /** Turn the hooks of a name on or off, in the user's own settings file. */
+  readonly "gemini/hooks/set": { readonly params: SetHookParams; readonly result: HookList };
   /** What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too). */
   readonly "gemini/session/mode": { readonly params: ModeParams; readonly result: ModeResult };
   /** The tools of a session, its tasks, and the questions that wait. */
@@ -2012,6 +2036,7 @@ export const RequestMethod = {
   memoryReload: "gemini/memory/reload",
   agentsList: "gemini/agents/list",
   hooks: "gemini/hooks",
+  hooksSet: "gemini/hooks/set",
   sessionMode: "gemini/session/mode",
   tools: "gemini/tools",
   rules: "gemini/rules",

@@ -413,7 +413,7 @@ export const hookRan = v.object({
   type: v.literal("hookRan"),
   event: v.string(),
   name: v.string(),
-  outcome: v.string(),
+  outcome: v.picklist(["asked", "changed", "denied", "failed", "ok", "stopped", "timedOut"]),
   durationMs: integer,
   message: v.exactOptional(v.string()),
   isNotable: v.exactOptional(v.boolean()),
@@ -805,6 +805,13 @@ export const agentList = v.object({
   agents: v.array(agentInfo),
 });
 
+export const lastRun = v.object({
+  at: integer,
+  outcome: v.picklist(["asked", "changed", "denied", "failed", "ok", "stopped", "timedOut"]),
+  durationMs: integer,
+  message: v.exactOptional(v.string()),
+});
+
 export const listedHook = v.object({
   event: v.picklist(["AfterAgent", "AfterModel", "AfterTool", "BeforeAgent", "BeforeModel", "BeforeTool", "BeforeToolSelection", "Notification", "PostCompress", "PreCompress", "SessionEnd", "SessionStart"]),
   name: v.string(),
@@ -814,6 +821,9 @@ export const listedHook = v.object({
   timeoutMs: integer,
   source: v.string(),
   state: v.picklist(["off", "on", "withheld"]),
+  file: v.exactOptional(v.string()),
+  line: v.exactOptional(integer),
+  lastRun: v.exactOptional(lastRun),
 });
 
 export const hookList = v.object({
@@ -1057,6 +1067,7 @@ export const results = {
   "gemini/memory/reload": memoryList,
   "gemini/agents/list": agentList,
   "gemini/hooks": hookList,
+  "gemini/hooks/set": hookList,
   "gemini/session/mode": modeResult,
   "gemini/tools": toolList,
   "gemini/rules": ruleList,

@@ -176,11 +176,46 @@ async def test_an_untrusted_workspace_runs_no_hook_of_its_own_and_the_users_run_
     tmp_path: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
     configure(workspace, {"BeforeAgent": [f"touch {tmp_path}/theirs"]})
+    planted = {"MY_API_KEY": "k1-by-name", "ARGS": "--key k1-by-name", "PLAIN": "gh" + "p_" + "k1" * 18}
     own = ["pwd > cwd.txt; printenv > environment.txt", "$GEMINI_PROJECT_DIR/hook.sh"]
     configure(tmp_path / "home", {"BeforeAgent": own})
-    async with editor(environment | {"MY_API_KEY": "k1"}, workspace, options={"trusted": False}) as spoken:
+    async with editor(environment | planted, workspace, options={"trusted": False}) as spoken:
         await spoken.ask("gemini/chat", {"prompt": "Hi"})
     assert not (tmp_path / "theirs").exists()
     assert (tmp_path / "home" / "cwd.txt").read_text("utf-8").strip() == str(tmp_path / "home")
     assert "k1" not in (tmp_path / "home" / "environment.txt").read_text("utf-8")
     assert len(spoken.of("hookRan")) == 1
+
+
+async def test_hooks_are_listed_with_their_place_and_last_run_and_turned_off_and_on_by_name(
+    tmp_path: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    refuses = {"type": "command", "name": "guard", **{"command": says(decision="deny", reason="not today")}}
+    configure(workspace, {"BeforeAgent": ["true", refuses]})
+    own = tmp_path / "home" / ".gemini" / "settings.json"
+    own.parent.mkdir(parents=True)
+    own.write_text('{\n  // mine\n  "hooksConfig": {"disabled": ["other"]}\n}\n', "utf-8")
+    (workspace / ".gemini" / "settings.json").write_text(
+        json.dumps(json.loads((workspace / ".gemini" / "settings.json").read_text("utf-8")), indent=2), "utf-8"
+    )
+    async with editor(environment, workspace, options=TRUSTED) as spoken:
+        await spoken.fails("gemini/chat", {"prompt": "Hi"})
+        first, guard = (await spoken.ask("gemini/hooks"))["hooks"]
+        off = (await spoken.ask("gemini/hooks/set", {"name": "guard", "enabled": False}))["hooks"]
+        again = await spoken.ask("gemini/chat", {"prompt": "Hi"})
+        text = own.read_text("utf-8")
+        on = (await spoken.ask("gemini/hooks/set", {"name": "guard", "enabled": True}))["hooks"]
+        unknown = await spoken.fails("gemini/hooks/set", {"name": "nobody", "enabled": True})
+    lines = (workspace / ".gemini" / "settings.json").read_text("utf-8").splitlines()
+    assert guard["file"] == str(workspace.resolve() / ".gemini" / "settings.json")
+    assert '"guard"' in lines[guard["line"] + 1]
+    assert (first["lastRun"]["outcome"], guard["lastRun"]["outcome"]) == ("ok", "denied")
+    assert (guard["lastRun"]["message"], guard["lastRun"]["at"] > 0) == ("not today", True)
+    assert ([one["state"] for one in off], [one["state"] for one in on]) == (["on", "off"], ["on", "on"])
+    assert again["finishReason"] == "STOP"
+    assert ("// mine" in text, json.loads(text.replace("// mine", ""))) == (
+        True,
+        {"hooksConfig": {"disabled": ["other", "guard"]}},
+    )
+    assert '"guard"' not in own.read_text("utf-8")
+    assert "no hook 'nobody'" in unknown.message

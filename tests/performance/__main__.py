@@ -23,6 +23,7 @@ Bench = Callable[[Options], Iterator[Finding]]
 
 BENCHES: Final[Mapping[str, str]] = {
     "startup": "startup",
+    "surrounded": "surrounded",
     "compression": "compression",
     "streaming": "streaming",
     "ideUpdates": "ide_updates",

@@ -1,59 +1,19 @@
-"""Hooks in a session, with commands that a test stands in for."""
+"""Hooks in a session: at its beginning, its end and its compressions."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import msgspec
+import pytest
 
-from gemini_companion.engine.hooks.answers import HookEnd
-from gemini_companion.engine.hooks.config import Hook, HookOptions
-from gemini_companion.sessions.asking import ConsentAnswer
-from gemini_companion.sessions.events import CompressionProgress, HookRan
-from gemini_companion.sessions.hooks.service import HooksOfSessions
-from gemini_companion.sessions.tool_events import ToolCallCompleted
-from tests.support.consenting import ConsentStudio
+from gemini_companion.engine.errors import ModelUnavailable
+from gemini_companion.sessions.events import CompressionProgress
+from gemini_companion.sessions.registry import IDLE_SECONDS
 from tests.support.conversations import dialogue
+from tests.support.sample_tools import SampleTool
+from tests.support.scripted_hooks import ScriptedHooks, context, hook, request, use
+from tests.support.scripted_model import calls
 from tests.support.sessions import Studio
-
-
-class ScriptedHooks:
-    """Runs no process: each command has its answers, and what it was told is remembered."""
-
-    def __init__(self) -> None:
-        self.answers: dict[str, Any] = {}
-        self.told: list[dict[str, Any]] = []
-        self.places: list[tuple[str, Mapping[str, str]]] = []
-        self.gate = asyncio.Event()
-        self.gate.set()
-
-    async def run(
-        self, command: str, *, cwd: str, stdin: bytes, env: Mapping[str, str], limit_seconds: float
-    ) -> HookEnd:
-        self.told.append(json.loads(stdin))
-        self.places.append((cwd, env))
-        await self.gate.wait()
-        answer = self.answers.get(command, {})
-        return answer if isinstance(answer, HookEnd) else HookEnd(stdout=json.dumps(answer), duration_ms=7)
-
-
-def use(studio: Studio, *hooks: Hook, **options: Any) -> ScriptedHooks:
-    runner = ScriptedHooks()
-    studio.services.hooks = HooksOfSessions(runner, home="/home/me")
-    studio.set(hooks=HookOptions(hooks=hooks, **options))
-    return runner
-
-
-def hook(event: Any, command: str = "c", **more: Any) -> Hook:
-    return Hook(event=event, command=command, **more)
-
-
-def context(text: str) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"additionalContext": text}}
 
 
 async def test_a_hook_guides_a_compression_and_one_behind_it_adds_to_the_next_prompt(studio: Studio) -> None:
@@ -86,26 +46,6 @@ async def test_a_hook_refuses_an_automatic_compression_once_and_a_manual_one_nev
     assert (await studio.compress()).status == "COMPRESSED"
 
 
-async def test_hooks_in_order_are_told_what_those_before_changed_and_others_are_not(studio: Studio) -> None:
-    for sequential, told in ((True, ["Hi", "Hi\n\none"]), (False, ["Hi", "Hi"])):
-        runner = use(
-            studio, hook("BeforeAgent", "a", sequential=sequential), hook("BeforeAgent", "b"), hook("BeforeAgent", "a")
-        )
-        runner.answers = {"a": context("one")}
-        await studio.chat("Hi")
-        assert [one["prompt"] for one in runner.told] == told
-
-
-async def test_hooks_that_are_disabled_do_not_run_and_what_is_dull_is_not_to_be_shown(studio: Studio) -> None:
-    runner = use(studio, hook("BeforeAgent", "a", name="off"), hook("BeforeAgent", "b"), disabled=frozenset({"off"}))
-    await studio.chat("Hi")
-    studio.set(hooks=msgspec.structs.replace(studio.settings.hooks, enabled=False))
-    await studio.chat("Hi")
-    (ran,) = studio.heard.of(HookRan)
-    assert (ran.name, ran.outcome, ran.duration_ms, ran.is_notable) == ("b", "ok", 7, False)
-    assert runner.places[0][1]["GEMINI_PROJECT_DIR"] == runner.places[0][0]
-
-
 async def test_a_session_begins_once_and_ends_with_the_daemon(tmp_path: Path) -> None:
     studio = Studio(tmp_path)
     runner = use(studio, hook("SessionStart"), hook("SessionEnd"))
@@ -118,39 +58,66 @@ async def test_a_session_begins_once_and_ends_with_the_daemon(tmp_path: Path) ->
     ]
 
 
-async def test_a_hook_changes_arguments_and_has_the_person_asked_about_what_rules_allow(tmp_path: Path) -> None:
-    studio = ConsentStudio(tmp_path)
-    asks = {"decision": "ask", "reason": "look", "hookSpecificOutput": {"tool_input": {"content": "y"}}}
-    runner = use(studio, hook("BeforeTool", matcher="^write_"), hook("Notification", "n"))
-    runner.answers = {"c": asks}
-    studio.person.answers = [ConsentAnswer(outcome="once")]
-    await studio.write("a.py", "x")
-    assert studio.tool.written == {"/project/a.py": "y"}
-    assert len(studio.person.asked) == 1
-    told = [one for one in runner.told if one["hook_event_name"] == "Notification"]
-    assert [(one["notification_type"], one["details"]["type"]) for one in told] == [("ToolPermission", "edit")]
-    await studio.app.close()
+async def test_a_session_that_is_left_for_a_new_one_ends_and_the_new_one_begins_behind_that(studio: Studio) -> None:
+    runner = use(studio, hook("SessionStart"), hook("SessionEnd"))
+    await studio.chat("Hi")
+    await studio.app.new_session(studio.client)
+    await studio.chat("Hi")
+    assert told_of_sessions(runner) == [("SessionStart", "startup"), ("SessionEnd", "clear"), ("SessionStart", "clear")]
+    assert len({one["session_id"] for one in runner.told}) == 2
 
 
-async def test_a_hook_that_stops_at_a_call_ends_the_turn_and_nothing_is_done(tmp_path: Path) -> None:
-    studio = ConsentStudio(tmp_path)
-    runner = use(studio, hook("BeforeTool"))
-    runner.answers = {"c": {"continue": False, "stopReason": "enough for today"}}
-    result = await studio.write("a.py", "x")
-    assert (result.stopped, result.text) == ("blocked", "enough for today")
-    assert studio.tool.written == {}
-    assert [event.outcome for event in studio.heard.of(ToolCallCompleted)] == ["declined"]
-    await studio.app.close()
-
-
-async def test_a_turn_is_cancelled_while_a_hook_hangs(studio: Studio) -> None:
-    runner = use(studio, hook("BeforeAgent"))
-    runner.gate.clear()
+async def test_a_session_that_is_deleted_ends_before_its_files_are_gone(studio: Studio) -> None:
+    runner = use(studio, hook("SessionEnd"))
+    await studio.chat("Hi")
     session = await studio.session()
-    turn = asyncio.create_task(studio.chat("Hi"))
-    while not runner.told:
-        await asyncio.sleep(0)
-    await studio.app.cancel(studio.client, session.session_id)
-    await asyncio.wait({turn})
-    assert turn.exception() is not None
-    assert studio.model.main() == []
+    await studio.app.delete(session.session_id)
+    assert told_of_sessions(runner) == [("SessionEnd", "other")]
+
+
+async def test_a_session_that_is_gone_back_to_begins_again_and_ends_when_it_is_let_go(studio: Studio) -> None:
+    runner = use(studio, hook("SessionStart"), hook("SessionEnd"))
+    await request(studio.chat("Hi"))
+    first = studio.client.current or ""
+    await request(studio.app.new_session(studio.client))
+    await request(studio.app.open_session(studio.client, first))
+    await request(studio.chat("Hi again"))
+    studio.client.current = None
+    studio.clock.time += round(IDLE_SECONDS * 1000)
+    await request(studio.app.let_go_idle())
+    assert told_of_sessions(runner) == [
+        ("SessionStart", "startup"),
+        ("SessionEnd", "clear"),
+        ("SessionStart", "resume"),
+        ("SessionEnd", "other"),
+    ]
+
+
+async def test_hooks_at_the_end_of_a_session_hold_nobody_up(studio: Studio) -> None:
+    runner = use(studio, hook("SessionEnd"))
+    await studio.chat("Hi")
+    session = await studio.session()
+    runner.gate.clear()
+    await studio.app.delete(session.session_id)
+    assert len(runner.told) == 1
+
+
+async def test_a_turn_that_is_gone_on_with_is_not_asked_about_again_and_gets_what_the_session_begins_with(
+    tmp_path: Path,
+) -> None:
+    studio = Studio(tmp_path, tools=[SampleTool("read_file", "read")])
+    runner = use(studio, hook("SessionStart", "start"), hook("BeforeAgent", "before"))
+    studio.model.streams = [calls(("read_file", {})), ModelUnavailable("It is down.", retryable=False)]
+    with pytest.raises(ModelUnavailable):
+        await studio.chat("Hi")
+    fresh = use(studio, hook("SessionStart", "start"), hook("BeforeAgent", "before"))
+    fresh.answers = {"start": context("It is Monday.")}
+    await studio.app.resume(studio.client)
+    assert [one["hook_event_name"] for one in runner.told] == ["SessionStart", "BeforeAgent"]
+    assert [one["hook_event_name"] for one in fresh.told] == ["SessionStart"]
+    assert "It is Monday." in str(studio.model.main()[-1].contents[-1])
+    await studio.app.close()
+
+
+def told_of_sessions(runner: ScriptedHooks) -> list[tuple[str, str]]:
+    return [(one["hook_event_name"], one.get("source") or one["reason"]) for one in runner.told]

@@ -3,6 +3,7 @@ import { commands, l10n, window, workspace, type ExtensionContext, type LogOutpu
 import { showAgents } from "./agents.js";
 import { ApiKey } from "./apiKey.js";
 import { Daemon } from "./daemon.js";
+import { showHooks } from "./hooksInForce.js";
 import { Launcher } from "./launcher.js";
 import { DAEMON_SETTINGS } from "./pure/settings.js";
 import { showSettingsInForce } from "./settingsInForce.js";
@@ -26,6 +27,7 @@ export function registerDaemon(context: ExtensionContext): { readonly daemon: Da
   command("showLog", () => log.show());
   command("showSettings", () => showSettingsInForce(daemon));
   command("showAgents", () => showAgents(daemon));
+  command("showHooks", () => showHooks(daemon));
   // What the buttons of a failed start run; not in the palette.
   command("choosePython", () => launcher.choosePython());
   command("continueWithDaemon", () => {

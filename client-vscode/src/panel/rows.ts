@@ -162,6 +162,11 @@ const noticeSchema = v.object({
   actions: v.array(actionSchema),
   /** What one about masked outputs has counted so far. */
   counts: v.exactOptional(v.object({ outputs: v.number(), tokens: v.number() })),
+  /** What one about hooks sums up, each once with how often it was: shown to who unfolds it. */
+  details: v.exactOptional(v.array(v.object({ text: v.string(), times: v.number() }))),
+  /** How often hooks stepped in, and how often that failed. */
+  times: v.exactOptional(v.number()),
+  failures: v.exactOptional(v.number()),
 });
 
 /** A line that is nobody's: the model was changed, a loop was found, the turn limit is reached. */

@@ -31,6 +31,7 @@ METHODS: Final = (
     "gemini/events/replay",
     "gemini/files",
     "gemini/hooks",
+    "gemini/hooks/set",
     "gemini/ideContext/didChange",
     "gemini/memory/add",
     "gemini/memory/list",

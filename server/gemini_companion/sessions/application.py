@@ -130,11 +130,12 @@ class Application:
         system_instruction: str | None = None,
     ) -> SessionInfo:
         """Make a session; it becomes the client's current one. Raises `InvalidInput` for what is no model's name."""
-        named = requested_model(model) or ""
+        named, left = requested_model(model) or "", client.current
         with client.switch() as switch:
             session = await self.create(
                 client, model=named, title=title or "", system_instruction=system_instruction, switch=switch
             )
+            self._sessions.leave(left, session)
             return self.info(session)
 
     async def create(
@@ -240,8 +241,7 @@ class Application:
     async def export(self, client: Client, session_id: str, format: ExportFormat) -> str:
         """The session as the text of a file of that format."""
         session = await self.load(client, session_id)
-        history = session.history
-        view, log = history.curated(), list(history.entries)
+        view, log = session.history.curated(), list(session.history.entries)
         contents = [item.content for item in view]
         return await asyncio.to_thread(
             encode_session, session.meta, log, contents, format, snapshots_at=snapshot_places(view)

@@ -21,6 +21,7 @@ from gemini_companion.engine.history.log import (
     Usage,
     Withheld,
 )
+from gemini_companion.engine.hooks.events import HookOutcome
 from gemini_companion.sessions.agent_events import AgentActivity
 from gemini_companion.sessions.event import SessionEvent
 from gemini_companion.sessions.results import ErrorData
@@ -166,7 +167,7 @@ class FilesAttached(SessionEvent, tag="filesAttached", frozen=True, kw_only=True
 
 
 class ContextWindowWillOverflow(SessionEvent, tag="contextWindowWillOverflow", frozen=True, kw_only=True):
-    """The prompt does not fit, and nothing was sent; or what a round of tools gave back does not, and the turn ended."""
+    """The prompt does not fit, and nothing was sent; or what tools gave back does not, and the turn ended."""
 
     estimated_request_token_count: int
     remaining_token_count: int
@@ -262,8 +263,8 @@ class HookRan(SessionEvent, tag="hookRan", frozen=True, kw_only=True):
     event: str
     """`BeforeTool`, …"""
     name: str
-    outcome: str
-    """`ok`, `changed`, `asked`, `denied`, `stopped`, `failed` or `timedOut`."""
+    outcome: HookOutcome
+    """What it wanted, or that it failed."""
     duration_ms: int
     message: str = ""
     """What it says to people, or why it denied or failed."""

@@ -101,12 +101,22 @@ class SessionRegistry:
         await take_in_project_rules(session)
         return self._used(session, asyncio.current_task())
 
+    def leave(self, session_id: str | None, begun: Session) -> None:
+        """A client has left a session for a new one."""
+        left = self.held(session_id or "")
+        if left is not None and left.lane.is_idle and not self._is_wanted(left.session_id):
+            self._services.hooks.leave(left, begun)
+
     async def delete(self, session_id: str) -> None:
         """Delete a session and its files. Raises `SessionNotFound`, `SessionBusy`, `StorageFault`."""
+        hooks = self._services.hooks
+        if (session := self.held(session_id)) is not None:
+            await hooks.finish(session, "other")
         await self._services.store.delete(session_id)
         self._sessions.pop(session_id, None)
         self._taken.discard(session_id)
         self._remnants.pop(session_id, None)
+        hooks.forget(session_id)
 
     async def close(self) -> None:
         """End what goes on by itself, and keep what is still to be kept for replay."""
@@ -126,6 +136,8 @@ class SessionRegistry:
             now = self._services.clock.monotonic()
             for place, session in enumerate(reversed(idle)):
                 if place >= KEPT_IDLE or now - session.last_used >= IDLE_SECONDS:
+                    if self.held(session.session_id) is session:
+                        await self._services.hooks.finish(session, "other")  # whoever uses it meanwhile keeps it
                     await self._let_go(session)
 
     async def _let_go(self, session: Session) -> None:

@@ -65,6 +65,19 @@ class OwnSettings:
         """Remove a key; whether it was there. Raises `InvalidSettings`, `StorageFault`."""
         return self._change(lambda text: without_value(text, path), _CORRECT)
 
+    def put_in(self, path: tuple[str, ...], element: object) -> bool:
+        """Add an element to a list; whether it was not there yet. Raises `InvalidSettings`, `StorageFault`."""
+
+        def changed(text: str) -> str:
+            held = value_at(cast("JsonObject", parse(text)), path) if text.strip() else None
+            return text if element in _elements(held) else with_element(text, path, element)
+
+        return self._change(changed, _CORRECT)
+
+    def take_out(self, path: tuple[str, ...], element: object) -> bool:
+        """Remove an element from a list; whether it was there. Raises `InvalidSettings`, `StorageFault`."""
+        return self._change(lambda text: without_elements(text, path, [element]) if text.strip() else text, _CORRECT)
+
     def _change(self, change: Callable[[str], str], hint: str = _BY_HAND) -> bool:
         text = read_text(self._file) or ""
         try:

@@ -148,6 +148,12 @@ class SettingsService:
         self.reload()
         return removed
 
+    def set_hook(self, name: str, *, on: bool) -> None:
+        """Have the hooks of a name run, or not, by the user's own file. Raises `InvalidSettings`, `StorageFault`."""
+        change = self._own.take_out if on else self._own.put_in
+        change(("hooksConfig", "disabled"), name)
+        self.reload()
+
     def close(self) -> None:
         """Stop watching files."""
         self._watch.stop()

@@ -64,6 +64,7 @@ def build_services(
     from gemini_companion.adapters.agents.files import DiskAgentFiles
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.hooks.process import HookProcesses
+    from gemini_companion.adapters.hooks.transcripts import PrivateTranscripts
     from gemini_companion.adapters.processes.git_state import GitReader
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
@@ -102,7 +103,7 @@ def build_services(
         ),
         ports=build_ports(env),
         memory=memory,
-        hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),
+        hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env)), files=PrivateTranscripts()),
     )
 
 

@@ -86,17 +86,48 @@ async def test_a_hook_of_a_cancelled_turn_ends(tmp_path: Path) -> None:
     assert not is_running(marker)
 
 
-def test_secrets_never_reach_a_hook() -> None:
-    kept = {"PATH": "/bin", "LANG": "C", "SSL_CERT_FILE": "/c", "SLACK_CHANNEL": "#a", "EMPTY": ""}
-    secret = {
-        "GEMINI_API_KEY": "x",
-        "github_token": "x",
-        "DB_PASSWORD": "x",
-        "SSH_AUTH_SOCK": "x",
-        "DATABASE_URL": "postgres://me:hunter2@db/x",
-        "PLAIN": "AIzaSyA1234567890",
-        "PEM": "-----BEGIN RSA",
-        "BASH_ENV": "/tmp/evil",
-        "BASH_FUNC_ls%%": "() { :; }",
-    }
-    assert scrubbed({**kept, **secret}) == kept
+KEPT = {"PATH": "/bin", "LANG": "C", "SSL_CERT_FILE": "/c", "SLACK_CHANNEL": "#a", "EMPTY": "", "OLDPWD": "/x"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("GEMINI_API_KEY", "github_token", "DB_PASSWORD", "PGPASSWORD", "MYSQL_PWD", "DB_PASS", "GPG_PASSPHRASE"),
+        *("SSH_AUTH_SOCK", "AWS_SECRET_ACCESS_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "CLIENT_CERT", "MyPrivateThing"),
+        *("BASH_ENV", "ENV", "BASH_FUNC_ls%%", "SESSION_COOKIE"),
+    ],
+)
+def test_what_is_a_secret_by_its_name_never_reaches_a_hook(name: str) -> None:
+    assert scrubbed({**KEPT, name: "x"}) == KEPT
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123456789"
+FIRST_AND_REST = {
+    "Google key": ("AI", "zaSyA1234567890"),
+    "Google token": ("ya", "29." + LETTERS),
+    "GitHub": ("gh", "p_" + LETTERS[:36]),
+    "GitHub, new": ("github", "_pat_" + LETTERS[:30]),
+    "GitLab": ("gl", "pat-" + LETTERS[:20]),
+    "Slack": ("xo", "xb-1234567890-" + LETTERS[:20]),
+    "Stripe": ("sk", "_live_" + LETTERS[:24]),
+    "OpenAI": ("s", "k-" + LETTERS[:40]),
+    "npm": ("np", "m_" + LETTERS[:36]),
+    "PyPI": ("py", "pi-" + LETTERS + LETTERS),
+    "Hugging Face": ("h", "f_" + LETTERS[:34]),
+    "AWS": ("AK", "IAIOSFODNN7EXAMPLE"),
+    "JWT": ("ey", f"J{LETTERS[:12]}.eyJ{LETTERS[:12]}.{LETTERS[:12]}"),
+    "PEM": ("-----BE", "GIN RSA"),
+    "URL": ("postgres://me:hun", "ter2@db/x"),
+    "header": ("Authorization: Bea", "rer " + LETTERS[::-1]),
+}
+"""In two halves: no key stands in the file, so that no scanner finds one."""
+
+
+@pytest.mark.parametrize("kind", FIRST_AND_REST)
+def test_what_is_a_secret_by_its_look_never_reaches_a_hook(kind: str) -> None:
+    assert scrubbed({**KEPT, "PLAIN": "".join(FIRST_AND_REST[kind])}) == KEPT
+
+
+def test_what_has_a_secret_of_another_variable_in_it_never_reaches_a_hook() -> None:
+    secret = {"DEPLOY_TOKEN": "correct horse", "COMPANION_ARGS": "--with 'correct horse' --fast", "CERT_PATH": "/etc/x"}
+    assert scrubbed({**KEPT, **secret, "CONFIG": "/etc/x/config"}) == {**KEPT, "CONFIG": "/etc/x/config"}

@@ -158,7 +158,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       agentActivity(chat, event);
       return;
     case "hookRan":
-      hookRan(chat, event);
+      hookRan(chat, turn, event);
       return;
     case "loopDetected":
       chat.notice("warning", chat.t("Gemini repeats itself: {0}", event.detail));

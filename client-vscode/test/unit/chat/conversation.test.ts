@@ -91,13 +91,6 @@ describe("a turn that streams", () => {
     expect(told.answer("t1").error?.actions.map((action) => action.id)).toContain("compress");
   });
 
-  it("says of a full window what the daemon says fills it", () => {
-    const told = new ScriptedEvents().started("t1", "huge");
-    const numbers = { estimatedRequestTokenCount: 900, remainingTokenCount: 100 };
-    told.event({ type: "contextWindowWillOverflow", ...numbers, message: "The file a.log is too large." }, "t1");
-    expect(told.answer("t1").error?.message).toBe("The file a.log is too large.");
-  });
-
   it("does nothing with an event that it has had already", () => {
     const told = new ScriptedEvents().started("t1", "why?").said("t1", "x");
     const before = told.rows.map((row) => ({ ...row }));

@@ -57,6 +57,13 @@ def generate_body(request: ModelRequest, options: GeminiOptions) -> Json:
         generation["temperature"] = request.temperature
     if request.max_output_tokens is not None:
         generation["maxOutputTokens"] = request.max_output_tokens
+    if request.top_p is not None:
+        generation["topP"] = request.top_p
+    if request.top_k is not None:
+        generation["topK"] = request.top_k
+    if request.must_call is not None and request.tools:
+        calling = {"mode": "ANY", **({"allowedFunctionNames": list(request.must_call)} if request.must_call else {})}
+        body["toolConfig"] = {"functionCallingConfig": calling}
     if options.include_thoughts and request.role == "main" and _THINKING_MODELS.match(request.model):
         generation["thinkingConfig"] = {"includeThoughts": True}
     return {**body, "generationConfig": generation} if generation else body

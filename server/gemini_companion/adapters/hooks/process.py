@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
@@ -50,9 +51,18 @@ class HookProcesses:
     """Runs hooks. `environment` is the daemon's own; hooks get it without its secrets."""
 
     def __init__(self, environment: Mapping[str, str], *, platform: str = sys.platform) -> None:
-        self._environment = scrubbed(environment)
-        self._find = program_finder(environment)
+        self._given = environment
         self._platform = platform
+
+    @cached_property
+    def _environment(self) -> dict[str, str]:
+        """Found out with the first hook: most people have none, and every start would pay for it."""
+        return scrubbed(self._given)
+
+    @cached_property
+    def _shell(self) -> str | None:
+        find = program_finder(self._given)
+        return find("bash") or find("sh")
 
     async def run(
         self, command: str, *, cwd: str, stdin: bytes, env: Mapping[str, str], limit_seconds: float
@@ -63,8 +73,7 @@ class HookProcesses:
         """
         if self._platform == "win32":
             return HookEnd(failed="hooks cannot be run on Windows yet")
-        shell = self._find("bash") or self._find("sh")
-        if shell is None:
+        if (shell := self._shell) is None:
             return HookEnd(failed="there is neither bash nor sh on this machine")
         started = time.monotonic()
         try:

@@ -164,7 +164,8 @@ def make_room(directory: str, most_bytes: int, first: Sequence[str], spared: str
     stays. Raises `OSError`.
     """
     with os.scandir(directory) as entries:
-        stats = {entry.name: entry.stat(follow_symlinks=False) for entry in entries}
+        files = [entry for entry in entries if entry.is_file(follow_symlinks=False)]
+        stats = {entry.name: entry.stat(follow_symlinks=False) for entry in files}
     total = sum(status.st_size for status in stats.values())
     by_age = sorted(stats, key=lambda name: (stats[name].st_mtime_ns, name))
     removed = 0

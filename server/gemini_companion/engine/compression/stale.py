@@ -9,6 +9,7 @@ from gemini_companion.engine.history.log import (
     ContentEntry,
     Entry,
     MaskEntry,
+    ResumeEntry,
     TurnEndEntry,
     UndoEntry,
 )
@@ -41,6 +42,8 @@ def is_stale(history: History, planned: CompressionEntry, base_version: int) -> 
                 cuts = {(cut.seq, cut.part) for cut in planned.cuts}
                 if any((cut.seq, cut.part) in cuts for cut in entry.cuts):
                     return True
+            case ResumeEntry(reason="clear"):
+                return True
             case TurnEndEntry() if entry.outcome != "completed":
                 if planned.hides is not None and _had_contents(history, entry, *planned.hides):
                     return True

@@ -256,9 +256,12 @@ class RatingEntry(LogEntry, tag="rating", frozen=True, kw_only=True):
 
 
 class ResumeEntry(LogEntry, tag="resume", frozen=True, kw_only=True):
-    """The session was opened again, or the memory files say something else: a change of epoch."""
+    """The session was opened again, or the memory files say something else: a change of epoch.
 
-    reason: Literal["resume", "fork", "import", "takeOver", "memory"] = "resume"
+    With `clear` nothing before it is in the view any more.
+    """
+
+    reason: Literal["resume", "fork", "import", "takeOver", "memory", "clear"] = "resume"
     last_held: int = 0
     """The last sign of life of a process that was killed, in ms since 1970; 0 if none was, or if it is not known."""
 

@@ -16,6 +16,9 @@ ToolOutcome: TypeAlias = Literal["ok", "failed", "declined", "timedOut", "interr
 Mode: TypeAlias = Literal["ask", "plan", "acceptEdits"]
 """What a session's tools may do unasked: `ask` reads only, `plan` nothing but reads at all, `acceptEdits` files too."""
 
+BEHIND: Final = 1_000
+"""A call that a hook has made behind another one has that one's number and so much more."""
+
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 ChangeKind: TypeAlias = Literal["created", "changed", "deleted", "renamed"]
 TodoState: TypeAlias = Literal["pending", "in_progress", "completed", "cancelled"]

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from gemini_companion.engine.history.change_record import ChangeRecord
 from gemini_companion.engine.history.log import Entry, PromptEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.history.tool_entries import (
+    BEHIND,
     AllowanceEntry,
     Mode,
     ModeEntry,
@@ -68,6 +69,9 @@ class ToolState:
             case ToolResultEntry():
                 for record in entry.calls:
                     self.open_calls.pop(record.call_id, None)
+                for call in self.calls_of(entry.turn_id):
+                    if (call.number or 0) >= BEHIND:  # its result is that of the call before it
+                        del self.open_calls[call.call_id]
             case TurnEndEntry():
                 if self.calls_of(entry.turn_id):
                     self._ended.add(entry.turn_id)

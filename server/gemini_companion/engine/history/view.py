@@ -1,8 +1,7 @@
 """`History`: the pure fold of a log into the view that the model gets.
 
 The view is a function of the entries alone: folding a log at once, or entry by entry as it grows, gives the same.
-Appending a content costs the same at any length; only what changes the view otherwise (a compression, an undo, a
-resumption, a pinned text) rebuilds it and raises the *epoch*.
+Appending a content costs the same at any length; what changes the view otherwise rebuilds it and raises the *epoch*.
 """
 
 from __future__ import annotations
@@ -148,6 +147,8 @@ class History:
             case PreviewEntry():
                 self.preview = entry
             case ResumeEntry():
+                if entry.reason == "clear":  # the log keeps it all; constraints stay in force
+                    self._sources, self.in_force, self.preview = [], {}, None
                 self._change_view()
             case PinEntry() | UnpinEntry() | ConstraintEntry():
                 self._see_to_pinned(self._pinned.take_in(entry))
@@ -339,8 +340,7 @@ class History:
 
     def _settle(self) -> None:
         """Curate, once, the rounds that appending cannot change any more: all but the last."""
-        start = self._settled_to
-        fresh: list[Item] = []
+        start, fresh = self._settled_to, list[Item]()
         while (end := round_end(self._items, start)) < len(self._items):
             fresh.extend(curate_round(self._items[start:end], self.measure, close=True))
             start = end

@@ -30,6 +30,8 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}
     source: str = "user"
     """The layer of the settings that it is from."""
+    place: tuple[int, int] = (0, 0)
+    """Its definition among those of its event in that layer, and its place in that, from 0."""
 
     @property
     def key(self) -> str:
@@ -88,7 +90,12 @@ def _hooks(value: Mapping[str, Any], source: str, problems: list[str]) -> Iterat
                 hook = _hook(one, f"{where}.hooks[{place}]", problems)
                 if hook is not None:
                     yield msgspec.structs.replace(
-                        hook, event=event, matcher=matcher, sequential=fields.get("sequential") is True, source=source
+                        hook,
+                        event=event,
+                        matcher=matcher,
+                        sequential=fields.get("sequential") is True,
+                        source=source,
+                        place=(number, place),
                     )
 
 

@@ -20,6 +20,9 @@ HookEvent: TypeAlias = Literal[
 ]
 """Gemini CLI's, and `PostCompress`, which is ours."""
 
+HookOutcome: TypeAlias = Literal["ok", "changed", "asked", "denied", "stopped", "failed", "timedOut"]
+"""How one run of a hook ended."""
+
 EVENTS: Final[tuple[HookEvent, ...]] = get_args(HookEvent)
 TOOL_EVENTS: Final[frozenset[HookEvent]] = frozenset({"BeforeTool", "AfterTool"})
 """Their matchers are regular expressions on the tool's name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -17,6 +17,13 @@ _RANKS: Final = {"allow": 1, "ask": 2, "deny": 3, "block": 3}
 _MODES: Final = ("AUTO", "ANY", "NONE")
 _SPECIFIC: Final = "hookSpecificOutput"
 _MERGED_INPUTS: Final = ("tool_input", "llm_request")
+
+
+class TailCall(NamedTuple):
+    """A call that a hook wants made behind another one."""
+
+    name: str
+    args: Mapping[str, Any]
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +45,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     tool_mode: str = "AUTO"
     tool_names: tuple[str, ...] = ()
     clears: bool = False
+    """The model is to forget the chat so far."""
+    tail: TailCall | None = None
+    """A call whose result is to stand in place of this one's."""
+    suppresses: bool = False
+    """People are not to be shown that it ran."""
 
 
 NOTHING: Final = Verdict()
@@ -101,6 +113,8 @@ def verdict_of(event: HookEvent, merged: HookOutput | None) -> Verdict:
         tool_mode=named.get("mode", "AUTO") if named.get("mode") in _MODES else "AUTO",
         tool_names=tuple(_names(named)),
         clears=event == "AfterAgent" and specific.get("clearContext") is True,
+        tail=_tail(specific) if event == "AfterTool" else None,
+        suppresses=merged.get("suppressOutput") is True,
     )
 
 
@@ -135,6 +149,12 @@ def _strictest(outputs: Sequence[HookOutput]) -> HookOutput:
         specific["additionalContext"] = "\n".join(contexts)
     merged |= {key: "\n".join(texts) for key, texts in joined.items()}
     return merged | ({_SPECIFIC: specific} if specific else {})
+
+
+def _tail(specific: Mapping[str, Any]) -> TailCall | None:
+    fields = _object(specific, "tailToolCallRequest") or {}
+    name = _text(fields, "name").strip()
+    return TailCall(name, _object(fields, "args") or {}) if name else None
 
 
 def _tool_config(outputs: Sequence[HookOutput]) -> dict[str, Any]:

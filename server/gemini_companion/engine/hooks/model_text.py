@@ -12,6 +12,28 @@ from gemini_companion.engine.history.part import is_thought, text_of
 _MOST_MESSAGES: Final = 10_000
 
 
+_SETTINGS: Final = (
+    ("temperature", 0.0, 2.0),
+    ("topP", 0.0, 1.0),
+    ("topK", 1, 1_000),
+    ("maxOutputTokens", 1, 10_000_000),
+)
+"""Values of a request that hooks may set, with the least and the greatest."""
+_WHOLE: Final = frozenset({"maxOutputTokens"})
+
+
+def settings_of(config: object) -> dict[str, float]:
+    """The values of a hook's `config` that a request can have; what is out of range, or no number, is left out."""
+    fields = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
+    found: dict[str, float] = {}
+    for name, least, most in _SETTINGS:
+        value = fields.get(name)
+        kinds = int if name in _WHOLE else int | float
+        if isinstance(value, kinds) and not isinstance(value, bool) and least <= value <= most:
+            found[name] = value if name in _WHOLE else float(value)
+    return found
+
+
 def messages_of(contents: Sequence[Content]) -> list[dict[str, str]]:
     """The contents that have text, as role and text."""
     return [{"role": one.role, "content": text} for one in contents if (text := spoken(one.parts))]
@@ -42,13 +64,16 @@ def with_messages(contents: Sequence[Content], messages: object) -> tuple[Conten
     return (*changed, *more)
 
 
-def response_of(parts: Sequence[Part], finish_reason: str, usage: Mapping[str, int]) -> dict[str, Any]:
-    """An answer as hooks see it."""
+def response_of(
+    parts: Sequence[Part], finish_reason: str = "", usage: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """An answer as hooks see it; without a finish reason, what has come of it so far."""
     texts = [text for part in parts if not is_thought(part) and (text := text_of(part))]
+    reason = {"finishReason": finish_reason} if finish_reason else {}
     return {
         "text": "".join(texts),
-        "candidates": [{"content": {"role": "model", "parts": texts}, "finishReason": finish_reason, "index": 0}],
-        "usageMetadata": dict(usage),
+        "candidates": [{"content": {"role": "model", "parts": texts}, **reason, "index": 0}],
+        **({} if usage is None else {"usageMetadata": dict(usage)}),
     }
 
 

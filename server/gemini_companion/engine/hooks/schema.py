@@ -17,7 +17,9 @@ class HookInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     session_id: str
     transcript_path: str
-    """Always empty: sessions are no files here."""
+    """The chat up to the last finished round, and to AfterAgent the answer too, in Gemini CLI's JSON lines; empty if it
+    could not be written. It is as it was when the event came, with secrets masked.
+    """
     cwd: str
     """The first workspace folder, absolute."""
     hook_event_name: HookEvent
@@ -33,15 +35,19 @@ class HookInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """BeforeTool, AfterTool."""
     tool_input: dict[str, Any] = {}
     """BeforeTool, AfterTool: the arguments."""
+    original_request_name: str = ""
+    """BeforeTool, AfterTool: the tool that the model called, where a hook had this one called in its place."""
     tool_response: dict[str, Any] = {}
     """AfterTool: `llmContent`, `returnDisplay`, `error`."""
     llm_request: dict[str, Any] = {}
     """BeforeModel, AfterModel, BeforeToolSelection: `model`, `messages` with `role` and `content`, `config`."""
     llm_response: dict[str, Any] = {}
-    """AfterModel: `text`, `candidates`, `usageMetadata`; of the whole answer."""
-    source: Literal["startup", "resume", ""] = ""
+    """AfterModel: `text`, `candidates`, `usageMetadata`. Without a `finishReason` it is the answer so far, of which
+    only a refusal counts.
+    """
+    source: Literal["startup", "resume", "clear", ""] = ""
     """SessionStart."""
-    reason: Literal["exit", ""] = ""
+    reason: Literal["exit", "clear", "other", ""] = ""
     """SessionEnd."""
     trigger: Literal["manual", "auto", ""] = ""
     """PreCompress, PostCompress."""
@@ -65,9 +71,16 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     """Which tools a request tells the model of."""
 
     mode: Literal["AUTO", "ANY", "NONE"] = "AUTO"
-    """`NONE`: of none. `ANY` is as `AUTO`."""
+    """`NONE`: of none. `ANY`: the model must call one."""
     allowed_function_names: list[str] = []
     """Of these alone; empty for all."""
+
+
+class TailToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call to be made behind another one."""
+
+    name: str
+    args: dict[str, Any] = {}
 
 
 class SpecificOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -83,6 +96,10 @@ class SpecificOutput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """BeforeModel with `deny`: the answer in place of the model's. AfterModel: the answer's text as it is to be."""
     tool_config: ToolConfig = msgspec.field(name="toolConfig", default=ToolConfig())
     """BeforeToolSelection."""
+    tail_tool_call_request: TailToolCall | None = msgspec.field(name="tailToolCallRequest", default=None)
+    """AfterTool: a call whose result takes the place of this one's. It is asked about as every call is."""
+    clear_context: bool = msgspec.field(name="clearContext", default=False)
+    """AfterAgent: the model forgets the chat so far; people still see it."""
 
 
 class HookResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -99,7 +116,7 @@ class HookResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     system_message: str = ""
     """For people."""
     suppress_output: bool = False
-    """Without effect."""
+    """People are not told that it ran, unless it refused something or failed."""
     hook_specific_output: SpecificOutput = SpecificOutput()
     """What belongs to its event."""
 

@@ -14,15 +14,16 @@ import msgspec
 from gemini_companion.engine.hooks.answers import Answer, HookOutput, answer_of
 from gemini_companion.engine.hooks.command_line import filled_in
 from gemini_companion.engine.hooks.config import Hook, HookOptions
-from gemini_companion.engine.hooks.events import HookEvent
-from gemini_companion.engine.hooks.matching import plan_hooks
-from gemini_companion.engine.hooks.merging import NOTHING, Verdict, merge_outputs, merged_input, verdict_of
+from gemini_companion.engine.hooks.events import HookEvent, HookOutcome
+from gemini_companion.engine.hooks.matching import HookPlan, plan_hooks
+from gemini_companion.engine.hooks.merging import Verdict, merge_outputs, merged_input, verdict_of
 from gemini_companion.sessions.hooks.port import HookRunner
 
 logger = logging.getLogger(__name__)
 
 SIDE_BY_SIDE: Final = 8
 """Hooks of one event that run at the same time."""
+_FORGETS: Final = "the chat so far is no longer sent"
 SLOW_MS: Final = 1_000
 """From here on a hook is slow enough to be told of."""
 _FOLDER_NAMES: Final = ("GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR")
@@ -33,12 +34,13 @@ class HookRun(msgspec.Struct, frozen=True, kw_only=True):
 
     event: HookEvent
     name: str
-    outcome: str
-    """`ok`, `denied`, `asked`, `stopped`, `changed`, `failed` or `timedOut`."""
+    outcome: HookOutcome
     duration_ms: int
     message: str = ""
     is_notable: bool = False
     """It had an effect, failed or was slow, and people are to be shown that."""
+    at: int = 0
+    """When its event was, in ms since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,24 +55,25 @@ class Surroundings:
     is_trusted: bool = False
 
 
+def wanted_hooks(options: HookOptions, event: HookEvent, subject: str, *, is_trusted: bool) -> HookPlan:
+    """Those of the hooks of an event that are to run. `subject` is what their matchers are about."""
+    plan = plan_hooks(filter(options.is_on, options.hooks), event, subject)
+    return plan._replace(hooks=tuple(hook for hook in plan.hooks if may_run(hook, is_trusted=is_trusted)))
+
+
 async def fire(
     options: HookOptions,
+    plan: HookPlan,
     runner: HookRunner,
     event: HookEvent,
     fields: Mapping[str, Any],
     where: Surroundings,
     *,
-    subject: str = "",
     now_ms: int,
-    report: Callable[[HookRun], None],
+    report: Callable[[Hook, HookRun], None],
 ) -> Verdict:
-    """Run the hooks of an event. `fields` are what its hooks are told beside the common ones; `subject` is what their
-    matchers are about.
-    """
-    plan = plan_hooks(filter(options.is_on, options.hooks), event, subject)
-    hooks = [hook for hook in plan.hooks if may_run(hook, is_trusted=where.is_trusted)]
-    if not hooks:
-        return NOTHING
+    """Run the hooks of an event. `fields` are what its hooks are told beside the common ones."""
+    hooks = plan.hooks
     told = {
         "session_id": where.session_id,
         "transcript_path": where.transcript_path,
@@ -90,7 +93,10 @@ async def fire(
             limit_seconds=hook.timeout_ms / 1000,
         )
         answer = answer_of(end)
-        report(_run_of(hook, answer, end.duration_ms, timed_out=end.timed_out, shown=options.notifications))
+        report(
+            hook,
+            _run_of(hook, answer, end.duration_ms, at=now_ms, timed_out=end.timed_out, shown=options.notifications),
+        )
         return answer
 
     outputs: list[HookOutput] = []
@@ -137,7 +143,7 @@ def _told_next(event: HookEvent, told: Mapping[str, Any], answer: Answer) -> dic
     return changed
 
 
-def _run_of(hook: Hook, answer: Answer, duration_ms: int, *, timed_out: bool, shown: bool) -> HookRun:
+def _run_of(hook: Hook, answer: Answer, duration_ms: int, *, at: int, timed_out: bool, shown: bool) -> HookRun:
     verdict = verdict_of(hook.event, answer.output)
     changes = (
         verdict.context,
@@ -146,8 +152,10 @@ def _run_of(hook: Hook, answer: Answer, duration_ms: int, *, timed_out: bool, sh
         verdict.llm_response,
         verdict.tool_names,
         verdict.tool_mode != "AUTO",
+        verdict.tail,
+        verdict.clears,
     )
-    outcome = (
+    outcome: HookOutcome = (
         "timedOut" if timed_out
         else "stopped" if verdict.stops
         else "denied" if verdict.blocks
@@ -157,14 +165,18 @@ def _run_of(hook: Hook, answer: Answer, duration_ms: int, *, timed_out: bool, sh
         else "ok"
     )  # fmt: skip
     told = (answer.fault if outcome in ("failed", "timedOut") else verdict.reason) if outcome != "ok" else ""
-    message = verdict.message or (told if outcome != "changed" else "")
+    message = verdict.message or (told if outcome != "changed" else _FORGETS if verdict.clears else "")
+    is_silent = verdict.suppresses and outcome in ("ok", "changed")
+    if is_silent:
+        message = ""
     return HookRun(
         event=hook.event,
         name=hook.label,
         outcome=outcome,
         duration_ms=duration_ms,
         message=message[:500],
-        is_notable=shown and (outcome != "ok" or duration_ms >= SLOW_MS or bool(verdict.message)),
+        is_notable=shown and not is_silent and (outcome != "ok" or duration_ms >= SLOW_MS or bool(verdict.message)),
+        at=at,
     )
 
 

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from gemini_companion.engine.hooks.config import HookOptions
-from gemini_companion.engine.hooks.events import HookEvent
-from gemini_companion.sessions.hooks.firing import may_run
+from gemini_companion.engine.hooks.config import Hook, HookOptions
+from gemini_companion.engine.hooks.events import HookEvent, HookOutcome
+from gemini_companion.sessions.hooks.firing import HookRun, may_run
 
 
-class ListedHook(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class LastRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """How a hook last ran in this process, in whatever session."""
+
+    at: int
+    """When, in ms since 1970."""
+    outcome: HookOutcome
+    duration_ms: int
+    message: str = ""
+    """Why it refused or failed, or what it said; for people."""
+
+
+HookKey: TypeAlias = tuple[str, HookEvent, tuple[int, int]]
+"""Layer, event and place in it."""
+
+
+def key_of(hook: Hook) -> HookKey:
+    """By which a hook is told apart from all others of the settings."""
+    return hook.source, hook.event, hook.place
+
+
+class HookPlace(NamedTuple):
+    """Where a hook is set."""
+
+    file: str
+    line: int | None
+
+
+class ListedHook(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One hook."""
 
     event: HookEvent
@@ -25,6 +53,11 @@ class ListedHook(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The layer of the settings that it is from: `user`, `workspace` or `editor`."""
     state: Literal["on", "off", "withheld"]
     """`off`: the settings turn it off. `withheld`: not in a workspace that is not trusted."""
+    file: str | None = None
+    """The settings file that has it, unless it comes from the editor or the command line."""
+    line: int | None = None
+    """Its line in it, from 1."""
+    last_run: LastRun | None = None
 
 
 class HookList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -36,8 +69,21 @@ class HookList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What of the settings' hooks was left out, and why; a sentence each."""
 
 
-def listed_hooks(options: HookOptions, *, is_trusted: bool) -> HookList:
-    """Every hook with its source and state, in the order in which they run."""
+def listed_hooks(
+    options: HookOptions,
+    *,
+    is_trusted: bool,
+    latest: Mapping[tuple[str, str, str], HookRun],
+    places: Mapping[HookKey, HookPlace],
+) -> HookList:
+    """Every hook with its source, state and last run, in the order in which they run."""
+
+    def last_run(hook: Hook) -> LastRun | None:
+        run = latest.get((hook.event, hook.name, hook.command))
+        if run is None:
+            return None
+        return LastRun(at=run.at, outcome=run.outcome, duration_ms=run.duration_ms, message=run.message)
+
     hooks = tuple(
         ListedHook(
             event=hook.event,
@@ -48,6 +94,9 @@ def listed_hooks(options: HookOptions, *, is_trusted: bool) -> HookList:
             timeout_ms=hook.timeout_ms,
             source=hook.source,
             state="off" if not options.is_on(hook) else "on" if may_run(hook, is_trusted=is_trusted) else "withheld",
+            file=place.file if (place := places.get(key_of(hook))) else None,
+            line=place.line if place else None,
+            last_run=last_run(hook),
         )
         for hook in options.hooks
     )

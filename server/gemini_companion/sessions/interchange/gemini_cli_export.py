@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -38,13 +38,8 @@ def encode_for_gemini_cli(
     The time and the model of each content come from `entries`. `snapshots_at` are the indexes of snapshots in
     `contents`.
     """
-    project = meta.workspace_folders[0] if meta.workspace_folders else ""
     document = {
-        "sessionId": gemini_cli_id(meta.session_id),
-        "projectHash": hashlib.sha256(project.encode()).hexdigest(),
-        "startTime": _iso(meta.created_at),
-        "lastUpdated": _iso(meta.updated_at),
-        "kind": "main",
+        **header_for_gemini_cli(meta),
         **({"summary": meta.title} if meta.title else {}),
         **({"directories": list(meta.workspace_folders)} if meta.workspace_folders else {}),
         OUR_FIELD: {
@@ -52,9 +47,21 @@ def encode_for_gemini_cli(
             **({"systemInstruction": meta.system_instruction} if meta.system_instruction else {}),
             **mark_of(snapshots_at),
         },
-        "messages": _messages(meta, entries, contents),
+        "messages": messages_for_gemini_cli(meta, entries, contents),
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2)
+
+
+def header_for_gemini_cli(meta: SessionMeta) -> dict[str, Any]:
+    """The session's own fields that both of Gemini CLI's forms begin with."""
+    project = meta.workspace_folders[0] if meta.workspace_folders else ""
+    return {
+        "sessionId": gemini_cli_id(meta.session_id),
+        "projectHash": hashlib.sha256(project.encode()).hexdigest(),
+        "startTime": _iso(meta.created_at),
+        "lastUpdated": _iso(meta.updated_at),
+        "kind": "main",
+    }
 
 
 def gemini_cli_id(session_id: str) -> str:
@@ -63,7 +70,10 @@ def gemini_cli_id(session_id: str) -> str:
     return str(uuid.UUID(match[1])) if match else session_id
 
 
-def _messages(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> list[dict[str, Any]]:
+def messages_for_gemini_cli(
+    meta: SessionMeta, entries: Iterable[Entry], contents: Sequence[Content], ids: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """The messages of these contents. `ids` has the id of each content; without it they are those of its entry."""
     origins = {
         id(entry.content): entry for entry in entries if isinstance(entry, ContentEntry)
     }  # a view has the same content objects as its log
@@ -76,7 +86,7 @@ def _messages(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Co
         if is_written:
             is_written = False
             continue
-        identity = origin.id if origin else f"{meta.session_id}-{index}"
+        identity = ids[index] if ids else origin.id if origin else f"{meta.session_id}-{index}"
         message: dict[str, Any] = {"id": identity, "timestamp": _iso(time), "type": "user", "content": content.parts}
         if content.role == "model":
             following = contents[index + 1] if index + 1 < len(contents) else None

@@ -64,6 +64,10 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the turn or the compression that it is made for, in logs and telemetry."""
     temperature: float | None = None
     max_output_tokens: int | None = None
+    top_p: float | None = None
+    top_k: float | None = None
+    must_call: tuple[str, ...] | None = None
+    """The model must call one of these of its `tools`, or if it is empty, any of them; `None`: as it likes."""
 
 
 class OpenDocument(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import msgspec
 
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import call_of
-from gemini_companion.engine.history.tool_entries import CallRecord
+from gemini_companion.engine.history.tool_entries import BEHIND, CallRecord
 from gemini_companion.tools.tool import ToolCall
 
 Response: TypeAlias = Mapping[str, Any]
@@ -25,6 +25,8 @@ class Called:
     """The model's own id; it may be missing or repeated."""
     fault: str = ""
     """What is wrong with the call itself, for the model."""
+    in_place_of: str = ""
+    """The tool that the model called, where a hook has this call made behind that one; its result is that one's."""
 
     @property
     def key(self) -> str:
@@ -34,7 +36,7 @@ class Called:
     def result(self, response: Response, media: tuple[Part, ...] = ()) -> Part:
         """The function response that answers it."""
         fields: dict[str, Any] = {} if self.wire_id is None else {"id": self.wire_id}
-        fields |= {"name": self.call.name, "response": response}
+        fields |= {"name": self.in_place_of or self.call.name, "response": response}
         return {"functionResponse": {**fields, "parts": list(media)} if media else fields}
 
 
@@ -53,6 +55,15 @@ def called_in(parts: Iterable[Part], new_id: Callable[[str], str]) -> list[Calle
     """The calls in an answer, each with an id of ours."""
     made = (wire for part in parts if (wire := call_of(part)) is not None)
     return [_called(wire, new_id("call"), number) for number, wire in enumerate(made)]
+
+
+def called_behind(before: Called, name: str, args: Mapping[str, Any], new_id: Callable[[str], str]) -> Called:
+    """The call that a hook wants made behind another one, whose result takes the place of that one's.
+
+    Its number tells that, and the place of the call that it stands for.
+    """
+    call = ToolCall(call_id=new_id("call"), name=name, args=dict(args), number=before.call.number + BEHIND)
+    return Called(call=call, wire_id=before.wire_id, in_place_of=before.in_place_of or before.call.name)
 
 
 def _called(wire: Mapping[str, Any], call_id: str, number: int) -> Called:

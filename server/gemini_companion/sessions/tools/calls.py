@@ -13,6 +13,7 @@ import msgspec
 
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.tool_entries import CallRecord, ToolOutcome
+from gemini_companion.engine.hooks.merging import TailCall
 from gemini_companion.engine.tool_output.cutting import cut_output
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.memory import with_memory
@@ -119,7 +120,8 @@ class CallRun:
         self._acting = False
         self._consent = ""
         self._note = ""
-        self._edited: dict[str, Any] | None = None
+        # The answer has no arguments of a call that a hook wants: they are written with it.
+        self._edited: dict[str, Any] | None = dict(called.call.args) if called.in_place_of else None
         self._has_ended = False
         self._seconds = 0.0
         self._title = ""
@@ -132,7 +134,13 @@ class CallRun:
             name=called.call.name,
             folders=setting.client.folders or setting.roots,
             stop=setting.stop,
+            in_place_of=called.in_place_of,
         )
+
+    @property
+    def tail(self) -> TailCall | None:
+        """The call that a hook wants made behind it, once it has run."""
+        return self._hooks.tail
 
     def announce(self) -> None:
         """Tell that it waits for its turn."""
@@ -163,7 +171,7 @@ class CallRun:
     def interrupted(self, message: str) -> Ended:
         """Its result where it was stopped, with what it had put out until then."""
         if not self.has_begun:
-            message = NOT_BEGUN
+            message = message if self.called.in_place_of else NOT_BEGUN
         elif said := self._so_far():
             message = f"{message} What it had put out until then:\n{said}"
         return self._end("interrupted", {"error": message}, summary="interrupted")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gemini_companion.engine.hooks.events import HookEvent
-from gemini_companion.engine.hooks.merging import Verdict, hook_context, merged_input
+from gemini_companion.engine.hooks.merging import TailCall, Verdict, hook_context, merged_input
 from gemini_companion.sessions.session import Session
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -22,8 +22,12 @@ class CallHooks:
     folders: tuple[str, ...]
     stop: Callable[[str], None]
     """Takes why the turn is to end."""
+    in_place_of: str = ""
+    """The tool that the model called, if it was another."""
     must_ask: str = ""
     """Why a person is to be asked, once a hook wants that."""
+    tail: TailCall | None = field(init=False, default=None)
+    """The call that is to be made behind this one."""
     _asked_about: dict[str, Any] | None = field(init=False, default=None)
 
     async def before(self, args: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +37,7 @@ class CallHooks:
         """
         if self._asked_about == args:
             return args
-        verdict = await self._run("BeforeTool", {"tool_name": self.name, "tool_input": args})
+        verdict = await self._run("BeforeTool", self._fields(args))
         if verdict.stops:
             self.stop(verdict.reason)
         if verdict.blocks or verdict.stops:
@@ -51,12 +55,12 @@ class CallHooks:
         told: dict[str, Any] = {"llmContent": shown, "returnDisplay": shown if isinstance(shown, str) else ""}
         if error is not None:
             told["error"] = error
-        fields = {"tool_name": self.name, "tool_input": args, "tool_response": told}
-        verdict = await self._run("AfterTool", fields)
+        verdict = await self._run("AfterTool", {**self._fields(args), "tool_response": told})
         if verdict.stops:
             self.stop(verdict.reason)
         if verdict.blocks:
             return {"error": f"Tool result blocked: {verdict.reason}"}
+        self.tail = None if verdict.stops else verdict.tail
         if not verdict.context:
             return response
         context = hook_context(verdict.context)
@@ -65,6 +69,10 @@ class CallHooks:
         if isinstance(text, str):
             return {**response, key: f"{text}\n\n{context}"}
         return {**response, "hookContext": context}
+
+    def _fields(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        asked = {"original_request_name": self.in_place_of} if self.in_place_of else {}
+        return {"tool_name": self.name, "tool_input": args, **asked}
 
     async def _run(self, event: HookEvent, fields: dict[str, Any]) -> Verdict:
         hooks = self.session.services.hooks

@@ -14,13 +14,17 @@ _NEEDS = {"exec": "execution", "edit": "editing", "info": "information"}
 
 def tell_hooks_of_question(session: Session, proposal: Proposal) -> None:
     """Run `Notification` beside the question, which waits for nobody."""
+    session.services.hooks.run_beside(session, "Notification", notification_fields(proposal))
+
+
+def notification_fields(proposal: Proposal) -> dict[str, Any]:
+    """What hooks are told of a question."""
     details = _details(proposal)
-    fields = {
+    return {
         "notification_type": "ToolPermission",
         "message": f"Tool {proposal.title} requires {_NEEDS[details['type']]}",
         "details": details,
     }
-    session.services.hooks.run_beside(session, "Notification", fields)
 
 
 def _details(proposal: Proposal) -> dict[str, Any]:

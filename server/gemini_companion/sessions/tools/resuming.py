@@ -12,7 +12,7 @@ import msgspec
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry, TurnOutcome
 from gemini_companion.engine.history.rounds import last_end, open_reply
-from gemini_companion.engine.history.tool_entries import CallRecord, ToolCallEntry
+from gemini_companion.engine.history.tool_entries import BEHIND, CallRecord, ToolCallEntry
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tools.called import Called, called_in
 from gemini_companion.sessions.tools.calls import NOT_BEGUN
@@ -88,7 +88,7 @@ def called_again(parts: Iterable[Part], left: Iterable[ToolCallEntry], new_id: C
 
 
 def _is_numbered(entry: ToolCallEntry, call: ToolCall) -> bool:
-    return entry.number == call.number
+    return entry.number is not None and entry.number % BEHIND == call.number
 
 
 def _has_arguments(entry: ToolCallEntry, call: ToolCall) -> bool:

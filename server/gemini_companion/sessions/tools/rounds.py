@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+import msgspec
+
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import ToolResultEntry
 from gemini_companion.sessions.session import Draft, Session
-from gemini_companion.sessions.tools.called import Called, Ended
+from gemini_companion.sessions.tools.called import Called, Ended, called_behind
 from gemini_companion.sessions.tools.calls import BY_END, BY_USER, CallRun, Setting
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -23,6 +25,9 @@ _SIDE_BY_SIDE: Final = frozenset({"read", "agent"})
 MOST_CALLS: Final = 128
 """Calls of one answer that are made; the others are told to come again."""
 
+MOST_BEHIND: Final = 5
+"""Calls that hooks can have made behind one call, one behind the other."""
+
 STOP_SECONDS: Final = 0.06
 """Seconds that cancelled calls are waited for; the turn's end is due within 0.1 s."""
 
@@ -34,6 +39,9 @@ class Round:
         self._setting = setting
         self._runs = [CallRun(_bounded(called, number), setting) for number, called in enumerate(calls)]
         self._ended: dict[int, Ended] = {}
+        self._before: dict[int, Ended] = {}
+        """Calls that have ended, and behind which a hook has another one made."""
+        self._one_by_one = asyncio.Lock()
 
     @property
     def is_empty(self) -> bool:
@@ -67,7 +75,7 @@ class Round:
         message = BY_END if by == "shutdown" else BY_USER
         for number, run in enumerate(self._runs):
             if number not in self._ended:
-                self._ended[number] = run.interrupted(message)
+                self._ended[number] = self._behind(number, run.interrupted(message))
 
     @property
     def ended(self) -> list[Ended]:
@@ -81,7 +89,32 @@ class Round:
     async def _run_one(self, number: int, free: asyncio.Semaphore) -> None:
         async with free:
             ended = await self._runs[number].run()
+        for _ in range(MOST_BEHIND):
+            if (tail := self._runs[number].tail) is None:
+                break
+            self._before.setdefault(number, ended)
+            new_id = self._setting.session.services.new_id
+            async with self._one_by_one:  # it may be one that acts
+                run = CallRun(called_behind(self._runs[number].called, tail.name, tail.args, new_id), self._setting)
+                self._runs[number] = run
+                run.announce()
+                ended = self._behind(number, await run.run())
         self._ended.setdefault(number, ended)
+
+    def _behind(self, number: int, ended: Ended) -> Ended:
+        """The end of a call as that of the one that it was made behind, if it was."""
+        before = self._before.get(number)
+        if before is None:
+            return ended
+        name, record = ended.called.call.name, ended.record
+        return replace(
+            ended,
+            called=before.called,
+            record=msgspec.structs.replace(
+                before.record, outcome=record.outcome, summary=f"{name[:80]}: {record.summary}"[:200]
+            ),
+            acted=before.acted or ended.acted,
+        )
 
     def _batches(self) -> Iterator[list[int]]:
         reads: list[int] = []

@@ -9,6 +9,7 @@ from gemini_companion.engine.history.log import (
     ModelChangeEntry,
     PromptEntry,
     ReplyEntry,
+    ResumeEntry,
     TurnEndEntry,
     TurnOutcome,
 )
@@ -54,6 +55,18 @@ class TurnEntries:
             Content(role="user", parts=({"text": _SENT_BACK}, {"text": hook_context(reason)})),
         )
         return lambda seq: SteerEntry(**stamp, seq=seq, turn_id=self._turn_id, content=content, hook_contexts=2)
+
+    def contexts(self, parts: tuple[Part, ...]) -> Draft:
+        """What hooks add to a turn that is gone on with."""
+        stamp, content = self._session.stamp(), Content(role="user", parts=parts)
+        return lambda seq: SteerEntry(
+            **stamp, seq=seq, turn_id=self._turn_id, content=content, hook_contexts=len(parts)
+        )
+
+    def cleared(self) -> Draft:
+        """From here on the view is empty: a hook has the model forget."""
+        stamp = self._session.stamp()
+        return lambda seq: ResumeEntry(**stamp, seq=seq, reason="clear")
 
     def reply(self, answer: Answer, model: str) -> Draft:
         """An answer of the model."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import ReplyEntry, Usage
 from gemini_companion.engine.prompts.naming import names_path
+from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import ModelChanged
 from gemini_companion.sessions.lane import Steered
 from gemini_companion.sessions.results import StopReason
@@ -69,7 +70,7 @@ class TurnLoop:
             calls = await self._round_of(answer)
             again = ""
             if calls.is_empty and not self.steering.waiting():
-                again = await self.requests.hooks.after_agent(visible_text_of(answer.parts))
+                again = await self.requests.hooks.after_agent(answer.parts)
             if calls.is_empty and not again and self.steering.close_if_empty():
                 return answer
             # Written ahead of the next entries: of what acts or asks about a call, else of the results.
@@ -78,7 +79,7 @@ class TurnLoop:
             self.asked_model = None  # it is in the log with that answer
             rounds += not calls.is_empty
             if again:
-                await self._write([self.entries.sent_back(again)], [])
+                await self._send_back(again)
             stopped = await self.finish_round(calls)
             if stopped is not None:
                 return stopped
@@ -87,6 +88,14 @@ class TurnLoop:
             if rounds >= limit:
                 self.requests.emit(MaxToolRoundsReached(limit=limit))
                 return Stopped("maxToolRounds")
+
+    async def _send_back(self, reason: str) -> None:
+        """Write what a hook says to the answer; behind a view that is empty, if it wants that too."""
+        cleared = [self.entries.cleared()] if self.requests.hooks.clears else []
+        await self._write([*cleared, self.entries.sent_back(reason)], [])
+        if cleared:
+            await refresh_environment(self.requests.session)
+            await self.requests.resend_context()
 
     async def go_on(self, reply: ReplyEntry | None) -> Stopped | None:
         """Take up a turn that ended early: make the calls of its last answer, if they are still to be made.
@@ -102,6 +111,8 @@ class TurnLoop:
             stopped = await self.finish_round(
                 Round(called_again(reply.content.parts, left, session.services.new_id), setting)
             )
+        if stopped is None and (contexts := self.requests.hooks.contexts):
+            await self._write([self.entries.contexts(contexts)], [])
         await self.requests.resend_context()
         return stopped
 

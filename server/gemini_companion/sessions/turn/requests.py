@@ -204,6 +204,7 @@ class Requests:
             self._local_context(),
             emit=self.emit,
             retries=self._retries,
+            watched=lambda: self.hooks.watch(wished),
         )
         if wished is request and answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
             session.observe(self.choice, answer.usage.prompt_tokens, parts)

@@ -16,6 +16,7 @@ from gemini_companion.engine.history.part import call_of, is_thought, is_truthy,
 from gemini_companion.sessions.events import Event, MessageDelta, MessageDiscarded, ModelLoading, ThoughtDelta
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelProvider, ModelRequest
 from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.turn.watching import Watch
 
 logger = logging.getLogger(__name__)
 
@@ -108,16 +109,18 @@ async def stream_answer(
     *,
     emit: Callable[[Event], None],
     retries: RetryBudget,
+    watched: Callable[[], Watch | None] = lambda: None,
 ) -> Answer:
     """Stream an answer, emitting each piece. Retries; a void attempt is reported as `messageDiscarded` before the next.
 
-    `retries` bounds the waiting. Raises `Blocked`, or the last `ModelFault`. Nothing of a void attempt is returned.
+    `retries` bounds the waiting; `watched` gives what looks at the pieces of one attempt before they are shown. Raises
+    `Blocked`, or the last `ModelFault`. Nothing of a void attempt is returned.
     """
     attempt = 1
     while True:
         draft = _Draft()
         try:
-            await _receive(provider.stream(request, local), draft, emit, attempt, request.model)
+            await _receive(provider.stream(request, local), draft, emit, attempt, request.model, watched())
             return replace(_checked(draft, bool(request.tools)), attempt=attempt)
         except ModelFault as fault:
             if draft.shown or retries.allows(fault, attempt):
@@ -128,7 +131,12 @@ async def stream_answer(
 
 
 async def _receive(
-    chunks: AsyncIterator[ModelChunk], draft: _Draft, emit: Callable[[Event], None], attempt: int, model: str
+    chunks: AsyncIterator[ModelChunk],
+    draft: _Draft,
+    emit: Callable[[Event], None],
+    attempt: int,
+    model: str,
+    watch: Watch | None,
 ) -> None:
     """Read the answer to its end. A fault after the finish reason is none: the answer is whole, and paid for."""
     async with aclosing(cast("AsyncGenerator[ModelChunk]", chunks)) as pieces:
@@ -150,6 +158,8 @@ async def _receive(
             if chunk.is_loading:
                 emit(ModelLoading(model=model))
             draft.add(chunk)
+            if watch is not None:
+                await watch.take(chunk.parts)
             for part in chunk.parts:
                 text = text_of(part)
                 if text:

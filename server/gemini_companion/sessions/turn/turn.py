@@ -150,6 +150,7 @@ class Turn:
         return await self._go_round(self.loop)
 
     async def _resume(self, before: Resumable) -> ChatResult:
+        await self.hooks.before_going_on()
         await take_in_project_rules(self.session)
         await take_in_memory(self.session)
         await refresh_environment(self.session)
@@ -220,6 +221,7 @@ class Turn:
                 self.entries.end("completed", kept_to=None, duration_ms=session.elapsed_ms(self.started)),
                 *self.entries.replaced(self.replaces),  # ahead of the rules: what it brought is withdrawn first
                 *(self.rules.with_answer() if self.rules else ()),
+                *([self.entries.cleared()] if self.hooks.clears else ()),
             )
         if self.rules is not None:
             self.rules.tell()
