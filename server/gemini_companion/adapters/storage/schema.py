@@ -67,6 +67,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             session_id TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, UNIQUE (session_id, turn_id, digest))""",
         "CREATE INDEX versions_by_digest ON versions (digest)",
     ),
+    # What a session did and cost, as of the entry with this number (`engine.statistics.sums`). Made of the log.
+    (
+        """CREATE TABLE sums (
+            session_id TEXT PRIMARY KEY NOT NULL, newest INTEGER NOT NULL, json BLOB NOT NULL)""",
+    ),
 )
 
 TABLES: Final = (
@@ -79,6 +84,7 @@ TABLES: Final = (
     "documents",
     "due_sessions",
     "versions",
+    "sums",
 )
 """Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
 
