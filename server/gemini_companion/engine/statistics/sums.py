@@ -119,8 +119,8 @@ _DECODER: Final = msgspec.json.Decoder(Sums)
 
 
 def _made_by() -> str:
-    return f"{_FORM}-{_fingerprint(price_table()):08x}"
+    return f"{_FORM}-{_checksum(price_table()):08x}"
 
 
-def _fingerprint(table: Mapping[str, object]) -> int:
+def _checksum(table: Mapping[str, object]) -> int:
     return zlib.crc32(repr(sorted(table.items())).encode())
