@@ -138,7 +138,7 @@ export class Prompts {
     try {
       const sessionId = await unlessCancelled(this.#sessionOf(begun), source.token);
       await unlessCancelled(this.reporter.flush(), source.token);
-      const model = conversation === this.chat.conversation ? this.chat.nextModel : this.chat.askedModel;
+      const model = conversation === this.chat.conversation ? await this.#modelToName() : this.chat.askedModel;
       const result = await this.chat.daemon.request(
         "gemini/chat",
         {
@@ -164,6 +164,13 @@ export class Prompts {
     }
     this.drain();
     await this.chat.guard(() => this.session.refreshInfo());
+  }
+
+  /** No event tells of settings that change before a chat has a session: they are asked about before they name a model. */
+  async #modelToName(): Promise<string | undefined> {
+    const { chat } = this;
+    if (chat.askedModel === undefined && chat.nextModel !== undefined) await chat.modelSettingChanged();
+    return chat.nextModel;
   }
 
   async #sessionOf(begun: string | undefined): Promise<string> {
