@@ -95,8 +95,8 @@ test("settings in force are shown with where they come from, and lead there, als
   await set.window.statusItem(/Ln 2, Col 1/).waitFor();
   await set.window.command("View: Close Editor");
 
-  appendFileSync(variables, "GOOGLE_GEMINI_BASE_URL=https://elsewhere.example\n");
-  await set.window.toast(`${variables}:3: GOOGLE_GEMINI_BASE_URL`).waitFor();
+  appendFileSync(variables, "GOOGLE_VERTEX_BASE_URL=https://elsewhere.example\n");
+  await set.window.toast(`${variables}:3: GOOGLE_VERTEX_BASE_URL`).waitFor();
   await keepPicture(set, "settings", "address-refused");
   const panel = await set.newChat();
   expect((await set.ask(panel, "Where does this go?", "Where it always went.")).model).toBe("gemini-2.5-flash");
