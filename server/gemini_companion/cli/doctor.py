@@ -17,6 +17,8 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.hooks.config import HookOptions
 from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.settings.environment import Environment
+from gemini_companion.settings.reading import shown
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed"]
 
@@ -78,7 +80,18 @@ def _settings(env: Mapping[str, str]) -> list[Check]:
             for one in settings_in_force(loaded)
             if one.layer != "default"
         ),
+        *_keys(loaded.environment),
         *_hooks(loaded.settings.hooks),
+    ]
+
+
+def _keys(environment: Environment) -> list[Check]:
+    """Keys that stand in a `.env` file, and where; never what they are."""
+    places = ((name, environment.place(name)) for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY"))
+    return [
+        Check(name="key", verdict="ok", detail=f"{name} ({shown(place[0])}:{place[1]})")
+        for name, place in places
+        if place
     ]
 
 
