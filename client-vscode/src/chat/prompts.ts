@@ -24,6 +24,8 @@ export interface PromptSession {
   refresh(): Promise<void>;
   /** Read the session's title again. */
   refreshInfo(): Promise<void>;
+  /** Ask what model the settings name now. */
+  modelSettingChanged(): Promise<void>;
 }
 
 /** A request for an answer, from the moment its prompt is shown until the daemon has answered. */
@@ -169,7 +171,7 @@ export class Prompts {
   /** No event tells of settings that change before a chat has a session: they are asked about before they name a model. */
   async #modelToName(): Promise<string | undefined> {
     const { chat } = this;
-    if (chat.askedModel === undefined && chat.nextModel !== undefined) await chat.modelSettingChanged();
+    if (chat.askedModel === undefined && chat.nextModel !== undefined) await this.session.modelSettingChanged();
     return chat.nextModel;
   }
 
