@@ -1649,11 +1649,11 @@ export interface SettingInForce {
   readonly default?: unknown;
   /** Where the value comes from; of joined lists the highest layer that adds to it. */
   readonly layer: "commandLine" | "default" | "editor" | "environment" | "experiment" | "system" | "systemDefaults" | "user" | "workspace";
-  /** The layer's file, if it has one. */
+  /** The layer's file, if it has one; of a variable the `.env` file that sets it. */
   readonly file?: string;
   /** The key's line in it, from 1, unless the file is broken or has the key under an old name. */
   readonly line?: number;
-  /** The environment's variable, if it comes from there. */
+  /** The variable, if it comes from the environment or a `.env` file. */
   readonly variable?: string;
   /** Lower layers that set it too: they count only where lists are joined. */
   readonly also?: readonly ("commandLine" | "default" | "editor" | "environment" | "experiment" | "system" | "systemDefaults" | "user" | "workspace")[];

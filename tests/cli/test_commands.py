@@ -230,6 +230,20 @@ def test_sessions_can_be_imported_listed_shown_exported_and_deleted(
     assert "No sessions" in capsys.readouterr().out
 
 
+def test_doctor_says_in_which_file_a_key_stands_and_never_what_it_is(
+    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "home" / ".gemini" / ".env"
+    file.parent.mkdir(parents=True)
+    file.write_text("# mine\nGEMINI_API_KEY=correct-horse\nGEMINI_MODEL=offline\n", "utf-8")
+    assert run(["doctor"], environment) == 0
+    told = capsys.readouterr().out
+    assert f"GEMINI_API_KEY ({file}:2)" in told
+    assert f"model.name = offline (environment, GEMINI_MODEL, {file}:3)" in told
+    assert "correct-horse" not in told
+
+
 def test_doctor_says_what_works_and_what_does_not(
     tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,8 @@ WHOLE = """{ // of mine
   "context": {"fileName": ["A.md", "B.md"], "importFormat": "tree"},
   "tools": {"exclude": ["web_fetch"], "shell": {"inactivityTimeout": 30}},
   "mcpServers": {"docs": {"command": "$HOME/serve", "args": ["${NONE:-x}"], "env": {"KEY": "v"}}},
+  "general": {"defaultApprovalMode": "auto_edit", "maxAttempts": 3, "sessionRetention": {"maxAge": "30d"}},
+  "security": {"disableYoloMode": true}, "advanced": {"excludedEnvVars": ["DEBUG"], "ignoreLocalEnv": false},
   "hooks": {"BeforeTool": [{"matcher": "*", "hooks": [{"type": "command", "command": "true"}]}]},
   "companion": {"ide": {"maxOpenFiles": 3}, "tools": {"mode": "ask", "rules": [{"tool": "glob", "decision": "ask"}]},
     "trustedFolders": ["~/code"], "prompt": {"style": true}} /* end */
@@ -163,6 +165,7 @@ async def test_random_edits_a_thousand_in_the_long_form_never_stop_the_server(
     async with editor(server_environment(tmp_path), workspace, options={"trusted": True}) as spoken:
         for number in range(EDITS):
             mine.write_bytes(damaged(draw))
+            (workspace / ".env").write_bytes(draw.randbytes(40) if number % 3 else b"GEMINI_MODEL='offline'\nA=\"")
             # Like every change of the editor's settings this reads all files at once, without waiting for the watch.
             section = draw.choice([None, {}, [], {"model": {"tokenLimit": number + 1}}, {"model": 3}])
             spoken.notify("workspace/didChangeConfiguration", {"settings": {"geminiCompanion": section}})
@@ -173,6 +176,7 @@ async def test_random_edits_a_thousand_in_the_long_form_never_stop_the_server(
             keys = keys or [one["key"] for one in listed["settings"]]
             assert [one["key"] for one in listed["settings"]] == keys
         mine.write_text('{"model": {"compressionThreshold": 0.25}}', "utf-8")
+        (workspace / ".env").unlink()
         await settled(spoken)
         assert (await spoken.ask("gemini/chat", {"prompt": "still here?"}))["text"]
         assert (await spoken.ask("gemini/compressionStatus"))["threshold"] == 0.25

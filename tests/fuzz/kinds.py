@@ -102,6 +102,20 @@ async def _settings() -> AsyncGenerator[Feed]:
 
 
 @asynccontextmanager
+async def _variables() -> AsyncGenerator[Feed]:
+    with TemporaryDirectory() as home:
+        path = Path(home, "work", ".env")
+        path.parent.mkdir()
+        loader = SettingsLoader(Path(home, "home"), (str(path.parent),), {"HOME": home})
+
+        async def feed(data: bytes) -> None:
+            path.write_bytes(data)
+            loader.reload(trusted=True)
+
+        yield feed
+
+
+@asynccontextmanager
 async def _ignore() -> AsyncGenerator[Feed]:
     async def feed(data: bytes) -> None:
         with suppress(TooLarge):
@@ -194,6 +208,10 @@ _MESSAGES: Final = (
 _SETTINGS: Final = (
     b'{\n  // a comment\n  "model": {"name": "gemini-2.5-pro", "compressionThreshold": 0.5},\n  "companion": {"trustedFolders": ["~/src"]}, /* x */\n  "context": {"fileName": "GEMINI.md"}\n}\n',
     b'{"general": {"a": "${HOME}/x", "b": "$USER"}, "mcpServers": {"x": {"command": "y", "args": ["\\u00e9", "\\ud83d\\ude00"]}}}',
+)
+_VARIABLES: Final = (
+    b"# ours\nGEMINI_API_KEY=abc\nexport GEMINI_MODEL='gemini-2.5-pro' # note\nA=\"one\\ntwo\nthree\"\nB: `x`\n",
+    b"GOOGLE_GEMINI_BASE_URL=https://example.org\r\nGEMINI_PROMPT_GIT_STATE=0\r\nGEMINI_SYSTEM_MD=~/x\r\n",
 )
 _IGNORE: Final = (
     b"# comment\n*.py[cod]\n!/keep/**/x\nbuild/\n**/gen/*.[!o]\na\\ b\\ \n[[:alpha:]_-]*\n",
@@ -310,6 +328,7 @@ _EVENTS: Final = tuple(
 KINDS: Final = (
     Kind("frame", tuple(map(frame, map(_json, _MESSAGES))), _frames, is_frame=True),
     Kind("settings", _SETTINGS, _settings),
+    Kind("variables", _VARIABLES, _variables),
     Kind("ignore", _IGNORE, _ignore),
     Kind("export", _EXPORTS, _session_file("session.json")),
     Kind("geminiCli", (*_JSONL, _EXPORTS[0]), _session_file("session.jsonl")),

@@ -36,6 +36,7 @@ from gemini_companion.protocol.frames import FrameParser
 from gemini_companion.sessions.interchange import decode_session_file
 from gemini_companion.sessions.turn.prompt import slash_compression
 from gemini_companion.sessions.turn.titles import one_line
+from gemini_companion.settings.dotenv import parse_env
 from gemini_companion.settings.jsonc import JsonFault, locate, parse
 from tests.hostile.timing import cpu_seconds, may_exceed
 
@@ -176,6 +177,8 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "message": raising(RpcError)(lambda text: read_body(text.encode())),
     "message with the text": raising(RpcError)(lambda text: read_body(b'{"a": "' + text.encode() + b'"}')),
     "settings": raising(JsonFault)(lambda text: locate(text, [("a",)]) if parse(text) else None),
+    "variables": parse_env,
+    "variables with the text": lambda text: parse_env(f"A={text}\nB='{text}\nC=\"{text}\n"),
     "settings with the text": raising(JsonFault)(lambda text: parse(json.dumps({"a": text}))),
     "session file": raising(InvalidInput)(lambda text: decode_session_file(text.encode(), "a.json")),
     "Gemini CLI session": raising(InvalidInput)(lambda text: decode_session_file(text.encode(), "a.jsonl")),

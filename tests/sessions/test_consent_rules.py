@@ -75,6 +75,17 @@ async def test_always_is_kept_in_the_users_own_settings(studio: ConsentStudio) -
     assert (await record(studio)).consent == "yes, always: Allow write_file on /a.py in /project"
 
 
+@pytest.mark.parametrize("outcome", ["session", "always"])
+async def test_a_yes_keeps_no_rule_where_that_is_forbidden(studio: ConsentStudio, outcome: Any) -> None:
+    studio.set(tools=msgspec.structs.replace(studio.settings.tools, keeps_rules=False))
+    studio.person.answers = [ConsentAnswer(outcome=outcome, rule=HERE), YES]
+    await studio.write("a.py", "x")
+    await studio.write("a.py", "y")
+    assert [question.rule for question in studio.person.asked] == [None, None]
+    assert (studio.own.rules, listed_rules(await studio.session()).rules) == ([], ())
+    assert (await record(studio)).consent.startswith("yes, once; security.disableAlwaysAllow")
+
+
 async def test_always_counts_for_the_session_where_the_settings_cannot_keep_it(studio: ConsentStudio) -> None:
     studio.own.is_broken = True
     studio.person.answers = [ConsentAnswer(outcome="always")]

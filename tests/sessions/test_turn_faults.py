@@ -79,6 +79,18 @@ async def test_after_four_void_answers_the_turn_fails_and_the_view_is_as_before(
     assert failed.error.retryable
 
 
+@pytest.mark.parametrize(("attempts", "waits"), [(1, []), (2, [1.0]), (6, [1.0, 2.0, 4.0, 4.0, 4.0])])
+async def test_a_request_is_tried_as_often_as_the_settings_say(
+    studio: Studio, attempts: int, waits: list[float]
+) -> None:
+    studio.set(max_attempts=attempts)
+    studio.model.default_stream = [ModelChunk(parts=({"text": "half"},))]
+    with pytest.raises(ModelUnavailable, match="broke off"):
+        await studio.chat("two")
+    assert len(studio.model.main()) == attempts
+    assert studio.clock.slept == waits
+
+
 async def test_a_safety_block_is_not_tried_again(studio: Studio) -> None:
     studio.model.streams = [chunks(["I"], "SAFETY")]
     with pytest.raises(Blocked, match="SAFETY"):

@@ -53,6 +53,15 @@ async def test_two_prompts_at_once_without_a_session_share_the_one_they_make(stu
     assert len({result.session_id for result in results}) == 1
 
 
+async def test_the_folder_tree_is_left_out_where_nobody_wants_it(studio: Studio) -> None:
+    await studio.chat("one")
+    studio.set(context_directory_tree=False)
+    (await studio.session()).environment_of = None
+    await studio.chat("two")
+    texts = [request.contents[0].parts[0]["text"] for request in studio.model.main()]
+    assert ["What is in them:" in text for text in texts] == [True, False]
+
+
 async def test_the_request_holds_environment_view_and_prompt_with_roles_alternating(studio: Studio) -> None:
     await studio.chat("one")
     await studio.chat("two")

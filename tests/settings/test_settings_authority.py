@@ -26,6 +26,11 @@ ENDPOINT = "projects/p/locations/l/endpoints/123"
 RESOURCES = [ENDPOINT, "publishers/x/models/y", "tunedModels/mine", "models/gemini-2.5-pro", "a/b"]
 
 EXAMPLES: dict[str, Any] = {
+    "general.defaultApprovalMode": "auto_edit",
+    "general.maxAttempts": 7,
+    "general.plan.enabled": False,
+    "general.sessionRetention.enabled": False,
+    "general.sessionRetention.maxAge": "2w",
     "model.name": "gemini-9",
     "model.local": "/models/small.gguf",
     "model.compressionThreshold": 0.9,
@@ -36,6 +41,8 @@ EXAMPLES: dict[str, Any] = {
     "context.fileName": "X.md",
     "context.importFormat": "flat",
     "context.discoveryMaxDirs": 3,
+    "context.memoryBoundaryMarkers": [".top"],
+    "context.includeDirectoryTree": False,
     "tools.core": ["read_file"],
     "tools.allowed": ["write_file"],
     "tools.exclude": ["glob"],
@@ -55,6 +62,10 @@ EXAMPLES: dict[str, Any] = {
     "telemetry.otlpProtocol": "http",
     "telemetry.logPrompts": True,
     "telemetry.outfile": "/tmp/x",
+    "security.disableYoloMode": True,
+    "security.disableAlwaysAllow": True,
+    "advanced.excludedEnvVars": ["X"],
+    "advanced.ignoreLocalEnv": True,
     "companion.ide.maxOpenFiles": 99,
     "companion.ide.activeFileCharacters": 99,
     "companion.compression.model": "gemini-8",
@@ -138,9 +149,9 @@ def test_a_key_counts_from_the_layers_of_its_class_and_from_no_other(
     assert (found != default) == is_admitted(key, layer, trusted=trusted)
 
 
-def test_an_untrusted_workspace_decides_only_how_imports_are_put_together_and_which_tools_are_left_out():
+def test_an_untrusted_workspace_decides_only_how_imports_are_put_together_and_what_is_forbidden():
     found = [key for key in AUTHORITY if is_admitted(key, "workspace", trusted=False)]
-    assert found == ["context.importFormat", "tools.exclude"]
+    assert found == ["context.importFormat", "tools.exclude", "security.disableYoloMode", "security.disableAlwaysAllow"]
 
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():

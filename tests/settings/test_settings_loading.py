@@ -180,7 +180,9 @@ def test_only_the_first_workspace_folder_brings_settings_and_moving_forgets_the_
     desk.loader.move_to([str(desk.workspace), str(other)])
     assert (desk.load().settings.model_name, desk.load().problems) == ("w", ())
     desk.loader.move_to([str(other)])
-    assert desk.loader.files == (desk.user_file, write_to, desk.system_defaults_file, desk.system_file)
+    assert desk.loader.files[:4] == (desk.user_file, write_to, desk.system_defaults_file, desk.system_file)
+    env_files = [folder / name for folder in (desk.home, other) for name in (".gemini/.env", ".env")]
+    assert desk.loader.files[4:] == tuple(env_files), "and where files of variables may come"
     loaded = desk.load()
     assert loaded.settings.model_name is None
     assert len(loaded.problems) == 1

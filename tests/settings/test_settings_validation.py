@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from gemini_companion.engine.prompts.system import OLDER_NAMES, SECTIONS
 from gemini_companion.settings import schema
 from gemini_companion.settings.objects import KeyPath, nested
-from gemini_companion.settings.schema import EXPECTED, PromptSettings, SettingsFile
+from gemini_companion.settings.schema import EXPECTED, SettingsFile
+from gemini_companion.settings.schema_companion import PromptSettings
 from gemini_companion.settings.validation import MISFIT_LIMIT, misfits
 
 

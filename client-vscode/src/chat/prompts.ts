@@ -24,6 +24,8 @@ export interface PromptSession {
   refresh(): Promise<void>;
   /** Read the session's title again. */
   refreshInfo(): Promise<void>;
+  /** Ask what model the settings name now. */
+  modelSettingChanged(): Promise<void>;
 }
 
 /** A request for an answer, from the moment its prompt is shown until the daemon has answered. */
@@ -138,7 +140,7 @@ export class Prompts {
     try {
       const sessionId = await unlessCancelled(this.#sessionOf(begun), source.token);
       await unlessCancelled(this.reporter.flush(), source.token);
-      const model = conversation === this.chat.conversation ? this.chat.nextModel : this.chat.askedModel;
+      const model = conversation === this.chat.conversation ? await this.#modelToName() : this.chat.askedModel;
       const result = await this.chat.daemon.request(
         "gemini/chat",
         {
@@ -164,6 +166,13 @@ export class Prompts {
     }
     this.drain();
     await this.chat.guard(() => this.session.refreshInfo());
+  }
+
+  /** No event tells of settings that change before a chat has a session: they are asked about before they name a model. */
+  async #modelToName(): Promise<string | undefined> {
+    const { chat } = this;
+    if (chat.askedModel === undefined && chat.nextModel !== undefined) await this.session.modelSettingChanged();
+    return chat.nextModel;
   }
 
   async #sessionOf(begun: string | undefined): Promise<string> {

@@ -204,6 +204,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("chooseModel", () => chooseModel());
   command("pinSelection", () => pinSelection());
   command("rules", () => view.command({ do: "openRules" }));
+  command("statistics", () => view.command({ do: "openStatistics" }));
   command("memory", () => view.command({ do: "openMemory" }));
   command("recall", () => view.command({ do: "openSessions" }));
   command("recallSelection", () => view.command({ do: "openSessions", query: selectedText().slice(0, LONGEST_QUERY) }));

@@ -31,6 +31,7 @@ const commandSchema = v.variant("do", [
   v.object({ do: v.literal("openSessions"), query: v.exactOptional(v.string()) }),
   v.object({ do: v.literal("openRules") }),
   v.object({ do: v.literal("openMemory") }),
+  v.object({ do: v.literal("openStatistics") }),
   v.object({ do: v.literal("openMode") }),
   v.object({ do: v.literal("openToolRules") }),
   /** The focus goes to what waits for an answer, oldest first; `row` is the index of its row. */

@@ -26,6 +26,7 @@ const LOOKED_INTO: readonly FixtureName[] = [
   "ruleProposed",
   "rulesOpen",
   "memoryOpen",
+  "statisticsOpen",
   "recalled",
   "toolAsksCommand",
   "toolWaiting",

@@ -95,6 +95,9 @@ export class Messages {
       case "openMemory":
         shell.openPopup("memory");
         return;
+      case "openStatistics":
+        shell.openPopup("statistics");
+        return;
       case "openMode":
         shell.openPopup("mode");
         return;

@@ -42,7 +42,9 @@ async def compress_file(env: Mapping[str, str], options: argparse.Namespace) -> 
     loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
     settings = _settings(loaded.settings, options, strategy)
     store = MemoryStore(str(data_directory(env) / "files" / f"compress-{time.time_ns()}"))
-    services = build_services(env, store=store, settings=lambda: settings, with_environment=False)
+    services = build_services(
+        env, store=store, settings=lambda: settings, with_environment=False, environment=loaded.environment
+    )
     app = Application(services)
     progress = PhaseLine(quiet=options.json)
     for warning in (*imported.warnings, *(problem.message_with_hint for problem in loaded.problems)):

@@ -75,7 +75,7 @@ class _Desk:
         self._loader, self._loaded, self._trusted = load_here(env)
 
     def list_(self, *, as_json: bool) -> int:
-        settings = settings_in_force(self._loaded, self._env)
+        settings = settings_in_force(self._loaded)
         if as_json:
             _print_json({"trusted": self._trusted, "settings": settings, "problems": self._problems()})
         else:
@@ -86,7 +86,7 @@ class _Desk:
         return 0
 
     def get(self, key: str, *, as_json: bool) -> int:
-        found = [one for one in settings_in_force(self._loaded, self._env) if f"{one.key}.".startswith(f"{key}.")]
+        found = [one for one in settings_in_force(self._loaded) if f"{one.key}.".startswith(f"{key}.")]
         if not found:
             raise _unknown(key)
         if as_json:
@@ -147,7 +147,7 @@ class _Desk:
         """Say what was done, and what is in force now, which another layer may decide."""
         print(f"{what} in {harmless(shown(file))}.")
         _, self._loaded, _ = load_here(self._env)
-        now = next(one for one in settings_in_force(self._loaded, self._env) if one.key == _known(key))
+        now = next(one for one in settings_in_force(self._loaded) if one.key == _known(key))
         if now.layer != "default" and now.file != shown(file):
             print(f"In force is {shown_value(now.value)} ({on_one_line(place_of(now))}).")
         self._warn()

@@ -17,7 +17,8 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.hooks.config import HookOptions
 from gemini_companion.sessions.models.port import ModelRequest
-from gemini_companion.settings.load import SettingsLoader
+from gemini_companion.settings.environment import Environment
+from gemini_companion.settings.reading import shown
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed"]
 
@@ -76,10 +77,21 @@ def _settings(env: Mapping[str, str]) -> list[Check]:
         Check(name="settings", verdict="ok", detail=files),
         *(
             Check(name="setting", verdict="ok", detail=f"{one.key} = {shown_value(one.value)} ({place_of(one)})")
-            for one in settings_in_force(loaded, env)
+            for one in settings_in_force(loaded)
             if one.layer != "default"
         ),
+        *_keys(loaded.environment),
         *_hooks(loaded.settings.hooks),
+    ]
+
+
+def _keys(environment: Environment) -> list[Check]:
+    """Keys that stand in a `.env` file, and where; never what they are."""
+    places = ((name, environment.place(name)) for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY"))
+    return [
+        Check(name="key", verdict="ok", detail=f"{name} ({shown(place[0])}:{place[1]})")
+        for name, place in places
+        if place
     ]
 
 
@@ -113,11 +125,12 @@ async def _storage(env: Mapping[str, str]) -> Check:
 
 
 async def _model(env: Mapping[str, str]) -> Check:
-    from gemini_companion.wiring.places import home_directory
+    from gemini_companion.cli.config import load_here
     from gemini_companion.wiring.services import build_models
 
-    settings = SettingsLoader(home_directory(env), (os.getcwd(),), env).reload(trusted=False).settings
-    models = build_models(env, lambda: settings)
+    _, loaded, _ = load_here(env)
+    settings = loaded.settings
+    models = build_models(env, lambda: settings, loaded.environment)
     choice = models.choose(settings)
     try:
         if not choice.provider.capabilities.counts_remotely:

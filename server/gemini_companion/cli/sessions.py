@@ -56,7 +56,10 @@ async def open_application(env: Mapping[str, str]) -> AsyncGenerator[tuple[Appli
         clock=SystemClock(),
         notify=lambda message: print(message, file=sys.stderr),
     )
-    app = Application(build_services(env, store=store, settings=lambda: settings, with_environment=False))
+    services = build_services(
+        env, store=store, settings=lambda: settings, with_environment=False, environment=loaded.environment
+    )
+    app = Application(services)
     client = Client("command-line", _NullSink(), name="command line")
     client.folders = (folder,)
     app.attach(client)

@@ -14,6 +14,7 @@ from gemini_companion.engine.agents.definition import AgentCall
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.recall.query import RecallQuery
+from gemini_companion.sessions.kept_sums import SumsStore
 from gemini_companion.sessions.recalled import RecallResult
 
 
@@ -140,6 +141,11 @@ class SessionStore(Protocol):
     @property
     def recall(self) -> RecallStore:
         """Finding what was said in these sessions."""
+        ...
+
+    @property
+    def sums(self) -> SumsStore:
+        """What is kept of these sessions' statistics."""
         ...
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:

@@ -14,19 +14,21 @@ ATTEMPTS: Final = 4
 """Attempts of one call, the first included (as Gemini CLI for a stream)."""
 
 DELAYS: Final = (1.0, 2.0, 4.0)
-"""Seconds before the second, third and fourth attempt, unless the service names a delay."""
+"""Seconds before the second, third and further attempts, unless the service names a delay."""
 
 
 class RetryBudget:
     """Seconds of waiting that several calls share."""
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
+    def __init__(self, clock: Clock, seconds: float, attempts: int | None = None) -> None:
+        """`attempts` of one call, the first included, in place of `ATTEMPTS`."""
         self._clock = clock
         self._left = seconds
+        self._attempts = attempts or ATTEMPTS
 
     def allows(self, fault: ModelFault, attempt: int) -> bool:
         """True if another attempt after number `attempt` (from 1) can help and its delay is within the budget."""
-        return fault.retryable and attempt < ATTEMPTS and _delay(fault, attempt) <= self._left
+        return fault.retryable and attempt < self._attempts and _delay(fault, attempt) <= self._left
 
     async def wait_before_retry(self, fault: ModelFault, attempt: int) -> bool:
         """Wait for the delay that is due after attempt number `attempt`, from 1.
@@ -53,4 +55,4 @@ class RetryBudget:
 
 
 def _delay(fault: ModelFault, attempt: int) -> float:
-    return DELAYS[attempt - 1] if fault.retry_after_ms is None else fault.retry_after_ms / 1000
+    return DELAYS[min(attempt, len(DELAYS)) - 1] if fault.retry_after_ms is None else fault.retry_after_ms / 1000

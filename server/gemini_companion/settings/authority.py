@@ -31,6 +31,11 @@ workspace, and the editor in one. `user`: nobody else.
 """
 
 AUTHORITY: Final[Mapping[str, Authority]] = {
+    "general.defaultApprovalMode": "trusted",
+    "general.maxAttempts": "editor",
+    "general.plan.enabled": "editor",
+    "general.sessionRetention.enabled": "editor",
+    "general.sessionRetention.maxAge": "editor",
     "model.name": "editor",
     "model.local": "user",
     "model.compressionThreshold": "editor",
@@ -41,6 +46,8 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "context.fileName": "editor",
     "context.importFormat": "everybody",
     "context.discoveryMaxDirs": "editor",
+    "context.memoryBoundaryMarkers": "trusted",
+    "context.includeDirectoryTree": "editor",
     "tools.core": "trusted",
     "tools.allowed": "trusted",
     "tools.exclude": "everybody",
@@ -60,6 +67,10 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "telemetry.otlpProtocol": "trusted",
     "telemetry.logPrompts": "trusted",
     "telemetry.outfile": "trusted",
+    "security.disableYoloMode": "everybody",
+    "security.disableAlwaysAllow": "everybody",
+    "advanced.excludedEnvVars": "trusted",
+    "advanced.ignoreLocalEnv": "trusted",
     "companion.ide.maxOpenFiles": "editor",
     "companion.ide.activeFileCharacters": "editor",
     "companion.compression.model": "editor",

@@ -9,17 +9,18 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from gemini_companion.settings import schema
+from gemini_companion.settings import schema, schema_companion
 
 
 @functools.cache
 def descriptions() -> Mapping[str, str]:
     """The description of each key, on one line; nothing for a key where the source is not at hand."""
     try:
-        tree = ast.parse(inspect.getsource(schema))
+        trees = [ast.parse(inspect.getsource(module)) for module in (schema, schema_companion)]
     except (OSError, TypeError):
         return {}
-    texts = {node.name: _under_fields(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+    nodes = [node for tree in trees for node in tree.body]
+    texts = {node.name: _under_fields(node) for node in nodes if isinstance(node, ast.ClassDef)}
     return dict(_of(schema.SettingsFile, "", texts))
 
 

@@ -21,6 +21,17 @@ from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
 """Share of the model's limit at which a history is compressed if no layer sets another (Gemini CLI's value)."""
 
+DEFAULT_RETENTION_DAYS: Final = 30
+"""Days after which unused sessions are deleted if no layer says otherwise."""
+
+MAX_ATTEMPTS: Final = 10
+"""More than that nobody may ask of a service that fails (Gemini CLI's value)."""
+
+_DAYS: Final[Mapping[str, float]] = {"h": 1 / 24, "d": 1, "w": 7, "m": 30}
+
+DEFAULT_BOUNDARY_MARKERS: Final = (".git",)
+"""What only the top folder of a project has if no layer names other things."""
+
 DEFAULT_MEMORY_FILES: Final = ("GEMINI.md", "AGENTS.md")
 """Names of memory files if no layer sets others: Gemini CLI's, and the one that most assistants read."""
 
@@ -59,6 +70,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Base names of the memory files, never empty."""
     context_import_format: Literal["tree", "flat"]
     context_discovery_max_dirs: int
+    context_boundary_markers: tuple[str, ...]
+    """Base names that only the top folder of a project has; empty keeps memory to the workspace folder."""
+    context_directory_tree: bool
+    """Whether the model is told what is in the workspace folders."""
+    has_plan_mode: bool
+    """Whether `general.defaultApprovalMode` may be "plan"."""
+    env_excluded: frozenset[str]
+    """Variables that do not count in a `.env` file outside of a `.gemini` folder, beside those that never do."""
+    env_ignores_local: bool
+    """Whether a project's `.env` is passed over."""
+    max_attempts: int | None
+    """How often one request of a turn is tried, from 1; `None` for our own number."""
     truncate_tool_output_threshold: int | None
     """Characters; `None` for never."""
     tool_max_rounds: int
@@ -131,6 +154,12 @@ def settle(
         context_file_names=file_names,
         context_import_format=merged.context.import_format,
         context_discovery_max_dirs=merged.context.discovery_max_dirs,
+        context_boundary_markers=boundary_markers(merged),
+        context_directory_tree=merged.context.include_directory_tree,
+        has_plan_mode=merged.general.plan.enabled,
+        env_excluded=frozenset(merged.advanced.excluded_env_vars),
+        env_ignores_local=merged.advanced.ignore_local_env,
+        max_attempts=min(merged.general.max_attempts, MAX_ATTEMPTS) if merged.general.max_attempts else None,
         truncate_tool_output_threshold=threshold if threshold > 0 else None,
         tool_max_rounds=merged.companion.tools.max_rounds,
         mcp_servers=merged.mcp_servers,
@@ -149,7 +178,7 @@ def settle(
         compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,
         recall_embeddings=merged.companion.recall.embeddings,
-        session_retention_days=merged.companion.sessions.retention_days or None,
+        session_retention_days=retention_days(merged),
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
@@ -163,6 +192,24 @@ def _override(one: AgentOverrideSettings) -> AgentOverride:
         max_turns=one.run_config.max_turns,
         timeout_minutes=one.run_config.max_time_minutes,
     )
+
+
+def boundary_markers(merged: SettingsFile) -> tuple[str, ...]:
+    """What only the top folder of a project has."""
+    markers = merged.context.memory_boundary_markers
+    return DEFAULT_BOUNDARY_MARKERS if markers is None else tuple(markers)
+
+
+def retention_days(merged: SettingsFile) -> int | None:
+    """Days after which unused sessions are deleted, whole ones, rounded up; `None` keeps them for ever."""
+    ours, theirs = merged.companion.sessions.retention_days, merged.general.session_retention
+    if ours is not None:
+        return ours or None
+    if not theirs.enabled:
+        return None
+    if theirs.max_age is None:
+        return DEFAULT_RETENTION_DAYS
+    return math.ceil(int(theirs.max_age[:-1]) * _DAYS[theirs.max_age[-1]])
 
 
 def _hook_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> HookOptions:

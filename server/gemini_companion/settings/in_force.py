@@ -10,7 +10,12 @@ import msgspec
 
 from gemini_companion.settings.authority import AUTHORITY, key_path
 from gemini_companion.settings.descriptions import descriptions
-from gemini_companion.settings.effective import DEFAULT_COMPRESSION_THRESHOLD
+from gemini_companion.settings.effective import (
+    DEFAULT_BOUNDARY_MARKERS,
+    DEFAULT_COMPRESSION_THRESHOLD,
+    DEFAULT_RETENTION_DAYS,
+)
+from gemini_companion.settings.environment import Environment
 from gemini_companion.settings.load import LoadedLayer, LoadedSettings
 from gemini_companion.settings.masking import masked
 from gemini_companion.settings.objects import holds, value_at
@@ -31,7 +36,12 @@ SettingLayer: TypeAlias = Literal[
 """Where a value comes from, lowest first."""
 
 _THRESHOLD: Final = "model.compressionThreshold"
-_DEFAULTS: Final[Mapping[str, Any]] = {_THRESHOLD: DEFAULT_COMPRESSION_THRESHOLD}
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    _THRESHOLD: DEFAULT_COMPRESSION_THRESHOLD,
+    "context.memoryBoundaryMarkers": list(DEFAULT_BOUNDARY_MARKERS),
+    "companion.tools.mode": "ask",
+    "companion.sessions.retentionDays": DEFAULT_RETENTION_DAYS,
+}
 """Of keys whose default is not in the schema, since what is not set means more there."""
 
 _SECTION: Final = "companion.prompt."
@@ -50,11 +60,11 @@ class SettingInForce(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     layer: SettingLayer
     """Where the value comes from; of joined lists the highest layer that adds to it."""
     file: str | None = None
-    """The layer's file, if it has one."""
+    """The layer's file, if it has one; of a variable the `.env` file that sets it."""
     line: int | None = None
     """The key's line in it, from 1, unless the file is broken or has the key under an old name."""
     variable: str | None = None
-    """The environment's variable, if it comes from there."""
+    """The variable, if it comes from the environment or a `.env` file."""
     also: tuple[SettingLayer, ...] = ()
     """Lower layers that set it too: they count only where lists are joined."""
     description: str = ""
@@ -71,8 +81,9 @@ class SettingList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """What is wrong with the files and the editor's section, each with its place. What they last held counts on."""
 
 
-def settings_in_force(loaded: LoadedSettings, env: Mapping[str, str]) -> list[SettingInForce]:
-    """Every key of the schema, in its order. `env` is the environment that the settings were loaded with."""
+def settings_in_force(loaded: LoadedSettings) -> list[SettingInForce]:
+    """Every key of the schema, in its order."""
+    env = loaded.environment
     values = msgspec.to_builtins(msgspec.convert(loaded.document, SettingsFile))
     defaults = msgspec.to_builtins(SettingsFile())
     lines = [_lines(layer) for layer in loaded.layers]
@@ -81,15 +92,14 @@ def settings_in_force(loaded: LoadedSettings, env: Mapping[str, str]) -> list[Se
 
 def place_of(setting: SettingInForce) -> str:
     """Where a value comes from in a few words, as in `user, /home/me/.gemini/settings.json:3`."""
-    if setting.file:
-        return f"{setting.layer}, {setting.file}" + (f":{setting.line}" if setting.line else "")
-    return f"{setting.layer}, {setting.variable}" if setting.variable else setting.layer
+    where = (setting.file + (f":{setting.line}" if setting.line else "")) if setting.file else None
+    return ", ".join(part for part in (setting.layer, setting.variable, where) if part)
 
 
 def _in_force(
     key: str,
     loaded: LoadedSettings,
-    env: Mapping[str, str],
+    env: Environment,
     values: dict[str, Any],
     defaults: dict[str, Any],
     lines: list[dict[str, int]],
@@ -115,8 +125,14 @@ def _in_force(
         value = default
     variable = _variable(key, loaded, env)
     if variable:
+        place = env.place(variable)
         setting = msgspec.structs.replace(
-            setting, layer="environment", file=None, line=None, variable=variable, also=names
+            setting,
+            layer="environment",
+            file=shown(place[0]) if place else None,
+            line=place[1] if place else None,
+            variable=variable,
+            also=names,
         )
         value = loaded.settings.model_name if key == "model.name" else _is_on(env[variable])
     return msgspec.structs.replace(setting, value=masked(key, value, env))

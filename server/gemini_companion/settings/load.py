@@ -15,6 +15,8 @@ import msgspec
 from gemini_companion.engine.errors import InvalidSettings
 from gemini_companion.settings.authority import WITHOUT_EFFECT, LayerName, key_path
 from gemini_companion.settings.effective import Settings, changed_keys, settle
+from gemini_companion.settings.env_files import EnvFiles
+from gemini_companion.settings.environment import Environment
 from gemini_companion.settings.experiments import EXPERIMENTS_VARIABLE, Experiments, experiments_of
 from gemini_companion.settings.layers import (
     UnusableLayer,
@@ -68,6 +70,8 @@ class LoadedSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Lowest first, empty ones too."""
     experiment_threshold: float | None = None
     """What a remote experiment says of `model.compressionThreshold`, as it came."""
+    environment: Environment
+    """What the texts were filled in from: the process's environment, and what `.env` files add."""
 
 
 class SettingsLoader:
@@ -92,7 +96,8 @@ class SettingsLoader:
         self._home = home
         self._places = places(home, env)
         self._folders = tuple(workspace_folders)
-        self._env = env
+        self._env_files = EnvFiles(self._places.user.parent.parent, env)
+        self._environment = Environment(env)
         self._experiments = experiments or experiments_of(env.get(EXPERIMENTS_VARIABLE))
         self._command_line = command_line or {}
         self._last_good: dict[LayerName, JsonObject] = {}
@@ -102,7 +107,8 @@ class SettingsLoader:
     def files(self) -> tuple[Path, ...]:
         """The files that `reload` reads, existing or not: those to watch."""
         found = (self.user_file, self.workspace_file, self._places.system_defaults, self._places.system)
-        return tuple(path for path in found if path)
+        read = (file.path for file in self._environment.files)
+        return tuple(dict.fromkeys([*(path for path in found if path), *self._env_files.watched(self._folder), *read]))
 
     @property
     def user_file(self) -> Path:
@@ -121,6 +127,10 @@ class SettingsLoader:
             is_users = False  # such a path cannot be read either, and `FileSource` reports that
         return None if is_users else path
 
+    @property
+    def _folder(self) -> Path | None:
+        return Path(self._folders[0]) if self._folders else None
+
     def move_to(self, workspace_folders: Sequence[str]) -> None:
         """Use other workspace folders from the next `reload` on."""
         if tuple(workspace_folders) != self._folders:
@@ -137,8 +147,14 @@ class SettingsLoader:
         problems: list[InvalidSettings] = []
         remarks: list[tuple[str, InvalidSettings]] = []
         layers: list[LoadedLayer] = []
-        for name, source in self._sources(editor_section):
-            layer, found = self._layer(name, source, trusted)
+        sources = self._sources(editor_section)
+        read = [self._read(name, source) for name, source in sources]
+        known = [
+            admit(migrated(held), name, trusted=trusted) for (name, _), (held, _) in zip(sources, read, strict=True)
+        ]
+        self._environment, faults = self._env_files.load(self._folder, known, trusted=trusted)
+        for (name, source), (held, fault) in zip(sources, read, strict=True):
+            layer, found = self._layer(name, source, held, fault, trusted)
             layers.append(layer)
             document = merge(document, layer.values)
             problems += found
@@ -151,16 +167,17 @@ class SettingsLoader:
             settings=settle(
                 merged,
                 home=self._home,
-                env=self._env,
+                env=self._environment,
                 remote_compression_threshold=flag,
                 layers=[(layer.name, msgspec.convert(layer.values, SettingsFile)) for layer in layers],
             ),
-            problems=tuple(problems),
+            problems=(*problems, *faults),
             remarks=tuple(remarks),
             changed_keys=changed_keys(before, merged) if before else (),
             document=document,
             layers=tuple(layers),
             experiment_threshold=flag,
+            environment=self._environment,
         )
 
     def _sources(self, editor_section: object) -> list[tuple[LayerName, Source]]:
@@ -183,22 +200,30 @@ class SettingsLoader:
             problems += _hinted([fault], _NO_FLAGS)
             return None
 
-    def _layer(self, name: LayerName, source: Source, trusted: bool) -> tuple[LoadedLayer, list[InvalidSettings]]:
-        """The part of a source that applies now, and what is wrong with it."""
-        problems: list[InvalidSettings] = []
+    def _read(self, name: LayerName, source: Source) -> tuple[JsonObject, list[InvalidSettings]]:
+        """A source's layer as it stands there, and nothing; or what it last held, and what is wrong now."""
         try:
-            layer = tidy(source.read())
-            admitted, found, taken = self._checked(layer, name, trusted)
-            problems += source.problems(found)
+            return tidy(source.read()), []
         except InvalidSettings as fault:
-            problems.append(fault)
+            return self._last_good.get(name, {}), [fault]
         except UnusableLayer as fault:
-            problems += source.problems([fault.misfit])
-        else:
-            if not problems:
-                self._last_good[name] = layer
-                read = LoadedLayer(name=name, values=admitted, source=source, path=source.path)
-                return read, _hinted(source.problems([*overreach(layer, name), *taken]), _MOVE)
+            return self._last_good.get(name, {}), source.problems([fault.misfit])
+
+    def _layer(
+        self, name: LayerName, source: Source, layer: JsonObject, problems: list[InvalidSettings], trusted: bool
+    ) -> tuple[LoadedLayer, list[InvalidSettings]]:
+        """The part of a layer that applies now, and what is wrong with it; `problems` are those of its reading."""
+        if not problems:
+            try:
+                admitted, found, taken = self._checked(layer, name, trusted)
+                problems = source.problems(found)
+            except UnusableLayer as fault:
+                problems = source.problems([fault.misfit])
+            else:
+                if not problems:
+                    self._last_good[name] = layer
+                    read = LoadedLayer(name=name, values=admitted, source=source, path=source.path)
+                    return read, _hinted(source.problems([*overreach(layer, name), *taken]), _MOVE)
         kept = self._kept(name, trusted)
         left = LoadedLayer(name=name, values=kept or {}, source=None, path=source.path)
         return left, _hinted(problems, _KEPT if kept else _IGNORED)
@@ -210,7 +235,7 @@ class SettingsLoader:
         admitted = admit(migrated(layer), name, trusted=trusted)
         found = unprintable(admitted)
         if may_expand(name, trusted=trusted):
-            admitted = expand(admitted, self._env)
+            admitted = expand(admitted, self._environment)
         admitted, taken = without_resource_names(with_model_names(admitted), name, trusted=trusted)
         return admitted, found or misfits(admitted), taken
 

@@ -22,6 +22,20 @@ _RENAMED: Final[tuple[tuple[str, str, Callable[[Any], Any]], ...]] = (
 )
 
 
+_SUBAGENTS: Final[tuple[tuple[str, str], ...]] = (
+    ("experimental.codebaseInvestigatorSettings", "codebase_investigator"),
+    ("experimental.cliHelpAgentSettings", "cli_help"),
+)
+_OVERRIDES: Final[tuple[tuple[str, str], ...]] = (
+    ("enabled", "enabled"),
+    ("maxNumTurns", "runConfig.maxTurns"),
+    ("maxTimeMinutes", "runConfig.maxTimeMinutes"),
+    ("model", "modelConfig.model"),
+    ("thinkingBudget", "modelConfig.generateContentConfig.thinkingConfig.thinkingBudget"),
+)
+"""Keys of a subagent's old settings, and where they stand in every subagent's."""
+
+
 def migrated(layer: JsonObject) -> JsonObject:
     """The layer with old keys under their new names; where both are set the new one counts, as in Gemini CLI.
 
@@ -36,24 +50,20 @@ def migrated(layer: JsonObject) -> JsonObject:
         layer = _moved(layer, "tools.approvalMode", "general.defaultApprovalMode", mode)
     if value_at(layer, _path("ui.accessibility.enableLoadingPhrases")) is False:
         layer = _defaulted(layer, "ui.loadingPhrases", "off")
-    investigator = value_at(layer, _path("experimental.codebaseInvestigatorSettings"))
-    if isinstance(investigator, dict):
-        layer = _moved(
-            layer,
-            "experimental.codebaseInvestigatorSettings",
-            "agents.overrides.codebase_investigator",
-            _override(cast("JsonObject", investigator)),
-        )
+    for old, agent in _SUBAGENTS:
+        held = value_at(layer, _path(old))
+        if isinstance(held, dict):
+            layer = _moved(layer, old, f"agents.overrides.{agent}", _override(cast("JsonObject", held)))
     return layer
 
 
 def _override(old: JsonObject) -> JsonObject:
-    """The investigator's old settings in the form of every subagent's."""
-    enabled, turns = old.get("enabled"), old.get("maxNumTurns")
-    return {
-        **({} if enabled is None else {"enabled": enabled}),
-        **({} if turns is None else {"runConfig": {"maxTurns": turns}}),
-    }
+    """A subagent's old settings in the form of every subagent's."""
+    override: JsonObject = {}
+    for key, new in _OVERRIDES:
+        if old.get(key) is not None:
+            override = merge(override, nested(_path(new), old[key]))
+    return override
 
 
 def _moved(layer: JsonObject, old: str, new: str, value: object) -> JsonObject:

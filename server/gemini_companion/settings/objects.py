@@ -22,6 +22,10 @@ _UNITED: Final[frozenset[KeyPath]] = frozenset(
         ("tools", "exclude"),
     }
 )
+_FORBIDDING: Final[frozenset[KeyPath]] = frozenset(
+    {("security", "disableYoloMode"), ("security", "disableAlwaysAllow")}
+)
+"""What no layer can allow again once one has forbidden it."""
 _WHOLE: Final[KeyPath] = ("mcpServers",)
 """An object whose members replace each other: half of one server with half of another is neither."""
 
@@ -83,7 +87,7 @@ def merge(lower: JsonObject, upper: JsonObject, path: KeyPath = ()) -> JsonObjec
     """`upper` over `lower`, key by key, as Gemini CLI does it.
 
     Lists replace each other; those under `hooks`, rules of consent and included folders are joined, and lists of what
-    is excluded or disabled united. Of `mcpServers` each server is one value.
+    is excluded or disabled united. Of `mcpServers` each server is one value. What one layer forbids stays forbidden.
     """
     merged = dict(lower)
     for key, value in upper.items():
@@ -94,7 +98,7 @@ def merge(lower: JsonObject, upper: JsonObject, path: KeyPath = ()) -> JsonObjec
             merged[key] = [*cast("list[object]", below), *cast("list[object]", value)]
         elif isinstance(value, list) and isinstance(below, list) and here in _UNITED:
             merged[key] = _united(cast("list[object]", below), cast("list[object]", value))
-        else:
+        elif here not in _FORBIDDING or below is not True or not isinstance(value, bool):
             merged[key] = value
     return merged
 

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import Meta
 
-from gemini_companion.engine.history.tool_entries import Decision, Mode
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
 from gemini_companion.settings.agents import AgentsSettings, ExperimentalSettings
+from gemini_companion.settings.schema_companion import CompanionSettings
 
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
 FILE_NAME: Final = r"^(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}(/(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}){0,5}$(?!\n)"
@@ -24,21 +24,23 @@ _FileName: TypeAlias = Annotated[str, Meta(pattern=FILE_NAME)]
 # msgspec 0.22 reads past the end of its own memory, at the next garbage collection, for a union of a text with a
 # pattern and a list. So in `fileName` only the schema has the pattern of the single name; `validation` checks it.
 _OneFileName: TypeAlias = Annotated[str, Meta(extra_json_schema={"pattern": FILE_NAME})]
-_FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
 _FilePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{1,4096}$(?!\n)")]
-_WorkspacePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{0,4096}$(?!\n)")]
 _ModelName: TypeAlias = Annotated[str, Meta(pattern=MODEL_NAME)]
 _Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 _Seconds: TypeAlias = Annotated[int, Meta(ge=0, le=86_400)]
 _ToolName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
 _ToolNames: TypeAlias = Annotated[list[_ToolName], Meta(max_length=1_000)]
-_PathPattern: TypeAlias = Annotated[str, Meta(pattern=r"^(?!!)(?!/*$)[^\x00]{1,1000}$(?!\n)")]
-_Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1_000)]
+_Marker: TypeAlias = Annotated[str, Meta(pattern=r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)")]
+_Age: TypeAlias = Annotated[str, Meta(pattern=r"^[1-9][0-9]{0,4}[hdwm]$(?!\n)")]
+_VariableName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=256)]
 
 EXPECTED: Final[Mapping[str, str]] = {
     "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
     "model.local": "the absolute path of a GGUF file, or one that starts with ~/",
     "context.fileName": "the name of a file, such as GEMINI.md or .ai/RULES.md, or a list of such names",
+    "general.defaultApprovalMode": '"default", "auto_edit" or "plan"; no file can let everything run unasked',
+    "general.sessionRetention.maxAge": 'an age such as "30d", "12h", "4w" or "1m"',
+    "context.memoryBoundaryMarkers": "names of files or folders, such as .git, without slashes",
     "context.importFormat": '"tree" or "flat"',
     "telemetry.otlpProtocol": '"grpc" or "http"',
     "companion.compression.model": "a model's name, such as gemini-2.5-pro, without spaces",
@@ -52,6 +54,59 @@ EXPECTED: Final[Mapping[str, str]] = {
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
+
+
+class PlanSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The mode in which nothing is changed."""
+
+    enabled: bool = True
+    """Whether `general.defaultApprovalMode` may be "plan"."""
+
+
+class SessionRetentionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How long sessions are kept, as Gemini CLI has it."""
+
+    enabled: bool = True
+    """Delete old sessions by themselves."""
+    max_age: _Age | None = None
+    """After which time without a change, as in "30d"; h, d, w and m are hours, days, weeks and months of 30 days.
+    `companion.sessions.retentionDays` goes before this.
+    """
+
+
+class GeneralSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What Gemini CLI has under this name, as far as it concerns us."""
+
+    default_approval_mode: Literal["default", "auto_edit", "plan"] | None = None
+    """What tools may do unasked in a session for which you chose nothing: "default" reads, "auto_edit" changes files of
+    the workspace too, "plan" only reads. `companion.tools.mode` goes before this.
+    """
+    max_attempts: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """How often one request of a turn is tried while its service fails, at most 10. By default 4."""
+    plan: PlanSettings = PlanSettings()
+    """The mode in which nothing is changed."""
+    session_retention: SessionRetentionSettings = SessionRetentionSettings()
+    """How long sessions are kept."""
+
+
+class SecuritySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What an administrator, or you, forbid."""
+
+    disable_yolo_mode: bool = False
+    """No rule lets every tool run unasked. Where any layer says so, an untrusted workspace's too, it holds."""
+    disable_always_allow: bool = False
+    """A yes to a question holds once: it keeps no rule. Where any layer says so, it holds."""
+
+
+class AdvancedSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is read of `.env` files."""
+
+    excluded_env_vars: Annotated[list[_VariableName], Meta(max_length=1_000)] = []
+    """Variables that do not count in a `.env` file outside of a `.gemini` folder, beside DEBUG and DEBUG_MODE. The
+    lists of all layers count.
+    """
+    ignore_local_env: bool = False
+    """Pass over a project's `.env`, but not its `.gemini/.env`."""
 
 
 class SummarizeToolOutput(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -97,6 +152,12 @@ class ContextSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     """How `@path` imports of a memory file are put together: each in its place, or one file after the other."""
     discovery_max_dirs: _Count = 200
     """How many folders below a workspace folder are searched for memory files."""
+    memory_boundary_markers: Annotated[list[_Marker], Meta(max_length=32)] | None = None
+    """What only the top folder of a project has: memory files are looked for from there down to the workspace folder,
+    and imports end there. An empty list keeps both to the workspace folder. By default .git.
+    """
+    include_directory_tree: bool = True
+    """Tell the model at the beginning what is in the workspace folders."""
 
 
 class ShellSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -144,158 +205,6 @@ class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """Write to this file instead of sending."""
 
 
-class IdeSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What of the editor is sent to the model."""
-
-    max_open_files: Annotated[int, Meta(ge=0, le=100)] = 10
-    """How many open files are sent to the model, the last focused first. 0: none."""
-    active_file_characters: Annotated[int, Meta(ge=0, le=400_000)] = 16_384
-    """How many characters of the active file's text are sent; of a longer one the lines around the cursor. 0: none."""
-
-
-class CompressionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How a history is compressed."""
-
-    model: _ModelName | None = None
-    """The model that writes snapshots. By default one of the same family as the model that answers."""
-    gate: bool = True
-    """Before a snapshot is installed, look for what must not be lost, and put back what it left out."""
-    retention_floor: Annotated[float, Meta(ge=0, le=1)] = 0.5
-    """The share of rules, decisions, tasks, errors and paths below which a snapshot is refused. 0: none."""
-    strategy: StrategyName = "split"
-    """What is hidden and what stays word for word. "split": the newest 30 % stay. "semantic": cut where the topic
-    changes. "selective": rules, decisions, requests and the last state of files stay. "hierarchical": earlier snapshots
-    are never summarised again. "reserve": the newest 20,000 tokens stay. "assemble": no model is asked.
-    "userMessages": only what you wrote stays.
-    """
-    mode: Literal["auto", "remind", "off"] = "auto"
-    """Whether a history is compressed by itself: "auto"; "remind", which only says that it is due; or "off"."""
-    adaptive: bool = True
-    """Let your undos and ratings move the threshold a little, never above one that you have set yourself."""
-    constraints: Literal["ask", "auto", "off"] = "auto"
-    """What becomes of a standing rule in a prompt ("never …", "always …"): "auto" keeps it word for word in every
-    request at once and proposes what only may be a rule, "ask" proposes all of them, "off" looks for none.
-    """
-    compare: StrategyName | None = None
-    """Compare a second strategy with yours: every other automatic compression uses it. `gemini-companion report` shows
-    how both did, from your own sessions; nothing leaves this machine.
-    """
-
-
-class ToolRuleSetting(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A rule of consent. What it leaves out matches everything."""
-
-    tool: Annotated[str, Meta(min_length=1, max_length=128)]
-    """A tool's name, or "*"."""
-    decision: Decision
-    """What denies counts before what asks, and that before what allows."""
-    path: _PathPattern | None = None
-    """A pattern as in ignore files, relative to a workspace folder, for tools that touch files."""
-    command: Annotated[list[_Word], Meta(min_length=1, max_length=32)] | None = None
-    """The first words of a command, for run_shell_command."""
-    workspace: _WorkspacePath | None = None
-    """The workspace folder in which alone the rule holds, as an absolute path or one that starts with ~/. "Always" for
-    an edit sets it.
-    """
-
-
-class CompanionToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the model may do with tools, and whether it asks before."""
-
-    enabled: bool = True
-    """Offer tools to the model."""
-    mode: Mode = "ask"
-    """What tools may do unasked in a session for which you chose nothing: "ask" reads, "plan" only reads, "acceptEdits"
-    changes files of the workspace too.
-    """
-    rules: Annotated[list[ToolRuleSetting], Meta(max_length=1_000)] = []
-    """Rules of consent; the lists of all layers are joined. Of an untrusted workspace only those count that deny.
-    "Always" in a question adds one to your own file.
-    """
-    sandbox: Literal["auto", "required", "off"] = "auto"
-    """What holds commands back: "auto" a sandbox where there is one, "required" no command without, "off" none."""
-    network: bool = False
-    """Let commands in the sandbox reach the network."""
-    command_seconds: _Seconds = 600
-    """A command in the foreground is ended after this many seconds. 0: never."""
-    question_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 300
-    """How many seconds a question waits for your answer. None in time means no."""
-    max_rounds: Annotated[int, Meta(ge=1, le=100_000)] = 100
-    """Rounds of calls of one turn, after which it stops and you are asked whether it goes on."""
-
-
-class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How what was said earlier is found again."""
-
-    embeddings: bool = False
-    """Find what means the same in other words, too. Sends the texts of all chats of a project to Gemini's embedding
-    model, once each, and what is searched for; this costs money. Read only from the user's own file.
-    """
-
-
-class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How long sessions are kept."""
-
-    retention_days: Annotated[int, Meta(ge=0, le=36_500)] = 30
-    """Sessions that have not changed for this many days are deleted. 0 keeps them for ever."""
-
-
-class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The sections of the system prompt, each of which can be left out. `GEMINI_PROMPT_<SECTION>` overrides this."""
-
-    preamble: bool = True
-    """Who the model is and where it works."""
-    core_mandates: bool = True
-    """What every answer must keep to."""
-    tools: bool = True
-    """How the tools that can be called are used, and what waits for consent."""
-    subagents: bool = True
-    """Which subagents there are, if any."""
-    workflows: bool = True
-    """The way from a request to a change that is checked."""
-    editor_context: bool = True
-    """How to read what the editor shows."""
-    compression_notice: bool = True
-    """What a snapshot of the earlier conversation is, and that its rules still hold."""
-    operational_guidelines: bool = True
-    """How answers are written."""
-    trust: bool = True
-    """That quoted text gives no orders, and that secrets are not repeated."""
-    memory: bool = True
-    """What you wanted remembered in every project."""
-    git_state: bool = True
-    """Branch, changed files and last commits, as of the start of the conversation or its last compression."""
-    final_reminder: bool = True
-    """When a turn is over."""
-    identity: bool = True
-    """The former name of `preamble`: either leaves it out."""
-    mandates: bool = True
-    """The former name of `coreMandates`: either leaves it out."""
-    style: bool = True
-    """The former name of `operationalGuidelines`: either leaves it out."""
-    safety: bool = True
-    """The former name of `trust`: either leaves it out."""
-
-
-class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What only Gemini Companion has."""
-
-    ide: IdeSettings = IdeSettings()
-    """What of the editor is sent to the model."""
-    compression: CompressionSettings = CompressionSettings()
-    """How a history is compressed."""
-    tools: CompanionToolsSettings = CompanionToolsSettings()
-    """What the model may do with tools, and whether it asks before."""
-    recall: RecallSettings = RecallSettings()
-    """How what was said earlier is found again."""
-    sessions: SessionsSettings = SessionsSettings()
-    """How long sessions are kept."""
-    prompt: PromptSettings = PromptSettings()
-    """Which sections the system prompt has."""
-    trusted_folders: Annotated[list[_FolderPath], Meta(max_length=1_000)] = []
-    """Folders whose workspaces are trusted. Read only from the user's own file: no workspace can trust itself."""
-
-
 class HooksConfigSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Which hooks run, and whether people are shown that."""
 
@@ -309,6 +218,9 @@ class HooksConfigSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
 
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Settings of Gemini Companion: `.gemini/settings.json`, or the editor's `geminiCompanion` section."""
+
+    general: GeneralSettings = GeneralSettings()
+    """What Gemini CLI has under this name, as far as it concerns us."""
 
     model: ModelSettings = ModelSettings()
     """Which model answers, how much it may be sent, and when its history is compressed."""
@@ -330,5 +242,9 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What may still change."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """OpenTelemetry. Not read from an untrusted workspace."""
+    security: SecuritySettings = SecuritySettings()
+    """What an administrator, or you, forbid."""
+    advanced: AdvancedSettings = AdvancedSettings()
+    """What is read of `.env` files."""
     companion: CompanionSettings = CompanionSettings()
     """What only Gemini Companion has."""

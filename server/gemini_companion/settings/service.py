@@ -10,6 +10,7 @@ import msgspec
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.settings.effective import Settings
+from gemini_companion.settings.environment import LiveEnvironment
 from gemini_companion.settings.load import LoadedSettings, SettingsLoader
 from gemini_companion.settings.objects import JsonObject
 from gemini_companion.settings.own_file import OwnSettings
@@ -24,7 +25,8 @@ class SettingsService:
     `home` is the user's home folder, `env` the environment, `folders` the absolute paths of the workspace's folders.
     `on_changed` gets the keys whose values changed (`model.name`), `on_problem` each fault of a file or of the editor's
     section once, and again if it comes back after a correction, and what has no effect yet once. Both are called within
-    the call that found it, or on the event loop after a file changed. Reading blocks on small files.
+    the call that found it, or on the event loop after a file changed. `on_environment` is called when what `.env` files
+    add has changed, after the first reading. Reading blocks on small files.
     """
 
     def __init__(
@@ -37,9 +39,10 @@ class SettingsService:
         on_problem: Callable[[CompanionError], None],
         watch_files: WatchFiles,
         command_line: JsonObject | None = None,
+        on_environment: Callable[[], None] = lambda: None,
     ) -> None:
         self._home = home
-        self._env = env
+        self._on_environment = on_environment
         self._folders = tuple(folders)
         self._explicit_trust: bool | None = False
         self._editor_section: JsonObject | None = None
@@ -56,6 +59,7 @@ class SettingsService:
         )
         self._own = OwnSettings(self._loader.user_file)
         self._loaded = self._loader.reload(trusted=False)
+        self._environment = LiveEnvironment(lambda: self._loaded.environment)
         self._watch = SettingsWatch(watch_files, self.reload)
 
     @property
@@ -70,8 +74,8 @@ class SettingsService:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What the settings were read with."""
-        return self._env
+        """The process's environment with what `.env` files add to it, as it is whenever somebody looks."""
+        return self._environment
 
     def is_trusted(self) -> bool:
         """Whether the workspace is trusted now."""
@@ -84,8 +88,12 @@ class SettingsService:
         """
         self._folders, self._explicit_trust = tuple(folders), trusted
         self._loader.move_to(self._folders)
-        self._watch.watch(self._loader.files)
+        files = self._loader.files
+        self._watch.watch(files)
         self.reload()
+        if self._loader.files != files:  # a `.env` file was found above the folder
+            self._watch.watch(self._loader.files)
+            self.reload()
 
     def set_editor_section(self, section: JsonObject | None) -> None:
         """Take the editor's `geminiCompanion` section, `None` if it has none, and reload."""
@@ -94,14 +102,19 @@ class SettingsService:
 
     def reload(self) -> None:
         """Read every layer again."""
-        trusted = self.is_trusted()
+        trusted, before = self.is_trusted(), self._loaded
         loaded = self._load(trusted)
         if self.is_trusted() != trusted:  # the user's file lists the trusted folders, and was read only now
             again = self._load(not trusted)
             keys = tuple(dict.fromkeys((*loaded.changed_keys, *again.changed_keys)))
             loaded = msgspec.structs.replace(again, changed_keys=keys)
-        if loaded.changed_keys:
-            self._on_changed(loaded.changed_keys)
+        keys = loaded.changed_keys
+        if loaded.settings.model_name != before.settings.model_name and "model.name" not in keys:
+            keys = ("model.name", *keys)
+        if loaded.environment.files != before.environment.files:
+            self._on_environment()
+        if keys:
+            self._on_changed(keys)
         reported, self._reported = self._reported, {problem.message for problem in loaded.problems}
         for problem in loaded.problems:
             if problem.message not in reported:
@@ -118,7 +131,7 @@ class SettingsService:
         """
         try:
             text = system_prompt_override(
-                self._env, home=self._home, workspace_folders=self._folders, trusted=self.is_trusted()
+                self._environment, home=self._home, workspace_folders=self._folders, trusted=self.is_trusted()
             )
         except CompanionError as fault:
             if fault.message != self._reported_prompt:
@@ -132,7 +145,7 @@ class SettingsService:
         """Write the built-in prompt where GEMINI_WRITE_SYSTEM_MD says, if it says so. What goes wrong is reported."""
         try:
             write_system_prompt(
-                text, self._env, home=self._home, workspace_folders=self._folders, trusted=self.is_trusted()
+                text, self._environment, home=self._home, workspace_folders=self._folders, trusted=self.is_trusted()
             )
         except CompanionError as fault:
             self._on_problem(fault)

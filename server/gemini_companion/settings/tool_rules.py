@@ -36,6 +36,9 @@ _CLASSES: Final[Mapping[str, str]] = {
 """Gemini CLI's older names, which its settings still take."""
 
 
+_MODES: Final[Mapping[str, Mode]] = {"default": "ask", "auto_edit": "acceptEdits", "plan": "plan"}
+
+
 RuleLayer: TypeAlias = Literal["user", "workspace", "system", "editor"]
 """Where a rule of the settings stands: the system's two files are one, and the command line is the editor's."""
 
@@ -79,6 +82,10 @@ class ToolOptions(msgspec.Struct, frozen=True, kw_only=True):
     core: frozenset[str] | None
     """The names of the only tools that there are, beside those that ask and keep notes; `None` for all."""
     rules: tuple[SettingsRule, ...]
+    keeps_rules: bool
+    """Whether a yes to a question may keep a rule."""
+    may_allow_everything: bool
+    """Whether a rule may let every tool run unasked."""
 
 
 def tool_options(
@@ -89,17 +96,36 @@ def tool_options(
     `real_path` says where a folder is that a rule names, perhaps with a `~` or through links.
     """
     ours, theirs = merged.companion.tools, merged.tools
+    rules = tuple(_rules(layers, real_path))
+    if merged.security.disable_yolo_mode:
+        rules = tuple(one for one in rules if not _allows_everything(one.rule))
     return ToolOptions(
         enabled=ours.enabled,
-        mode=ours.mode,
+        mode=approval_mode(merged),
         sandbox=ours.sandbox,
         network=ours.network,
         command_seconds=ours.command_seconds or None,
         inactivity_seconds=theirs.shell.inactivity_timeout or None,
         question_seconds=ours.question_seconds,
         core=None if theirs.core is None else frozenset(tool_rule(name, "deny").tool for name in theirs.core),
-        rules=tuple(_rules(layers, real_path)),
+        rules=rules,
+        keeps_rules=not merged.security.disable_always_allow,
+        may_allow_everything=not merged.security.disable_yolo_mode,
     )
+
+
+def approval_mode(merged: SettingsFile) -> Mode:
+    """The mode of a session for which nobody chose one: ours, else what Gemini CLI would take."""
+    wished = merged.general.default_approval_mode
+    if merged.companion.tools.mode is not None:
+        return merged.companion.tools.mode
+    if wished is None or (wished == "plan" and not merged.general.plan.enabled):
+        return "ask"
+    return _MODES[wished]
+
+
+def _allows_everything(rule: ToolRule) -> bool:
+    return rule.decision == "allow" and rule.tool == "*" and rule.path is None and rule.command is None
 
 
 def tool_rule(text: str, decision: Decision) -> ToolRule:

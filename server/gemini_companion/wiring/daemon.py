@@ -77,6 +77,7 @@ class Daemon:
                 on_problem=self._on_problem,
                 watch_files=FileWatch,
                 command_line=self._command_line,
+                on_environment=self._on_environment,
             )
             self._store = open_store(
                 data_directory(self._env),
@@ -96,6 +97,7 @@ class Daemon:
                 commands=commands,
                 memory=self._memory,
                 folders=lambda: self._app.folders() if self._app else (),
+                environment=settings.environment,
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
@@ -163,6 +165,13 @@ class Daemon:
             self._app.notify_all(SettingsChanged(keys=keys))
             self._memory.look_again()
             self._app.tooling.consent.reconsider()
+
+    def _on_environment(self) -> None:
+        """A `.env` file that counts has changed, and with it perhaps the model's key."""
+        from gemini_companion.adapters.gemini.registration import register
+
+        if self._app is not None:
+            self._app.services.models.renew(register(self._settings.environment))
 
     def _on_problem(self, fault: CompanionError) -> None:
         self._show(fault.message_with_hint, is_error=not isinstance(fault, InvalidSettings))

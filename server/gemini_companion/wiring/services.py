@@ -24,10 +24,13 @@ def new_id(kind: str) -> str:
     return f"{kind}-{uuid.uuid4().hex}"
 
 
-def build_models(env: Mapping[str, str], settings: Callable[[], Settings]) -> ModelRegistry:
+def build_models(
+    env: Mapping[str, str], settings: Callable[[], Settings], environment: Mapping[str, str] | None = None
+) -> ModelRegistry:
     """The model adapters, a line each: the first that serves a name has it, the last answers where another cannot.
 
-    A new one stands before Gemini's, which serves every name that none before it does.
+    A new one stands before Gemini's, which serves every name that none before it does. `environment` has the key: `env`
+    with what `.env` files add, unless given.
     """
     from gemini_companion.adapters.gemini import registration as gemini
     from gemini_companion.adapters.local import registration as local
@@ -39,7 +42,13 @@ def build_models(env: Mapping[str, str], settings: Callable[[], Settings]) -> Mo
         now = settings()
         return LocalOptions(now.local_model, now.token_limit_override)
 
-    return ModelRegistry([local.register(env, local_options), gemini.register(env), offline.register(env)])
+    return ModelRegistry(
+        [
+            local.register(env, local_options),
+            gemini.register(env if environment is None else environment),
+            offline.register(env),
+        ]
+    )
 
 
 def build_services(
@@ -55,9 +64,12 @@ def build_services(
     commands: Commands | None = None,
     memory: MemoryService | None = None,
     folders: Callable[[], Sequence[str]] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Services:
     """What every session shares. `commands` keeps what tools run, where there is an application that can stop it; there
     are subagents where `folders` tells the open workspace folders.
+
+    `environment` is `env` with what `.env` files add; processes that are started get nothing of those.
     """
     import platform
 
@@ -77,12 +89,12 @@ def build_services(
     return Services(
         store=store,
         clock=SystemClock(),
-        models=models or build_models(env, settings),
+        models=models or build_models(env, settings, environment),
         workspace=DiskWorkspace(),
         settings=settings,
         new_id=new_id,
         new_nonce=lambda: secrets.token_hex(8),
-        environment=env,
+        environment=env if environment is None else environment,
         system_prompt_override=system_prompt,
         write_system_prompt=write_system_prompt,
         git=GitReader(env),

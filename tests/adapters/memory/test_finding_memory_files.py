@@ -55,6 +55,28 @@ async def test_below_is_searched_breadth_first_in_so_many_folders(desk: Desk):
     assert await desk.read(max_dirs=0) == {}
 
 
+async def test_other_markers_lead_up_to_the_top_but_never_to_the_home_folder_or_past_it(tmp_path: Path):
+    desk = Desk(Path(os.path.realpath(tmp_path)))
+    base, inner = desk.project.parent, desk.project / "apps/one"
+    inner.mkdir(parents=True)
+    os.rmdir(desk.project / ".git")
+    desk.write(".top")
+    desk.write("GEMINI.md", "@secrets.md")
+    desk.write("secrets.md", "above")
+    desk.write("GEMINI.md", "outside", base=base)
+    found = await desk.read(folders=(str(inner),), markers=(".top",))
+    assert list(found) == ["GEMINI.md"]
+    assert "above" in found["GEMINI.md"].text
+    assert await desk.read(folders=(str(inner),), markers=()) == {}
+    for marker in ("home", "home/..", base.name, "/"):
+        assert await desk.read(folders=(str(inner),), markers=(marker,)) == {}, marker
+    own = Desk(base / "other")
+    below = own.home / "code/one"
+    below.mkdir(parents=True)
+    own.write("GEMINI.md", "the person's", base=own.home)
+    assert await own.read(folders=(str(below),), markers=(".gemini",)) == {}
+
+
 async def test_what_ignore_files_hide_is_not_found_below_nor_around_what_is_touched(desk: Desk):
     desk.write(".gitignore", "node_modules/\n")
     desk.write(".geminiignore", "a/GEMINI.md\n")

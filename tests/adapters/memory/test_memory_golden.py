@@ -119,8 +119,9 @@ def read(given: dict[str, Any], root: Path, folders: list[str]) -> tuple[DiskMem
         names=tuple(given.get("filenames") or ["GEMINI.md"]),
         form=given.get("format", "tree"),
         max_dirs=200,
+        markers=tuple(given.get("markers", [".git"])),
     )
-    return DiskMemoryFiles(root / "home", markers=given.get("markers", [".git"])), wish
+    return DiskMemoryFiles(root / "home"), wish
 
 
 @pytest.mark.parametrize("case", golden_cases("memory_imports", "memoryDiscovery"))

@@ -26,7 +26,7 @@ async def make_old(store: SqliteStore, database: Path) -> None:
     """Take everything out of the file that is there for recall, as an earlier version would have left it."""
     await store.close()
     old = sqlite3.connect(database, isolation_level=None)
-    for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions"):
+    for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions", "sums"):
         old.execute(f"DROP TABLE {table}")
     old.execute("DROP INDEX compressions_by_session")
     old.execute("DROP INDEX sessions_by_chat")

@@ -51,8 +51,8 @@ function row(setting: SettingInForce, t: Translate): SettingRow {
 
 function from(setting: SettingInForce, t: Translate): string {
   const where = t(SETTING_LAYERS[setting.layer].label);
-  const exactly =
-    setting.variable ?? (setting.file === undefined ? "" : `${setting.file}:${String(setting.line ?? 1)}`);
+  const place = setting.file === undefined ? undefined : `${setting.file}:${String(setting.line ?? 1)}`;
+  const exactly = [setting.variable, place].filter((part) => part !== undefined).join(", ");
   const also = (setting.also ?? []).map((layer) => t(SETTING_LAYERS[layer].label));
   const told = exactly === "" ? t("From {0}", where) : t("From {0}: {1}", where, exactly);
   return also.length === 0 ? told : `${told} (${t("also in {0}", also.join(", "))})`;

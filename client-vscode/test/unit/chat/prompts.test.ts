@@ -242,6 +242,22 @@ describe("the model", () => {
     expect(made.chat.nextModel).toBe("gemini-3-pro");
   });
 
+  it("of settings that changed before there was a session is asked about, not named as it was", async () => {
+    const made = staged();
+    await made.chat.modelSettingChanged(); // it knows "gemini-3-pro"
+    const report = await made.daemon.request("gemini/models", {});
+    made.daemon.answers["gemini/models"] = () => Promise.resolve({ ...report, default: "gemini-2.5-pro" });
+    made.daemon.answers["gemini/session/new"] = () => Promise.resolve({ ...info("s1"), model: "gemini-2.5-pro" });
+    const turns = made.daemon.playTurns();
+    const sent = made.chat.prompts.submit("one");
+    await vi.waitFor(() => expect(turns).toHaveLength(1));
+    const [asked] = made.daemon.calls.filter(({ method }) => method === "gemini/chat");
+    expect(asked?.params).not.toHaveProperty("model");
+    turns[0]?.start().say("Hi");
+    turns[0]?.complete("Hi");
+    await sent;
+  });
+
   it("that answers from here on is named above its first answer", async () => {
     const made = staged();
     const turns = made.daemon.playTurns();

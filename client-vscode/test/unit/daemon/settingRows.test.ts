@@ -38,6 +38,18 @@ describe("settingRows", () => {
     ]);
   });
 
+  it("names the variable and its line in a file, and leads there", () => {
+    const [found] = rows({
+      key: "model.name",
+      value: "flash",
+      layer: "environment",
+      variable: "GEMINI_MODEL",
+      file: "/w/.env",
+      line: 2,
+    });
+    expect([found?.detail, found?.place]).toEqual(["From the environment: GEMINI_MODEL, /w/.env:2", "/w/.env:2"]);
+  });
+
   it("shows long values short, on one line, and what nobody set as a dash", () => {
     const found = rows(
       { key: "hooks", value: { a: "x\n".repeat(200) }, layer: "user" },

@@ -17,8 +17,8 @@ def register(env: Mapping[str, str]) -> Registration:
             catalogue=GEMINI_CATALOGUE,
             provider=None,
             missing="no API key was found",
-            remedy="Set GEMINI_API_KEY (or GOOGLE_API_KEY) in the daemon's environment and start it again to talk to"
-            " Gemini.",
+            remedy="Set GEMINI_API_KEY (or GOOGLE_API_KEY) in ~/.gemini/.env, or in the daemon's environment and start"
+            " it again, to talk to Gemini.",
         )
     from gemini_companion.adapters.gemini.provider import GeminiProvider
 

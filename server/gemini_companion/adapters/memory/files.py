@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from gemini_companion.adapters.files.disk import DiskFiles
-from gemini_companion.adapters.memory.discovery import MARKERS, Below, extension_files, folders_down_to, project_top
+from gemini_companion.adapters.memory.discovery import Below, extension_files, folders_down_to, project_top
 from gemini_companion.adapters.memory.importing import load, stamp_of
 from gemini_companion.adapters.memory.opening import MAX_BYTES
 from gemini_companion.adapters.workspace.disk import DiskWorkspace
@@ -21,6 +21,7 @@ from gemini_companion.engine.errors import InvalidInput, StorageFault
 from gemini_companion.engine.memory.saving import with_fact
 from gemini_companion.engine.memory.tiers import MemoryFile, Scope
 from gemini_companion.sessions.memory.port import MemoryEdit, MemoryRead, MemoryWish, SavedScope, Stamp
+from gemini_companion.tools.paths import innermost
 from gemini_companion.tools.ports import Place
 from gemini_companion.tools.tool import ToolRefusal
 
@@ -31,9 +32,8 @@ MAX_FILES: Final = 400
 class DiskMemoryFiles:
     """`home` is the user's home folder, where their own files and extensions are."""
 
-    def __init__(self, home: Path, *, markers: Sequence[str] = MARKERS) -> None:
+    def __init__(self, home: Path) -> None:
         self._home = str(home)
-        self._markers = markers
         self._below = Below()
         self._disk = DiskFiles(DiskWorkspace())
 
@@ -129,15 +129,24 @@ class DiskMemoryFiles:
                 work.add(path, root, "extension")
         found: dict[str, str] = {}
         for folder in folders:
-            top = project_top(folder, self._markers)
+            top = self._top(folder, wish)
             for each in folders_down_to(folder, top):
                 if each != followed(own):
                     found |= {os.path.join(each, name): top for name in wish.names}
         for path in sorted(found, key=lambda path: (os.path.dirname(path), wish.names.index(_name(path, wish)))):
             work.add(path, found[path], "project")
         for folder, path in self._below.search(folders, wish.names, wish.max_dirs):
-            work.add(path, project_top(folder, self._markers), "subdirectory")
+            work.add(path, self._top(folder, wish), "subdirectory")
         return MemoryRead(files=tuple(work.files), stamps=work.stamps)
+
+    def _top(self, folder: str, wish: MemoryWish) -> str:
+        """The top folder of a project. Another marker than git's never leads up to the home folder or past it: imports
+        go as far as the top.
+        """
+        top = project_top(folder, wish.markers)
+        if top == folder or os.path.lexists(os.path.join(top, ".git")):
+            return top
+        return folder if innermost(followed(self._home), (top,)) else top
 
     def _around(self, paths: Sequence[str], wish: MemoryWish) -> tuple[MemoryFile, ...]:
         if not wish.trusted:
@@ -148,7 +157,7 @@ class DiskMemoryFiles:
             found |= {each: root for root, each in self._below.around(path, folders, wish.names)}
         work = _Reading(wish)
         for path, folder in found.items():
-            work.add(path, project_top(folder, self._markers), "subdirectory")
+            work.add(path, self._top(folder, wish), "subdirectory")
         return tuple(file for file in work.files if file.text)
 
 

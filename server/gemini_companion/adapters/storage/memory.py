@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,7 @@ from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.recall.query import RecallQuery
+from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.ports import PassageText, SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
 from gemini_companion.sessions.recalled import RecallResult
 
@@ -100,6 +101,24 @@ class MemoryVersions:
         return self.kept.get(digest)
 
 
+class MemorySums:
+    """A `SumsStore` that keeps nothing: logs in memory are read quickly."""
+
+    def __init__(self, sessions: Mapping[str, tuple[SessionMeta, Sequence[Entry]]]) -> None:
+        self._sessions = sessions
+
+    async def newest(self) -> dict[str, int]:
+        """The number of each session's newest entry, 0 for one without."""
+        return {session_id: log[-1].seq if log else 0 for session_id, (_, log) in self._sessions.items()}
+
+    async def load(self, wanted: Mapping[str, int]) -> dict[str, bytes]:
+        """Nothing."""
+        return {}
+
+    async def save(self, kept: Sequence[KeptSums]) -> None:
+        """Do nothing."""
+
+
 class MemoryStore:
     """A `SessionStore` in memory; only private texts go to disk, below `directory`."""
 
@@ -110,6 +129,11 @@ class MemoryStore:
         self._events: list[StoredEvent] = []
         self._next_event = 1
         self.versions = MemoryVersions()
+
+    @property
+    def sums(self) -> MemorySums:
+        """What is kept of the sessions' statistics."""
+        return MemorySums(self._sessions)
 
     @property
     def recall(self) -> MemoryRecall:

@@ -69,6 +69,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     ),
     # The chat that a subagent's session belongs to; it repeats a field of `meta`, for listings and deletions.
     ("ALTER TABLE sessions ADD COLUMN agent_of TEXT", "CREATE INDEX sessions_by_chat ON sessions (agent_of)"),
+    # What a session did and cost, as of the entry with this number (`engine.statistics.sums`). Made of the log.
+    (
+        """CREATE TABLE sums (
+            session_id TEXT PRIMARY KEY NOT NULL, newest INTEGER NOT NULL, json BLOB NOT NULL)""",
+    ),
 )
 
 TABLES: Final = (
@@ -81,6 +86,7 @@ TABLES: Final = (
     "documents",
     "due_sessions",
     "versions",
+    "sums",
 )
 """Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
 

@@ -18,6 +18,7 @@ from gemini_companion.adapters.storage.private_texts import PrivateTexts
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
 from gemini_companion.adapters.storage.recall import SqliteRecall
 from gemini_companion.adapters.storage.schema import FILE_NAME
+from gemini_companion.adapters.storage.sums import SqliteSums
 from gemini_companion.adapters.storage.version_store import SqliteVersions
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
@@ -112,6 +113,7 @@ class SqliteStore(PrivateTexts):
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
         """Where everything that writes to the file happens."""
         self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify)
+        self.sums = SqliteSums(self.worker)
         self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:

@@ -54,6 +54,11 @@ _LONG: Final[Mapping[str, Rates]] = {
 }
 
 
+def price_table() -> Mapping[str, tuple[Rates, Rates | None]]:
+    """The prices of each model that is listed, those of short requests and, where they differ, of long ones."""
+    return {name: (rates, _LONG.get(name)) for name, rates in _RATES.items()}
+
+
 def rates_of(model: str, prompt_tokens: int = 0) -> Rates | None:
     """The prices of a model for a request of so many tokens, `None` for one that is not listed.
 

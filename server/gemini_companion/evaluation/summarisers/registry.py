@@ -154,8 +154,9 @@ def _chosen(model: str, env: Mapping[str, str]) -> _Chosen:
     from gemini_companion.wiring.places import home_directory
     from gemini_companion.wiring.services import build_models
 
-    settings = SettingsLoader(home_directory(env), (), env).reload(trusted=False).settings
-    models = build_models(env, lambda: settings)
+    loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
+    settings = loaded.settings
+    models = build_models(env, lambda: settings, loaded.environment)
     choice = models.choose(settings, asked=model or None)
     if choice.is_fallback:
         raise Unauthenticated(f"{choice.asked} cannot answer: {choice.reason}.", hint=choice.remedy)

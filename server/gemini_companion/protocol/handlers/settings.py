@@ -10,7 +10,7 @@ from gemini_companion.settings.in_force import SettingList, settings_in_force
 async def list_(host: Host, params: Empty) -> SettingList:
     service = host.settings
     return SettingList(
-        settings=settings_in_force(service.loaded, service.environment),
+        settings=settings_in_force(service.loaded),
         trusted=service.is_trusted(),
         problems=[problem.message for problem in service.loaded.problems],
     )

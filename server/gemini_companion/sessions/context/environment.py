@@ -36,9 +36,7 @@ async def _take(session: Session) -> None:
     services = session.services
     begins = tuple(session.history.in_force)
     folders = session.meta.workspace_folders
-    tree, basis, memory = await asyncio.gather(
-        services.workspace.tree(folders, limit=TREE_NAMES), take_basis(session), memory_for(session, anew=True)
-    )
+    tree, basis, memory = await asyncio.gather(_tree(session), take_basis(session), memory_for(session, anew=True))
     session.environment = environment_content(
         date=services.today(),
         platform=services.platform,
@@ -53,6 +51,13 @@ async def _take(session: Session) -> None:
     session.prompt_basis = basis
     session.surroundings.use_memory(memory, in_system=session.meta.system_instruction is None)
     session.environment_of = begins
+
+
+async def _tree(session: Session) -> str:
+    services = session.services
+    if not services.settings().context_directory_tree:
+        return ""
+    return await services.workspace.tree(session.meta.workspace_folders, limit=TREE_NAMES)
 
 
 def _open_list(session: Session) -> list[tuple[str, str]]:

@@ -28,6 +28,8 @@ class MemoryWish(msgspec.Struct, frozen=True, kw_only=True):
     form: Format
     max_dirs: int
     """Folders below the workspace folders that are searched."""
+    markers: tuple[str, ...] = (".git",)
+    """Base names that only the top folder of a project has; none: memory and imports keep to the workspace folder."""
 
 
 class MemoryRead(msgspec.Struct, frozen=True, kw_only=True):

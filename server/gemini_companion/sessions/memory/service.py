@@ -73,6 +73,7 @@ class MemoryService:
             names=settings.context_file_names,
             form=settings.context_import_format,
             max_dirs=settings.context_discovery_max_dirs,
+            markers=settings.context_boundary_markers,
         )
 
     async def tiers(self, *, all_at_once: bool = False, anew: bool = False) -> Tiers:

@@ -46,11 +46,23 @@ class ModelRegistry:
     def __init__(self, registrations: Sequence[Registration]) -> None:
         """The last registration is the fallback. Raises `ValueError` unless it has a provider."""
         self._registrations = tuple(registrations)
+        self._retired: list[ModelProvider] = []
         fallback = self._registrations[-1] if self._registrations else None
         if fallback is None or fallback.provider is None:
             raise ValueError("The last registration is the fallback: it needs a provider.")
         self._fallback_provider: ModelProvider = fallback.provider
         self._fallback_catalogue = fallback.catalogue
+
+    def renew(self, registration: Registration) -> None:
+        """Put another registration in the place of the one with its catalogue, for requests from now on.
+
+        Those under way end with the provider that they began with, which is closed with the others. The fallback stays.
+        """
+        for at, registered in enumerate(self._registrations[:-1]):
+            if registered.catalogue is registration.catalogue:
+                if registered.provider is not None:
+                    self._retired.append(registered.provider)
+                self._registrations = (*self._registrations[:at], registration, *self._registrations[at + 1 :])
 
     @property
     def models(self) -> tuple[KnownModel, ...]:
@@ -120,7 +132,7 @@ class ModelRegistry:
 
     async def close(self) -> None:
         """Close the providers' connections."""
-        for provider in self._providers():
+        for provider in (*self._providers(), *self._retired):
             await provider.close()
 
     def _registered(self, name: str) -> Registration:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from operator import is_
 from typing import Final
@@ -14,16 +15,23 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.history.part import call_of, response_of
+from gemini_companion.engine.statistics.sums import Sums, decoded, encoded, sums_of
 from gemini_companion.engine.statistics.tally import Tally, UseKey
 from gemini_companion.engine.statistics.uses import ModelUse, ToolUse
-from gemini_companion.sessions.ports import SessionMeta
+from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.statistics.answers import compression_sums, request_points, stats_of
 from gemini_companion.sessions.statistics.shapes import Stats
 
+logger = logging.getLogger(__name__)
+
 SLICE: Final = 2_000
 """Entries that are taken in before others have their turn."""
+_SUMS_AT_ONCE: Final = 100
+"""Sums of sessions that are taken in before others have their turn."""
+_LOGS_AT_ONCE: Final = 20
+"""Logs that are read before what they say is kept."""
 
 
 class _Known:
@@ -76,8 +84,8 @@ class Statistics:
         self._services = services
         self._loaded = loaded
         self._known: WeakKeyDictionary[Session, _Known] = WeakKeyDictionary()
-        self._stored: dict[str, tuple[SessionMeta, Tally]] = {}
-        """Sessions that are not loaded, as of their metadata."""
+        self._stored: dict[str, tuple[int, Sums]] = {}
+        """Sums of sessions, as of the number of their newest entry."""
         self._reading = asyncio.Lock()
 
     async def tally(self, session: Session) -> Tally:
@@ -105,63 +113,73 @@ class Statistics:
     async def of_project(self) -> Stats:
         """The same over all sessions of the project.
 
-        Logs are read once, and again only where they have changed. What cannot be read is left out, and counted.
-        Raises `StorageFault` if the sessions cannot be listed.
+        A log is read once: what comes of it is kept beside it, for other processes too, until it grows. What cannot be
+        read is left out, and counted. Raises `StorageFault` if the sessions cannot be listed.
         """
         async with self._reading:
-            tallies, unreadable = await self._tallies()
+            all_sums, unreadable = await self._sums()
         uses: dict[UseKey, ModelUse] = {}
         tools: dict[str, ToolUse] = {}
-        for tally in tallies:
-            for key, use in tally.uses.items():
-                uses.setdefault(key, ModelUse()).add(use)
-            for name, used in tally.tools.items():
-                tools.setdefault(name, ToolUse()).add(used)
-        starts = [tally.started_at for tally in tallies if tally.started_at is not None]
-        ends = [tally.ended_at for tally in tallies if tally.ended_at is not None]
+        for number, sums in enumerate(all_sums, start=1):
+            sums.add_to(uses, tools)
+            if number % _SUMS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        starts = [sums.started_at for sums in all_sums if sums.started_at is not None]
+        ends = [sums.ended_at for sums in all_sums if sums.ended_at is not None]
         return stats_of(
             uses,
             tools,
-            sessions=len(tallies),
+            sessions=len(all_sums),
             unreadable=unreadable,
-            turns=sum(tally.turns for tally in tallies),
-            compressions=sum(len(tally.installed) for tally in tallies),
-            tokens_saved=sum(tally.tokens_saved for tally in tallies),
+            turns=sum(sums.turns for sums in all_sums),
+            compressions=sum(sums.compressions for sums in all_sums),
+            tokens_saved=sum(sums.tokens_saved for sums in all_sums),
             span=(min(starts, default=None), max(ends, default=None)),
         )
 
-    async def _tallies(self) -> tuple[list[Tally], int]:
-        metas = await self._listed()
-        tallies: list[Tally] = []
-        unreadable = 0
-        stored: dict[str, tuple[SessionMeta, Tally]] = {}
-        for meta in metas:
-            session = self._loaded(meta.session_id)
-            if session is not None:
-                tallies.append(await self.tally(session))
-                continue
-            known = self._stored.get(meta.session_id)
-            if known is None or known[0] != meta:
-                try:
-                    _, entries = await self._services.store.load(meta.session_id)
-                except CompanionError:
-                    unreadable += 1
-                    continue
-                known = (meta, await _tally_of(entries))
-            stored[meta.session_id] = known
-            tallies.append(known[1])
-        self._stored = stored
-        return tallies, unreadable
+    async def _sums(self) -> tuple[list[Sums], int]:
+        """The sums of every session, and of how many there are none."""
+        newest = await self._services.store.sums.newest()
+        known: dict[str, tuple[int, Sums]] = {}
+        for session_id, seq in newest.items():
+            if (session := self._loaded(session_id)) is not None:
+                known[session_id] = (seq, sums_of(await self.tally(session)))
+            elif (held := self._stored.get(session_id)) is not None and held[0] == seq:
+                known[session_id] = held
+        await self._take_kept({one: seq for one, seq in newest.items() if one not in known}, known)
+        missing = [one for one in newest if one not in known]
+        for start in range(0, len(missing), _LOGS_AT_ONCE):
+            await self._read_logs(missing[start : start + _LOGS_AT_ONCE], newest, known)
+        self._stored = known
+        return [sums for _, sums in known.values()], len(newest) - len(known)
 
-    async def _listed(self) -> list[SessionMeta]:
-        metas: list[SessionMeta] = []
-        cursor: str | None = None
-        while True:
-            page = await self._services.store.list(limit=100, cursor=cursor, with_agents=True)
-            metas += page.sessions
-            cursor = page.next_cursor
-            if cursor is None:
-                return metas
+    async def _take_kept(self, wanted: dict[str, int], known: dict[str, tuple[int, Sums]]) -> None:
+        """Add what is kept of sessions."""
+        kept = await self._services.store.sums.load(wanted) if wanted else {}
+        for number, (session_id, data) in enumerate(kept.items(), start=1):
+            if (sums := decoded(data)) is not None:
+                known[session_id] = (wanted[session_id], sums)
+            if number % _SUMS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    async def _read_logs(
+        self, session_ids: Sequence[str], newest: Mapping[str, int], known: dict[str, tuple[int, Sums]]
+    ) -> None:
+        """Add what logs say, and keep it. A log that grew meanwhile counts as it was read and is read again."""
+        made: list[KeptSums] = []
+        for session_id in session_ids:
+            try:
+                _, entries = await self._services.store.load(session_id)
+            except CompanionError:
+                continue
+            sums = sums_of(await _tally_of(entries))
+            known[session_id] = (newest[session_id], sums)
+            if not entries or entries[-1].seq <= newest[session_id]:
+                made.append(KeptSums(session_id, newest[session_id], encoded(sums)))
+        try:
+            await self._services.store.sums.save(made)
+        except CompanionError as fault:
+            logger.warning("Statistics were not kept: %s", fault.message)
 
 
 async def _tally_of(entries: Sequence[Entry]) -> Tally:

@@ -119,7 +119,8 @@ class ConsentService:
         session, asker = inquiry.session, inquiry.client.asker
         if asker is None:
             return Decided(allowed=False, consent="nobody can be asked", refusal=f"{_NOT_DONE} Nobody can be asked.")
-        question = question_of(session, inquiry.call, inquiry.tool.risk, case, inquiry.context, await case.offered())
+        offered = await case.offered() if session.services.settings().tools.keeps_rules else None
+        question = question_of(session, inquiry.call, inquiry.tool.risk, case, inquiry.context, offered)
         await self._keep_asked(inquiry)
         one = self._open[inquiry.key] = OpenQuestion(question)
         outcome: Settled = "gone"
@@ -211,6 +212,8 @@ class ConsentService:
         """Keep the rule that goes with the answer, where it lets such a call through; what is to be told of it."""
         if answer.outcome == "once":
             return "yes, once"
+        if not inquiry.session.services.settings().tools.keeps_rules:
+            return "yes, once; security.disableAlwaysAllow keeps it from being more"
         rule = _bound(answer.rule, offered := await before.offered()) or offered
         if rule is None or not await case.would_let_through(rule):
             return "yes, once; no rule was kept, for none would let this through"

@@ -141,7 +141,8 @@ class Requests:
         """Stream the next answer; if the provider refuses the size, compress and try once more, then shorten and try a
         last time.
         """
-        self._retries = RetryBudget(self.session.services.clock, RETRY_SECONDS)
+        services = self.session.services
+        self._retries = RetryBudget(services.clock, RETRY_SECONDS, services.settings().max_attempts)
         try:
             return await self._stream()
         except ContextOverflow as refused:
