@@ -58,7 +58,7 @@ export interface SessionIdParams {
 /** `companion` loses nothing; `gemini-cli` is what Gemini CLI loads. */
 export interface ExportParams {
   readonly sessionId: string;
-  readonly format: "companion" | "gemini-cli";
+  readonly format: "companion" | "gemini-cli" | "gemini-cli-jsonl";
 }
 
 /** The absolute path of a regular file of at most 256 MiB. */

@@ -205,7 +205,7 @@ def _parser() -> argparse.ArgumentParser:
     export = actions.add_parser("export", help="a session as a file")
     export.add_argument("id")
     form = export.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=("companion", "gemini-cli"), default="companion")
+    form.add_argument("--format", choices=("companion", "gemini-cli", "gemini-cli-jsonl"), default="companion")
     form.add_argument(
         "--to-gemini-cli", action="store_true", help="write it where Gemini CLI lists the sessions of its folder"
     )

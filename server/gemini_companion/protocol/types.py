@@ -96,7 +96,7 @@ class ExportParams(_Params, frozen=True, kw_only=True):
     """`companion` loses nothing; `gemini-cli` is what Gemini CLI loads."""
 
     session_id: str
-    format: Literal["companion", "gemini-cli"]
+    format: Literal["companion", "gemini-cli", "gemini-cli-jsonl"]
 
 
 class ImportParams(_Params, frozen=True, kw_only=True):
