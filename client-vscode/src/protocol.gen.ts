@@ -50,6 +50,12 @@ export interface RenameParams {
   readonly title: string;
 }
 
+/** `on` keeps the session, whatever the settings for keeping sessions say. */
+export interface KeepSessionParams {
+  readonly sessionId: string;
+  readonly on?: boolean;
+}
+
 /** A session by its id. */
 export interface SessionIdParams {
   readonly sessionId: string;
@@ -1065,6 +1071,12 @@ export interface SessionInfo {
   readonly warnings?: readonly string[];
   /** What its tools may do unasked. */
   readonly mode?: "acceptEdits" | "ask" | "plan";
+  /** In listings: bytes of its log and its private files on disk. */
+  readonly size?: number;
+  /** It stays, whatever the settings for keeping sessions say. */
+  readonly isKept?: boolean;
+  /** In listings: when it is deleted if nobody uses it, in ms since 1970, at the earliest. */
+  readonly leavesAt?: number;
 }
 
 /** A page of sessions, newest first. */
@@ -1787,6 +1799,8 @@ export interface Requests {
   readonly "gemini/session/fork": { readonly params: ForkParams; readonly result: SessionInfo };
   /** Give a session a title. */
   readonly "gemini/session/rename": { readonly params: RenameParams; readonly result: SessionInfo };
+  /** Keep a session for good, or no longer. */
+  readonly "gemini/session/keep": { readonly params: KeepSessionParams; readonly result: SessionInfo };
   /** Forget a session and its files. */
   readonly "gemini/session/delete": { readonly params: SessionIdParams; readonly result: null };
   /** A session as the text of a file. */
@@ -1928,6 +1942,7 @@ export const RequestMethod = {
   sessionSubscribe: "gemini/session/subscribe",
   sessionFork: "gemini/session/fork",
   sessionRename: "gemini/session/rename",
+  sessionKeep: "gemini/session/keep",
   sessionDelete: "gemini/session/delete",
   sessionExport: "gemini/session/export",
   sessionImport: "gemini/session/import",

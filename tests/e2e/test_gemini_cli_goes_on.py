@@ -10,7 +10,6 @@ import asyncio
 import base64
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 

@@ -211,6 +211,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     import_ = actions.add_parser("import", help="read a session file")
     import_.add_argument("file", metavar="FILE")
+    keep = actions.add_parser("keep", help="never delete a session for its age or for room")
+    keep.add_argument("id")
+    keep.add_argument("--off", action="store_true", help="no longer keep it")
     delete = actions.add_parser("delete", help="forget a session")
     delete.add_argument("id")
 

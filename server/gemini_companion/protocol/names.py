@@ -46,6 +46,7 @@ METHODS: Final = (
     "gemini/session/fork",
     "gemini/session/history",
     "gemini/session/import",
+    "gemini/session/keep",
     "gemini/session/list",
     "gemini/session/mode",
     "gemini/session/new",

@@ -92,6 +92,13 @@ class RenameParams(_Params, frozen=True, kw_only=True):
     title: Annotated[Title, Meta(min_length=1)]
 
 
+class KeepSessionParams(_Params, frozen=True, kw_only=True):
+    """`on` keeps the session, whatever the settings for keeping sessions say."""
+
+    session_id: str
+    on: bool = True
+
+
 class ExportParams(_Params, frozen=True, kw_only=True):
     """`companion` loses nothing; `gemini-cli` is what Gemini CLI loads."""
 

@@ -26,7 +26,7 @@ from gemini_companion.sessions.registry import SessionRegistry
 from gemini_companion.sessions.results import CancelResult, ChatResult, SessionInfo, SessionList
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.session_info import session_info
+from gemini_companion.sessions.session_info import listed, session_info
 from gemini_companion.sessions.statistics.service import Statistics
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tools.tooling import Tooling
@@ -171,10 +171,7 @@ class Application:
     async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
         """This project's sessions, newest first. `cursor` is the `next_cursor` of the page before."""
         page = await self.services.store.list(query=query, limit=limit, cursor=cursor)
-        return SessionList(
-            sessions=tuple(session_info(meta, self._sessions.held(meta.session_id)) for meta in page.sessions),
-            next_cursor=page.next_cursor,
-        )
+        return await listed(page, self.services, self._sessions.held)
 
     async def open_session(self, client: Client, session_id: str, *, take_over: bool = False) -> SessionInfo:
         """Make a session the client's current one, held for writing unless another process has it.
@@ -225,6 +222,13 @@ class Application:
         session.meta = msgspec.structs.replace(session.meta, title=title)
         await session.save_meta()
         session.emit(TitleChanged(title=title))
+        return self.info(session)
+
+    async def keep(self, client: Client, session_id: str, *, on: bool) -> SessionInfo:
+        """Keep a session, whatever the limits for sessions say, or end that."""
+        session = await self.hold(client, session_id)
+        session.meta = msgspec.structs.replace(session.meta, is_kept=on)
+        await session.save_meta()
         return self.info(session)
 
     async def delete(self, session_id: str) -> None:

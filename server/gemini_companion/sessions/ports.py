@@ -14,6 +14,7 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.sessions.recalled import RecallResult
+from gemini_companion.sessions.retention import StoredSession
 
 
 class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -35,6 +36,8 @@ class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """Id of the session that it was forked from."""
     held_by: int | None = None
     """The process id of another, living process that holds it; filled in by reads."""
+    is_kept: bool = False
+    """A person said that it stays, whatever the limits say."""
 
 
 class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,6 +174,10 @@ class SessionStore(Protocol):
 
         `query` is plain words, all of which have to occur in a session's texts or title.
         """
+        ...
+
+    async def stored(self) -> Sequence[StoredSession]:
+        """What each session of this project takes, in no order."""
         ...
 
     async def delete(self, session_id: str) -> None:

@@ -15,6 +15,7 @@ from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.hooks.config import HookOptions, read_hooks
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
+from gemini_companion.settings.session_retention import SessionRetention, session_retention
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
@@ -74,8 +75,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The strategy of every other automatic compression; `None` where nothing is compared."""
     recall_embeddings: bool
     """Whether texts may be sent out to be found by their meaning."""
-    session_retention_days: int | None
-    """Days after which unused sessions are deleted; `None` keeps them for ever."""
+    session_retention: SessionRetention
+    """Which sessions may go."""
     prompt_sections: Mapping[str, bool]
     """Whether each section of the system prompt is included, by name."""
     tools: ToolOptions
@@ -134,7 +135,7 @@ def settle(
         compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,
         recall_embeddings=merged.companion.recall.embeddings,
-        session_retention_days=merged.companion.sessions.retention_days or None,
+        session_retention=session_retention(merged),
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),

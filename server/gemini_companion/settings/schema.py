@@ -37,6 +37,8 @@ _Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1_000)]
 EXPECTED: Final[Mapping[str, str]] = {
     "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
     "model.local": "the absolute path of a GGUF file, or one that starts with ~/",
+    "general.sessionRetention.maxAge": "a number and a unit (h, d, w, m), such as 30d",
+    "general.sessionRetention.minRetention": "a number and a unit (h, d, w, m), such as 1d",
     "context.fileName": "the name of a file, such as GEMINI.md or .ai/RULES.md, or a list of such names",
     "context.importFormat": '"tree" or "flat"',
     "telemetry.otlpProtocol": '"grpc" or "http"',
@@ -233,10 +235,41 @@ class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How long sessions are kept."""
+    """How long sessions are kept, and how much room they may take."""
 
-    retention_days: Annotated[int, Meta(ge=0, le=36_500)] = 30
-    """Sessions that have not changed for this many days are deleted. 0 keeps them for ever."""
+    retention_days: Annotated[int, Meta(ge=0, le=36_500)] | None = None
+    """Sessions that have not changed for this many days are deleted. 0 keeps them for ever; unset, Gemini CLI's
+    `general.sessionRetention` decides, which says 30 days.
+    """
+    max_sessions: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """How many sessions a project keeps; the ones that were used least lately are deleted. Unset, Gemini CLI's
+    `general.sessionRetention.maxCount` decides, else there is no limit.
+    """
+    max_bytes: Annotated[int, Meta(ge=1_000_000, le=2**53 - 1)] | None = None
+    """How many bytes a project's sessions may take together; the ones that were used least lately are deleted."""
+
+
+_PERIOD: Final = r"^[0-9]{1,6}[hdwm]$"
+
+
+class SessionRetentionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How long sessions are kept, as Gemini CLI has it. `companion.sessions` goes before it."""
+
+    enabled: bool = True
+    """Whether sessions are deleted at all."""
+    max_age: Annotated[str, Meta(pattern=_PERIOD)] = "30d"
+    """Sessions that have not changed for this long are deleted: a number and h, d, w or m (30 days)."""
+    max_count: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """How many sessions a project keeps; the ones that were used least lately are deleted."""
+    min_retention: Annotated[str, Meta(pattern=_PERIOD)] = "1d"
+    """Younger sessions stay, whatever the limits say."""
+
+
+class GeneralSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What Gemini CLI has under `general`, as far as it is used here."""
+
+    session_retention: SessionRetentionSettings = SessionRetentionSettings()
+    """How long sessions are kept."""
 
 
 class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -288,7 +321,7 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     recall: RecallSettings = RecallSettings()
     """How what was said earlier is found again."""
     sessions: SessionsSettings = SessionsSettings()
-    """How long sessions are kept."""
+    """How long sessions are kept, and how much room they may take."""
     prompt: PromptSettings = PromptSettings()
     """Which sections the system prompt has."""
     trusted_folders: Annotated[list[_FolderPath], Meta(max_length=1_000)] = []
@@ -311,6 +344,8 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     model: ModelSettings = ModelSettings()
     """Which model answers, how much it may be sent, and when its history is compressed."""
+    general: GeneralSettings = GeneralSettings()
+    """How long sessions are kept, as Gemini CLI has it."""
     context: ContextSettings = ContextSettings()
     """Which files tell the model about a project."""
     tools: ToolsSettings = ToolsSettings()

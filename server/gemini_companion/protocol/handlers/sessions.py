@@ -9,6 +9,7 @@ from gemini_companion.protocol.types import (
     ForkParams,
     HistoryParams,
     ImportParams,
+    KeepSessionParams,
     ListSessionsParams,
     NewSessionParams,
     OpenSessionParams,
@@ -67,6 +68,10 @@ async def fork(host: Host, params: ForkParams) -> SessionInfo:
 
 async def rename(host: Host, params: RenameParams) -> SessionInfo:
     return await host.app.rename(host.client, params.session_id, params.title)
+
+
+async def keep(host: Host, params: KeepSessionParams) -> SessionInfo:
+    return await host.app.keep(host.client, params.session_id, on=params.on)
 
 
 async def delete(host: Host, params: SessionIdParams) -> None:

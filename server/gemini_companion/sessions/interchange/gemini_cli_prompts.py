@@ -1,9 +1,9 @@
 """Which messages of the user Gemini CLI takes for none of the model's, and how one of ours is kept from that.
 
-It leaves out, when it resumes a session, every message of the user that is empty or begins like a command to the command
-line (`/`, `?`) or like its own surroundings, whoever said it. It looks at all text together, and shows a part with the
-field `thought` in another way, whatever the field says; `false`, which is what a part without the field has, keeps the
-message and changes nothing for a model.
+It leaves out, when it resumes a session, every message of the user that is empty or begins like a command to the
+command line (`/`, `?`) or like its own surroundings, whoever said it. It looks at all text together, and reads a part
+with the field `thought` in another way, whatever the field says; `false`, which is what a part without the field has,
+keeps the message and changes nothing for a model.
 """
 
 from __future__ import annotations
