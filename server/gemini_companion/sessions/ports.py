@@ -5,7 +5,7 @@ Faults that cross a port belong to the tree in `engine.errors`; anything else th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -176,8 +176,8 @@ class SessionStore(Protocol):
         """
         ...
 
-    async def stored(self) -> Sequence[StoredSession]:
-        """What each session of this project takes, in no order."""
+    async def stored(self, sized: Collection[str] | None = None) -> Sequence[StoredSession]:
+        """Every session, in no order; sizes need be those of the ones named in `sized` alone, if that is given."""
         ...
 
     async def delete(self, session_id: str) -> None:

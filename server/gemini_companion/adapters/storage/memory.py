@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -150,8 +150,8 @@ class MemoryStore:
         wanted = [meta for meta in metas if query.lower() in meta.title.lower()]
         return SessionPage(sessions=tuple(msgspec.structs.replace(meta) for meta in wanted[:limit]))
 
-    async def stored(self) -> Sequence[StoredSession]:
-        """Every session with the bytes of its log; all of them are open."""
+    async def stored(self, sized: Collection[str] | None = None) -> Sequence[StoredSession]:
+        """Every session with the bytes of its log, whatever `sized` asks for; all of them are open."""
         return [
             StoredSession(
                 session_id=meta.session_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
@@ -110,6 +110,7 @@ class SqliteStore(PrivateTexts):
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
         """Where everything that writes to the file happens."""
         self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify)
+        self._room = room.Room(self.worker, self._leases, os.path.join(directory, "files"))
         self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
@@ -203,10 +204,9 @@ class SqliteStore(PrivateTexts):
         await self.worker.run_file(lambda: remove_directory(self._files_of(session_id)))
         await self.versions.remove_unneeded()
 
-    async def stored(self) -> Stored:
-        """What each session takes: its log, and its private files."""
-        found = await self.worker.run("read", lambda connection: room.stored_sessions(connection, self._leases))
-        return await self.worker.run_file(lambda: room.with_files(found, os.path.join(self._directory, "files")))
+    async def stored(self, sized: Collection[str] | None = None) -> Stored:
+        """What each session takes: its log, and its private files. See `Room.stored`."""
+        return await self._room.stored(sized)
 
     async def remove_unused(self, sessions: Sequence[StoredSession]) -> int:
         """Delete those that are as they were found, and not open; returns their number."""
