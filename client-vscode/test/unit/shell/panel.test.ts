@@ -233,6 +233,7 @@ describe("the chats", () => {
     expect(panel.get("button", "Keep Speed of the import").getAttribute("aria-pressed")).toBe("true");
     await panel.click("button", /^Keep Changelog for the next/);
     await settle();
+    await panel.pass(advance, 200);
     await panel.pass(advance, 0);
     expect(panel.host.asked("keep")).toEqual([{ do: "keep", sessionId: "s2", on: true }]);
     expect(panel.host.asked("sessions")).toHaveLength(2);
