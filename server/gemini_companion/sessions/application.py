@@ -219,7 +219,7 @@ class Application:
     async def rename(self, client: Client, session_id: str, title: str) -> SessionInfo:
         """Set a session's title."""
         session = await self.hold(client, session_id)
-        session.meta = msgspec.structs.replace(session.meta, title=title)
+        session.meta = msgspec.structs.replace(session.meta, title=title, titled_at=0)
         await session.save_meta()
         session.emit(TitleChanged(title=title))
         return self.info(session)

@@ -36,6 +36,8 @@ class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """Id of the session that it was forked from."""
     held_by: int | None = None
     """The process id of another, living process that holds it; filled in by reads."""
+    titled_at: int = 0
+    """Completed turns when a title was last looked for; 0 for one that a person gave, which stays."""
     is_kept: bool = False
     """A person said that it stays, whatever the limits say."""
 
