@@ -61,7 +61,7 @@ export interface SessionIdParams {
   readonly sessionId: string;
 }
 
-/** `companion` loses nothing; `gemini-cli` is what Gemini CLI loads. */
+/** `companion` loses nothing; `gemini-cli` is what Gemini CLI loads, `gemini-cli-jsonl` what it writes. */
 export interface ExportParams {
   readonly sessionId: string;
   readonly format: "companion" | "gemini-cli" | "gemini-cli-jsonl";

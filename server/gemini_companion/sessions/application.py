@@ -16,7 +16,7 @@ from gemini_companion.sessions.clients import Client, Switch
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
-from gemini_companion.sessions.events import Event, TitleChanged, TrustChanged
+from gemini_companion.sessions.events import Event, TrustChanged
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
 from gemini_companion.sessions.interchange.compressed import snapshot_places
 from gemini_companion.sessions.interchange.importing import copied, entries_until, import_file
@@ -26,7 +26,7 @@ from gemini_companion.sessions.registry import SessionRegistry
 from gemini_companion.sessions.results import CancelResult, ChatResult, SessionInfo, SessionList
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.session_info import listed, session_info
+from gemini_companion.sessions.session_info import kept, listed, session_info, titled
 from gemini_companion.sessions.statistics.service import Statistics
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tools.tooling import Tooling
@@ -218,18 +218,11 @@ class Application:
 
     async def rename(self, client: Client, session_id: str, title: str) -> SessionInfo:
         """Set a session's title."""
-        session = await self.hold(client, session_id)
-        session.meta = msgspec.structs.replace(session.meta, title=title, titled_at=0)
-        await session.save_meta()
-        session.emit(TitleChanged(title=title))
-        return self.info(session)
+        return self.info(await titled(await self.hold(client, session_id), title))
 
     async def keep(self, client: Client, session_id: str, *, on: bool) -> SessionInfo:
         """Keep a session, whatever the limits for sessions say, or end that."""
-        session = await self.hold(client, session_id)
-        session.meta = msgspec.structs.replace(session.meta, is_kept=on)
-        await session.save_meta()
-        return self.info(session)
+        return self.info(await kept(await self.hold(client, session_id), on=on))
 
     async def delete(self, session_id: str) -> None:
         """Delete a session and its files, after ending what runs in it. Raises `SessionNotFound`, `SessionBusy`."""

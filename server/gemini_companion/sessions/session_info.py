@@ -1,4 +1,4 @@
-"""A session as listings show it."""
+"""A session as listings show it, and what a person says of it: its title, and that it stays."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from gemini_companion.sessions.events import TitleChanged
 from gemini_companion.sessions.ports import SessionMeta, SessionPage
 from gemini_companion.sessions.results import SessionInfo, SessionList
 from gemini_companion.sessions.retention import leaves_at, surplus
@@ -50,3 +51,18 @@ async def listed(page: SessionPage, services: Services, held: Callable[[str], Se
             info = msgspec.structs.replace(info, size=one.size, leaves_at=leaves_at(one, limits, leaving, now))
         found.append(info)
     return SessionList(sessions=tuple(found), next_cursor=page.next_cursor)
+
+
+async def titled(session: Session, title: str) -> Session:
+    """The session with a title that a person gave it. Raises `SessionBusy`, `StorageFault`."""
+    session.meta = msgspec.structs.replace(session.meta, title=title, titled_at=0)
+    await session.save_meta()
+    session.emit(TitleChanged(title=title))
+    return session
+
+
+async def kept(session: Session, *, on: bool) -> Session:
+    """The session, kept whatever the limits for sessions say, or no longer. Raises `SessionBusy`, `StorageFault`."""
+    session.meta = msgspec.structs.replace(session.meta, is_kept=on)
+    await session.save_meta()
+    return session

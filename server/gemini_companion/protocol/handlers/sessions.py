@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.methods import Empty
+from gemini_companion.protocol.session_types import ExportParams, KeepSessionParams
 from gemini_companion.protocol.types import (
-    ExportParams,
     ForkParams,
     HistoryParams,
     ImportParams,
-    KeepSessionParams,
     ListSessionsParams,
     NewSessionParams,
     OpenSessionParams,
