@@ -96,7 +96,7 @@ async def _act(app: Application, client: Client, env: Mapping[str, str], options
             if options.to_gemini_cli:
                 await _to_gemini_cli(app, client, env, options.id)
             else:
-                sys.stdout.write(await app.export(client, options.id, options.format) + "\n")
+                sys.stdout.write((await app.export(client, options.id, options.format)).rstrip("\n") + "\n")
         case "import":
             info = await app.import_session(client, os.path.abspath(options.file))
             for warning in info.warnings:

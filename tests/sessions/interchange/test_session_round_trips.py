@@ -145,8 +145,9 @@ def test_a_prompt_that_gemini_cli_would_leave_out_is_marked_and_comes_back_as_it
     messages = exported(history)["messages"]
     assert isinstance(messages, list)
     assert [part.get("thought") for message in messages for part in message["content"]] == [None, None, False, None]
-    again = decode_session_file(encode_session(META, (), history, "gemini-cli-jsonl").encode(), "s.jsonl")
-    assert again.contents == history
+    lines = encode_session(META, (), history, "gemini-cli-jsonl")
+    assert lines.endswith("}\n"), "Gemini CLI writes on behind it"
+    assert decode_session_file(lines.encode(), "s.jsonl").contents == history
 
 
 def test_the_log_says_when_and_by_which_model_a_content_was_said() -> None:

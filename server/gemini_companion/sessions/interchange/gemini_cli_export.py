@@ -67,7 +67,8 @@ def encode_for_gemini_cli(
     }
     messages = _messages(meta, entries, contents, frozenset(snapshots_at))
     if as_lines:
-        return b"\n".join(msgspec.json.encode(record) for record in (fields, *messages))
+        # Each line ends: Gemini CLI writes on behind the last one.
+        return b"".join(msgspec.json.encode(record) + b"\n" for record in (fields, *messages))
     return msgspec.json.format(msgspec.json.encode({**fields, "messages": messages}), indent=2)
 
 
