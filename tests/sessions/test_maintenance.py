@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
 
 from gemini_companion.engine.errors import CompanionError, StorageFault
-from gemini_companion.sessions.maintenance import keep_house, keep_within_limits, warm_up
+from gemini_companion.sessions.maintenance import keep_house, keep_within_limits, maintain
 from gemini_companion.sessions.retention import StoredSession
 from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
 
@@ -23,6 +23,7 @@ class Parts:
         self.calls: list[object] = []
         self.told: list[str] = []
         self.kept: list[StoredSession] = []
+        self.sized: list[Collection[str] | None] = []
         self._days, self._aged = days, aged
 
     async def warm_up(self) -> None:
@@ -30,7 +31,8 @@ class Parts:
         if self.fail:
             raise CompanionError("No network.")
 
-    async def stored(self) -> list[StoredSession]:
+    async def stored(self, sized: Collection[str] | None = None) -> list[StoredSession]:
+        self.sized.append(sized)
         return self.kept
 
     async def sweep(self, *, older_than_ms: int) -> int:
@@ -88,6 +90,14 @@ async def test_what_goes_is_told_with_the_settings_that_say_so():
     assert "general.sessionRetention" in told
 
 
+async def test_sizes_are_measured_only_where_room_is_limited():
+    parts = Parts(days=2)
+    limits = iter([SessionRetention(max_sessions=1), SessionRetention(max_bytes=1)])
+    with pytest.raises(asyncio.CancelledError):
+        await keep_within_limits(parts, lambda: next(limits), parts, parts.told.append)
+    assert parts.sized == [frozenset(), None]
+
+
 async def test_settings_that_change_count_on_the_next_day():
     parts = Parts(days=2)
     limits = iter([SessionRetention(max_age=None), SessionRetention(max_age=DAY_MS)])
@@ -98,9 +108,8 @@ async def test_settings_that_change_count_on_the_next_day():
 
 async def test_a_fault_stops_nothing_and_is_logged(caplog: pytest.LogCaptureFixture):
     parts = Parts(fail=True, days=2)
-    with caplog.at_level(logging.WARNING):
-        await warm_up(parts)
-        await parts.sweep_with(max_age=DAY_MS)
+    with caplog.at_level(logging.WARNING), pytest.raises(asyncio.CancelledError):
+        await maintain(parts, parts, lambda: SessionRetention(max_age=DAY_MS), parts, parts.told.append)
     assert parts.calls == ["warm", DAY_MS, DAY_MS]
     assert "No network." in caplog.text
     assert "No disk." in caplog.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from gemini_companion.engine.errors import CompanionError
@@ -27,8 +27,8 @@ class SlowStarter(Protocol):
 class SweepableStore(Protocol):
     """A store that can delete sessions. Every method raises `CompanionError`."""
 
-    async def stored(self) -> Sequence[StoredSession]:
-        """What each session takes."""
+    async def stored(self, sized: Collection[str] | None = None) -> Sequence[StoredSession]:
+        """Every session; sizes need be those of the ones named in `sized` alone, if that is given."""
         ...
 
     async def sweep(self, *, older_than_ms: int) -> int:
@@ -88,6 +88,18 @@ async def index_for_recall(store: RecallableStore) -> None:
         logger.warning("Earlier chats were not indexed: %s", fault.message)
 
 
+async def maintain(
+    models: SlowStarter,
+    store: SweepableStore,
+    limits: Callable[[], SessionRetention],
+    clock: Waiting,
+    tell: Callable[[str], None],
+) -> None:
+    """Warm the models up, then keep sessions within limits until cancelled: the first prompt comes first."""
+    await warm_up(models)
+    await keep_within_limits(store, limits, clock, tell)
+
+
 async def warm_up(models: SlowStarter) -> None:
     """Warm the models up. Faults go to the log."""
     try:
@@ -119,7 +131,8 @@ async def _sweep(store: SweepableStore, limits: SessionRetention, now: int) -> s
     if limits.max_age is not None:
         aged = await store.sweep(older_than_ms=max(limits.max_age, limits.min_age))
     if limits.max_sessions is not None or limits.max_bytes is not None:
-        removed = await store.remove_unused(surplus(await store.stored(), limits, now))
+        stored = await store.stored(frozenset() if limits.max_bytes is None else None)
+        removed = await store.remove_unused(surplus(stored, limits, now))
     gone = aged + removed
     if not gone:
         return ""

@@ -117,18 +117,16 @@ class Daemon:
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
         from gemini_companion.adapters.processes.spills import sweep_spills
-        from gemini_companion.sessions.maintenance import index_for_recall, keep_house, keep_within_limits, warm_up
+        from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
         from gemini_companion.sessions.recall.meaning import keep_embedded
 
         if self._app is None or self._maintenance:
             return
         services, loop = self._app.services, asyncio.get_running_loop()
-        limits = keep_within_limits(
-            self._store, lambda: self._settings.current.session_retention, services.clock, self._tell
-        )
+        store, clock = self._store, services.clock
+        work = maintain(services.models, store, lambda: self._settings.current.session_retention, clock, self._tell)
         self._maintenance = [
-            loop.create_task(warm_up(services.models), name="warming up"),
-            loop.create_task(limits, name="keeping within limits"),
+            loop.create_task(work, name="maintenance"),
             loop.create_task(keep_house(self._app, services.clock), name="keeping house"),
             loop.create_task(index_for_recall(self._store), name="indexing for recall"),
             loop.create_task(keep_embedded(services), name="embedding for recall"),
