@@ -50,15 +50,21 @@ export interface RenameParams {
   readonly title: string;
 }
 
+/** `on` keeps the session, whatever the settings for keeping sessions say. */
+export interface KeepSessionParams {
+  readonly sessionId: string;
+  readonly on?: boolean;
+}
+
 /** A session by its id. */
 export interface SessionIdParams {
   readonly sessionId: string;
 }
 
-/** `companion` loses nothing; `gemini-cli` is what Gemini CLI loads. */
+/** `companion` loses nothing; `gemini-cli` is what Gemini CLI loads, `gemini-cli-jsonl` what it writes. */
 export interface ExportParams {
   readonly sessionId: string;
-  readonly format: "companion" | "gemini-cli";
+  readonly format: "companion" | "gemini-cli" | "gemini-cli-jsonl";
 }
 
 /** The absolute path of a regular file of at most 256 MiB. */
@@ -1094,6 +1100,12 @@ export interface SessionInfo {
   readonly warnings?: readonly string[];
   /** What its tools may do unasked. */
   readonly mode?: "acceptEdits" | "ask" | "plan";
+  /** In listings: bytes of its log and its private files on disk. */
+  readonly size?: number;
+  /** It stays, whatever the settings for keeping sessions say. */
+  readonly isKept?: boolean;
+  /** In listings: when it is deleted if nobody uses it, in ms since 1970, at the earliest. */
+  readonly leavesAt?: number;
 }
 
 /** A page of sessions, newest first. */
@@ -1860,6 +1872,8 @@ export interface Requests {
   readonly "gemini/session/fork": { readonly params: ForkParams; readonly result: SessionInfo };
   /** Give a session a title. */
   readonly "gemini/session/rename": { readonly params: RenameParams; readonly result: SessionInfo };
+  /** Keep a session for good, or no longer. */
+  readonly "gemini/session/keep": { readonly params: KeepSessionParams; readonly result: SessionInfo };
   /** Forget a session and its files. */
   readonly "gemini/session/delete": { readonly params: SessionIdParams; readonly result: null };
   /** A session as the text of a file. */
@@ -2005,6 +2019,7 @@ export const RequestMethod = {
   sessionSubscribe: "gemini/session/subscribe",
   sessionFork: "gemini/session/fork",
   sessionRename: "gemini/session/rename",
+  sessionKeep: "gemini/session/keep",
   sessionDelete: "gemini/session/delete",
   sessionExport: "gemini/session/export",
   sessionImport: "gemini/session/import",

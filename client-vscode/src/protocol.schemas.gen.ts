@@ -530,6 +530,9 @@ export const sessionInfo = v.object({
   heldBy: v.exactOptional(integer),
   warnings: v.exactOptional(v.array(v.string())),
   mode: v.exactOptional(v.picklist(["acceptEdits", "ask", "plan"])),
+  size: v.exactOptional(integer),
+  isKept: v.exactOptional(v.boolean()),
+  leavesAt: v.exactOptional(integer),
 });
 
 export const sessionList = v.object({
@@ -1036,6 +1039,7 @@ export const results = {
   "gemini/session/subscribe": v.null(),
   "gemini/session/fork": sessionInfo,
   "gemini/session/rename": sessionInfo,
+  "gemini/session/keep": sessionInfo,
   "gemini/session/delete": v.null(),
   "gemini/session/export": exported,
   "gemini/session/import": sessionInfo,

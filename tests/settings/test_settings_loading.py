@@ -7,6 +7,7 @@ import pytest
 
 from gemini_companion.settings.effective import DEFAULT_COMPRESSION_THRESHOLD, Settings
 from gemini_companion.settings.places import SETTINGS_FILE
+from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
 from tests.support.settings_desk import Desk, only_problem, write
 
 
@@ -21,10 +22,10 @@ def test_without_any_file_the_defaults_hold(desk: Desk):
         None,
         None,
     )
-    assert (found.ide_max_open_files, found.context_file_names, found.session_retention_days) == (
+    assert (found.ide_max_open_files, found.context_file_names, found.session_retention) == (
         10,
         ("GEMINI.md", "AGENTS.md"),
-        30,
+        SessionRetention(max_age=30 * DAY_MS, max_sessions=None, max_bytes=None, min_age=DAY_MS),
     )
     assert (found.max_session_turns, found.truncate_tool_output_threshold, found.trusted_folders) == (None, 40_000, ())
     assert (found.telemetry.enabled, found.telemetry.log_prompts) == (False, False)
@@ -86,7 +87,7 @@ def test_numbers_that_mean_off_read_as_none(desk: Desk):
         found.max_session_turns,
         found.compression_token_cap,
         found.truncate_tool_output_threshold,
-        found.session_retention_days,
+        found.session_retention.max_age,
     )
     assert off == (None, None, None, None)
 

@@ -54,6 +54,7 @@ class ScriptedModel:
         self.counts: list[int | ModelFault] = []
         self.default_stream: Answer = "Done."
         self.default_answer: Answer = SNAPSHOT
+        self.title = "A title"
         self.count: Callable[[ModelRequest], int] = count_request
         self.answer_usage: Callable[[ModelRequest, str], Usage] = self._usage
         self.gate = asyncio.Event()
@@ -82,7 +83,7 @@ class ScriptedModel:
     async def generate(self, request: ModelRequest) -> ModelChunk:
         self._note(request)
         if request.role == "utility_title":
-            return ModelChunk(parts=({"text": "A title"},), finish_reason="STOP")
+            return ModelChunk(parts=({"text": self.title},), finish_reason="STOP")
         answer = self.answers.pop(0) if self.answers else self.default_answer
         await self._wait()
         if isinstance(answer, ModelFault):

@@ -40,6 +40,8 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       for (const { sessionId, title } of listed.sessions) chat.titles.set(sessionId, title);
       return listed;
     }
+    case "keep":
+      return daemon.request("gemini/session/keep", { sessionId: request.sessionId, on: request.on });
     case "context":
       return daemon.request("gemini/context", { sessionId: openSessionId(chat) });
     case "stats":

@@ -20,6 +20,7 @@ const requestSchema = v.variant("do", [
   /** What a prompt names with `@`. */
   ask("check", { prompt: text }),
   ask("sessions", { query: word, cursor: v.exactOptional(word) }),
+  ask("keep", { sessionId: word, on: v.boolean() }),
   ask("context", {}),
   /** What the open chat did and cost, or with `all` every chat of the project. */
   ask("stats", { all: v.exactOptional(v.boolean()) }),

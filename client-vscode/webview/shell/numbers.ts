@@ -62,9 +62,23 @@ export function formatWhen(time: number, now: number, locale: string): string {
   return new Intl.DateTimeFormat(safeLocale(locale), options).format(date);
 }
 
+/** A day to come or past: `12 Dec`, with the year where it is another one than today's. */
+export function formatDay(time: number, locale: string): string {
+  const date = new Date(time);
+  const year = date.getFullYear() === new Date().getFullYear() ? {} : ({ year: "numeric" } as const);
+  return new Intl.DateTimeFormat(safeLocale(locale), { day: "numeric", month: "short", ...year }).format(date);
+}
+
 /** Whole seconds until `time`, at least 0; rounded up, so that `1` is shown until the moment has come. */
 export function secondsUntil(time: number, now: number): number {
   return Math.max(0, Math.ceil((time - now) / 1_000));
+}
+
+/** Room on a disk: `840 kB`, `12.4 MB`. */
+export function formatBytes(bytes: number, locale: string): string {
+  const [value, unit] = bytes < 999_500 ? [bytes / 1e3, "kilobyte"] : [bytes / 1e6, "megabyte"];
+  const maximumFractionDigits = value < 100 ? 1 : 0;
+  return new Intl.NumberFormat(safeLocale(locale), { style: "unit", unit, maximumFractionDigits }).format(value);
 }
 
 /** `1 turn`, `38 turns`. English has two forms; a translation may give both the same text. */

@@ -6,7 +6,7 @@ import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
 import { Icon } from "./icon.js";
 import { isComposing, rovingIndex } from "./keymap.js";
-import { formatCount, formatTurns, formatWhen } from "./numbers.js";
+import { formatBytes, formatCount, formatDay, formatTurns, formatWhen } from "./numbers.js";
 import { Popup } from "./popup.js";
 import { openHit, RecallHits } from "./recall.js";
 import { useShell } from "./shell.js";
@@ -145,7 +145,7 @@ function SessionsBody() {
       ) : null}
       <ul class="session-list" aria-label={t("Chats")}>
         {sessions.map((session) => (
-          <Session key={session.sessionId} session={session} />
+          <Session key={session.sessionId} session={session} changed={() => setRound((before) => before + 1)} />
         ))}
       </ul>
       {nextCursor === undefined ? null : (
@@ -157,7 +157,7 @@ function SessionsBody() {
   );
 }
 
-function Session({ session }: { readonly session: SessionInfo }) {
+function Session({ session, changed }: { readonly session: SessionInfo; readonly changed: () => void }) {
   const shell = useShell();
   const panel = shell.panel.value;
   const locale = panel?.settings.locale ?? "en";
@@ -165,6 +165,12 @@ function Session({ session }: { readonly session: SessionInfo }) {
   const title = titleOf(session);
   const chat = (what: "export" | "rename" | "delete") => () =>
     shell.line.send({ type: "chat", do: what, sessionId: session.sessionId });
+  const isKept = session.isKept === true;
+  const keep = () => {
+    shell.line
+      .call({ do: "keep", sessionId: session.sessionId, on: !isKept })
+      .then(changed, (error: unknown) => shell.show(error));
+  };
   return (
     <li class="session">
       <button
@@ -183,10 +189,23 @@ function Session({ session }: { readonly session: SessionInfo }) {
         <span class="session-detail">
           {formatWhen(session.updatedAt, Date.now(), locale)} · {formatTurns(session.turns, locale)} ·{" "}
           {t("{0} tokens", formatCount(session.tokenCount, locale))}
+          {session.size === undefined ? "" : ` · ${formatBytes(session.size, locale)}`}
           {session.heldBy === undefined ? "" : ` · ${t("in another window")}`}
+          {isKept ? ` · ${t("is kept")}` : ""}
+          {session.leavesAt === undefined ? "" : ` · ${t("goes {0}", formatDay(session.leavesAt, locale))}`}
         </span>
       </button>
       <span class="session-actions">
+        <button
+          type="button"
+          class="icon-button"
+          aria-pressed={isKept}
+          aria-label={t("Keep {0}", title)}
+          title={isKept ? t("It stays until you delete it. Click to let it go as others do.") : t("Keep for good")}
+          onClick={keep}
+        >
+          <Icon name="pin" />
+        </button>
         <button
           type="button"
           class="icon-button"

@@ -205,12 +205,15 @@ def _parser() -> argparse.ArgumentParser:
     export = actions.add_parser("export", help="a session as a file")
     export.add_argument("id")
     form = export.add_mutually_exclusive_group()
-    form.add_argument("--format", choices=("companion", "gemini-cli"), default="companion")
+    form.add_argument("--format", choices=("companion", "gemini-cli", "gemini-cli-jsonl"), default="companion")
     form.add_argument(
         "--to-gemini-cli", action="store_true", help="write it where Gemini CLI lists the sessions of its folder"
     )
     import_ = actions.add_parser("import", help="read a session file")
     import_.add_argument("file", metavar="FILE")
+    keep = actions.add_parser("keep", help="never delete a session for its age or for room")
+    keep.add_argument("id")
+    keep.add_argument("--off", action="store_true", help="no longer keep it")
     delete = actions.add_parser("delete", help="forget a session")
     delete.add_argument("id")
 

@@ -99,12 +99,15 @@ async def _act(app: Application, client: Client, env: Mapping[str, str], options
             if options.to_gemini_cli:
                 await _to_gemini_cli(app, client, env, options.id)
             else:
-                sys.stdout.write(await app.export(client, options.id, options.format) + "\n")
+                sys.stdout.write((await app.export(client, options.id, options.format)).rstrip("\n") + "\n")
         case "import":
             info = await app.import_session(client, os.path.abspath(options.file))
             for warning in info.warnings:
                 print(on_one_line(warning), file=sys.stderr)
             print(f"Imported as {info.session_id}: {on_one_line(info.title)}")
+        case "keep":
+            info = await app.keep(client, options.id, on=not options.off)
+            print(f"{info.session_id} {'stays' if info.is_kept else 'may go as others do'}.")
         case _:
             await app.delete(options.id)
             print(f"Deleted {options.id}.")
@@ -146,9 +149,23 @@ async def _list(app: Application, options: argparse.Namespace) -> None:
         held = f"  (held by process {info.held_by})" if info.held_by else ""
         turns = f"{info.turns:>4} turn " if info.turns == 1 else f"{info.turns:>4} turns"
         print(
-            f"{info.session_id}  {when}  {turns}  {info.token_count:>9,} tokens "
-            f" {on_one_line(info.title) or 'untitled'}{held}"
+            f"{info.session_id}  {when}  {turns}  {info.token_count:>9,} tokens"
+            f"  {_room(info)}  {on_one_line(info.title) or 'untitled'}{held}"
         )
+
+
+def _room(info: SessionInfo) -> str:
+    """What a session takes on disk, and when it goes."""
+    size = f"{_megabytes(info.size or 0):>8}"
+    if info.is_kept:
+        return f"{size}  is kept          "
+    if info.leaves_at is None:
+        return f"{size}                   "
+    return f"{size}  goes {datetime.datetime.fromtimestamp(info.leaves_at / 1000):%Y-%m-%d}  "
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size / 1e3:,.1f} kB"
 
 
 async def _show(app: Application, client: Client, options: argparse.Namespace) -> None:

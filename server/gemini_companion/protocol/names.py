@@ -48,6 +48,7 @@ METHODS: Final = (
     "gemini/session/fork",
     "gemini/session/history",
     "gemini/session/import",
+    "gemini/session/keep",
     "gemini/session/list",
     "gemini/session/mode",
     "gemini/session/new",

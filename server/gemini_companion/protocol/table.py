@@ -77,6 +77,7 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
     request("gemini/session/fork", sessions.fork, errors=(*_READS, InvalidInput),
             doc="Go on from a point of a session in a new one, which becomes the current one."),
     request("gemini/session/rename", sessions.rename, errors=_WRITES, doc="Give a session a title."),
+    request("gemini/session/keep", sessions.keep, errors=_WRITES, doc="Keep a session for good, or no longer."),
     request("gemini/session/delete", sessions.delete, errors=_WRITES, doc="Forget a session and its files."),
     request("gemini/session/export", sessions.export, errors=_READS, doc="A session as the text of a file."),
     request("gemini/session/import", sessions.import_, errors=(InvalidInput, StorageFault),

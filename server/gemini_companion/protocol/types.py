@@ -92,13 +92,6 @@ class RenameParams(_Params, frozen=True, kw_only=True):
     title: Annotated[Title, Meta(min_length=1)]
 
 
-class ExportParams(_Params, frozen=True, kw_only=True):
-    """`companion` loses nothing; `gemini-cli` is what Gemini CLI loads."""
-
-    session_id: str
-    format: Literal["companion", "gemini-cli"]
-
-
 class ImportParams(_Params, frozen=True, kw_only=True):
     """The absolute path of a regular file of at most 256 MiB."""
 

@@ -16,7 +16,7 @@ from gemini_companion.sessions.clients import Client, Switch
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
-from gemini_companion.sessions.events import Event, TitleChanged, TrustChanged
+from gemini_companion.sessions.events import Event, TrustChanged
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
 from gemini_companion.sessions.interchange.compressed import snapshot_places
 from gemini_companion.sessions.interchange.importing import copied, entries_until, import_file
@@ -26,7 +26,7 @@ from gemini_companion.sessions.registry import SessionRegistry
 from gemini_companion.sessions.results import CancelResult, ChatResult, SessionInfo, SessionList
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.session_info import session_info
+from gemini_companion.sessions.session_info import kept, listed, session_info, titled
 from gemini_companion.sessions.statistics.service import Statistics
 from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tools.tooling import Tooling
@@ -172,10 +172,7 @@ class Application:
     async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
         """This project's sessions, newest first. `cursor` is the `next_cursor` of the page before."""
         page = await self.services.store.list(query=query, limit=limit, cursor=cursor)
-        return SessionList(
-            sessions=tuple(session_info(meta, self._sessions.held(meta.session_id)) for meta in page.sessions),
-            next_cursor=page.next_cursor,
-        )
+        return await listed(page, self.services, self._sessions.held)
 
     async def open_session(self, client: Client, session_id: str, *, take_over: bool = False) -> SessionInfo:
         """Make a session the client's current one, held for writing unless another process has it.
@@ -222,11 +219,11 @@ class Application:
 
     async def rename(self, client: Client, session_id: str, title: str) -> SessionInfo:
         """Set a session's title."""
-        session = await self.hold(client, session_id)
-        session.meta = msgspec.structs.replace(session.meta, title=title)
-        await session.save_meta()
-        session.emit(TitleChanged(title=title))
-        return self.info(session)
+        return self.info(await titled(await self.hold(client, session_id), title))
+
+    async def keep(self, client: Client, session_id: str, *, on: bool) -> SessionInfo:
+        """Keep a session, whatever the limits for sessions say, or end that."""
+        return self.info(await kept(await self.hold(client, session_id), on=on))
 
     async def delete(self, session_id: str) -> None:
         """Delete a session and its files, after ending what runs in it. Raises `SessionNotFound`, `SessionBusy`."""

@@ -5,7 +5,7 @@ Faults that cross a port belong to the tree in `engine.errors`; anything else th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -16,6 +16,7 @@ from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.sessions.kept_sums import SumsStore
 from gemini_companion.sessions.recalled import RecallResult
+from gemini_companion.sessions.retention import StoredSession
 
 
 class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -39,6 +40,10 @@ class SessionMeta(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """Of a subagent's session; such are listed only where they are asked for, and go with the chat."""
     held_by: int | None = None
     """The process id of another, living process that holds it; filled in by reads."""
+    titled_at: int = 0
+    """Completed turns when a title was last looked for; 0 for one that a person gave, which stays."""
+    is_kept: bool = False
+    """A person said that it stays, whatever the limits say."""
 
 
 class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,6 +187,10 @@ class SessionStore(Protocol):
 
         `query` is plain words, all of which have to occur in a session's texts or title.
         """
+        ...
+
+    async def stored(self, sized: Collection[str] | None = None) -> Sequence[StoredSession]:
+        """Every session, in no order; sizes need be those of the ones named in `sized` alone, if that is given."""
         ...
 
     async def delete(self, session_id: str) -> None:

@@ -49,6 +49,12 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """After an import: what could not be read and was left out, as sentences."""
     mode: Mode = "ask"
     """What its tools may do unasked."""
+    size: int | None = None
+    """In listings: bytes of its log and its private files on disk."""
+    is_kept: bool = False
+    """It stays, whatever the settings for keeping sessions say."""
+    leaves_at: int | None = None
+    """In listings: when it is deleted if nobody uses it, in ms since 1970, at the earliest."""
 
 
 class SessionList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

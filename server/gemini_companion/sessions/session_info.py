@@ -1,13 +1,17 @@
-"""A session as listings show it."""
+"""A session as listings show it, and what a person says of it: its title, and that it stays."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from gemini_companion.sessions.ports import SessionMeta
-from gemini_companion.sessions.results import SessionInfo
+from gemini_companion.sessions.events import TitleChanged
+from gemini_companion.sessions.ports import SessionMeta, SessionPage
+from gemini_companion.sessions.results import SessionInfo, SessionList
+from gemini_companion.sessions.retention import leaves_at, surplus
+from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 
 
@@ -29,4 +33,36 @@ def session_info(meta: SessionMeta, session: Session | None) -> SessionInfo:
         parent=meta.parent,
         held_by=meta.held_by,
         mode=session.mode if session is not None else "ask",
+        is_kept=meta.is_kept,
     )
+
+
+async def listed(page: SessionPage, services: Services, held: Callable[[str], Session | None]) -> SessionList:
+    """A page of the store, with what each session takes and when it goes. Raises `StorageFault`."""
+    limits, now = services.settings().session_retention, services.clock.now()
+    shown = frozenset(meta.session_id for meta in page.sessions) if limits.max_bytes is None else None
+    stored = await services.store.stored(shown)
+    leaving = frozenset(one.session_id for one in surplus(stored, limits, now))
+    takes = {one.session_id: one for one in stored}
+    found: list[SessionInfo] = []
+    for meta in page.sessions:
+        info = session_info(meta, held(meta.session_id))
+        if (one := takes.get(meta.session_id)) is not None:
+            info = msgspec.structs.replace(info, size=one.size, leaves_at=leaves_at(one, limits, leaving, now))
+        found.append(info)
+    return SessionList(sessions=tuple(found), next_cursor=page.next_cursor)
+
+
+async def titled(session: Session, title: str) -> Session:
+    """The session with a title that a person gave it. Raises `SessionBusy`, `StorageFault`."""
+    session.meta = msgspec.structs.replace(session.meta, title=title, titled_at=0)
+    await session.save_meta()
+    session.emit(TitleChanged(title=title))
+    return session
+
+
+async def kept(session: Session, *, on: bool) -> Session:
+    """The session, kept whatever the limits for sessions say, or no longer. Raises `SessionBusy`, `StorageFault`."""
+    session.meta = msgspec.structs.replace(session.meta, is_kept=on)
+    await session.save_meta()
+    return session

@@ -16,18 +16,14 @@ from gemini_companion.engine.hooks.config import HookOptions, read_hooks
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.agents import AgentOverrideSettings
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
+from gemini_companion.settings.session_retention import SessionRetention, session_retention
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
 """Share of the model's limit at which a history is compressed if no layer sets another (Gemini CLI's value)."""
 
-DEFAULT_RETENTION_DAYS: Final = 30
-"""Days after which unused sessions are deleted if no layer says otherwise."""
-
 MAX_ATTEMPTS: Final = 10
 """More than that nobody may ask of a service that fails (Gemini CLI's value)."""
-
-_DAYS: Final[Mapping[str, float]] = {"h": 1 / 24, "d": 1, "w": 7, "m": 30}
 
 DEFAULT_BOUNDARY_MARKERS: Final = (".git",)
 """What only the top folder of a project has if no layer names other things."""
@@ -110,8 +106,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The strategy of every other automatic compression; `None` where nothing is compared."""
     recall_embeddings: bool
     """Whether texts may be sent out to be found by their meaning."""
-    session_retention_days: int | None
-    """Days after which unused sessions are deleted; `None` keeps them for ever."""
+    session_retention: SessionRetention
+    """Which sessions may go."""
     prompt_sections: Mapping[str, bool]
     """Whether each section of the system prompt is included, by name."""
     tools: ToolOptions
@@ -178,7 +174,7 @@ def settle(
         compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,
         recall_embeddings=merged.companion.recall.embeddings,
-        session_retention_days=retention_days(merged),
+        session_retention=session_retention(merged),
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),
         trusted_folders=tuple(_resolved(folder, home) for folder in merged.companion.trusted_folders),
@@ -198,18 +194,6 @@ def boundary_markers(merged: SettingsFile) -> tuple[str, ...]:
     """What only the top folder of a project has."""
     markers = merged.context.memory_boundary_markers
     return DEFAULT_BOUNDARY_MARKERS if markers is None else tuple(markers)
-
-
-def retention_days(merged: SettingsFile) -> int | None:
-    """Days after which unused sessions are deleted, whole ones, rounded up; `None` keeps them for ever."""
-    ours, theirs = merged.companion.sessions.retention_days, merged.general.session_retention
-    if ours is not None:
-        return ours or None
-    if not theirs.enabled:
-        return None
-    if theirs.max_age is None:
-        return DEFAULT_RETENTION_DAYS
-    return math.ceil(int(theirs.max_age[:-1]) * _DAYS[theirs.max_age[-1]])
 
 
 def _hook_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> HookOptions:

@@ -17,6 +17,7 @@ from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
 from gemini_companion.settings.agents import AgentsSettings, ExperimentalSettings
 from gemini_companion.settings.schema_companion import CompanionSettings
+from gemini_companion.settings.schema_sessions import SessionRetentionSettings
 
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
 FILE_NAME: Final = r"^(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}(/(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}){0,5}$(?!\n)"
@@ -31,12 +32,12 @@ _Seconds: TypeAlias = Annotated[int, Meta(ge=0, le=86_400)]
 _ToolName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
 _ToolNames: TypeAlias = Annotated[list[_ToolName], Meta(max_length=1_000)]
 _Marker: TypeAlias = Annotated[str, Meta(pattern=r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)")]
-_Age: TypeAlias = Annotated[str, Meta(pattern=r"^[1-9][0-9]{0,4}[hdwm]$(?!\n)")]
 _VariableName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=256)]
 
 EXPECTED: Final[Mapping[str, str]] = {
     "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
     "model.local": "the absolute path of a GGUF file, or one that starts with ~/",
+    "general.sessionRetention.minRetention": "a number and a unit (h, d, w, m), such as 1d",
     "context.fileName": "the name of a file, such as GEMINI.md or .ai/RULES.md, or a list of such names",
     "general.defaultApprovalMode": '"default", "auto_edit" or "plan"; no file can let everything run unasked',
     "general.sessionRetention.maxAge": 'an age such as "30d", "12h", "4w" or "1m"',
@@ -61,17 +62,6 @@ class PlanSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     enabled: bool = True
     """Whether `general.defaultApprovalMode` may be "plan"."""
-
-
-class SessionRetentionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How long sessions are kept, as Gemini CLI has it."""
-
-    enabled: bool = True
-    """Delete old sessions by themselves."""
-    max_age: _Age | None = None
-    """After which time without a change, as in "30d"; h, d, w and m are hours, days, weeks and months of 30 days.
-    `companion.sessions.retentionDays` goes before this.
-    """
 
 
 class GeneralSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -224,6 +214,8 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     model: ModelSettings = ModelSettings()
     """Which model answers, how much it may be sent, and when its history is compressed."""
+    general: GeneralSettings = GeneralSettings()
+    """How long sessions are kept, as Gemini CLI has it."""
     context: ContextSettings = ContextSettings()
     """Which files tell the model about a project."""
     tools: ToolsSettings = ToolsSettings()

@@ -10,6 +10,7 @@ from msgspec import Meta
 from gemini_companion.engine.history.tool_entries import Decision, Mode
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
+from gemini_companion.settings.schema_sessions import SessionsSettings
 
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
 _WorkspacePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{0,4096}$(?!\n)")]
@@ -105,15 +106,6 @@ class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     embeddings: bool = False
     """Find what means the same in other words, too. Sends the texts of all chats of a project to Gemini's embedding
     model, once each, and what is searched for; this costs money. Read only from the user's own file.
-    """
-
-
-class SessionsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How long sessions are kept."""
-
-    retention_days: Annotated[int, Meta(ge=0, le=36_500)] | None = None
-    """Sessions that have not changed for this many days are deleted. 0 keeps them for ever. By default what
-    `general.sessionRetention` says, else 30.
     """
 
 

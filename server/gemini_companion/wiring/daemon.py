@@ -126,7 +126,8 @@ class Daemon:
         if self._app is None or self._maintenance:
             return
         services, loop = self._app.services, asyncio.get_running_loop()
-        work = maintain(services.models, self._store, retention_days=self._settings.current.session_retention_days)
+        store, clock = self._store, services.clock
+        work = maintain(services.models, store, lambda: self._settings.current.session_retention, clock, self._tell)
         self._maintenance = [
             loop.create_task(work, name="maintenance"),
             loop.create_task(keep_house(self._app, services.clock), name="keeping house"),
@@ -184,6 +185,13 @@ class Daemon:
             loop.call_soon_threadsafe(self._show, message)
 
         return warn
+
+    def _tell(self, message: str) -> None:
+        """Show in every editor what is no warning."""
+        from gemini_companion.protocol.messages import INFO, show_message
+
+        for connection in self._hosts:
+            show_message(connection, INFO, message)
 
     def _show(self, message: str, *, is_error: bool = False) -> None:
         """Show a message in every editor."""

@@ -146,6 +146,50 @@ async def test_compressions_from_a_turn_on_and_several_of_them_come_back_as_what
     assert "‹state_snapshot" not in asked.partition(">>>")[2], "no snapshot is a prompt"
 
 
+def as_gemini_cli_goes_on_with(text: str) -> bytes:
+    """The file that Gemini CLI makes of ours: its own fields and the messages' ids, its surroundings first."""
+    document = json.loads(text)
+    surroundings = message(99, user_text("<session_context>today</session_context>"))
+    kept = ("id", "timestamp", "type", "content")
+    messages = [{name: one[name] for name in kept} for one in document["messages"]]
+    more = message(100, user_text("/etc/hosts again")), message(101, model_text("Yes."))
+    return "\n".join(map(json.dumps, [HEAD, {"$set": {"messages": [surroundings, *messages]}}, *more])).encode()
+
+
+@pytest.mark.parametrize("strategy", NAMES)
+async def test_every_snapshot_is_known_again_after_gemini_cli_went_on_with_it(
+    studio: Studio, tmp_path: Path, strategy: StrategyName
+) -> None:
+    for number in range(6):
+        await studio.chat(f"? question {number} " + "word " * 400)
+    session = await studio.session()
+    turns = list(dict.fromkeys(item.turn_id for item in session.history.sources))
+    await studio.compress(since=turns[3])
+    await studio.compress(session_id=session.session_id, strategy=strategy)
+    kinds = [item.kind for item in session.history.curated()]
+    assert "snapshot" in kinds
+    text = await studio.app.export(studio.client, session.session_id, "gemini-cli")
+    again = await imported(studio, tmp_path, as_gemini_cli_goes_on_with(text))
+    assert [item.kind for item in again.history.curated()] == [*kinds, "prompt", "reply"]
+    assert again.history.contents()[: len(session.history.contents())] == session.history.contents()
+
+
+def test_an_export_of_an_earlier_version_with_results_beside_its_calls_is_read_as_before() -> None:
+    call = {"functionCall": {"id": "c1", "name": "ls"}}
+    result = {"functionResponse": {"id": "c1", "name": "ls", "response": {"output": "x"}}}
+    answer = {**message(1, Content(role="model", parts=(call,)))}
+    answer["toolCalls"] = [{"id": "c1", "name": "ls", "args": {}, "result": [result], "status": "success"}]
+    messages = [message(0, user_text("/ls")), answer, message(2, user_text(""))]
+    document = {**HEAD, "companion": {"model": "m"}, "messages": messages}
+    session = decode_session_file(json.dumps(document).encode(), "s.json")
+    assert session.contents == [
+        user_text("/ls"),
+        Content(role="model", parts=(call,)),
+        Content(role="user", parts=(result,)),
+        user_text(""),
+    ]
+
+
 @pytest.mark.parametrize(
     "contents",
     [

@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry, Usage
-from gemini_companion.sessions.interchange import SessionExport, decode_session_file, encode_session
+from gemini_companion.sessions.interchange import ExportFormat, SessionExport, decode_session_file, encode_session
 from gemini_companion.sessions.interchange.companion import VERSION
 from gemini_companion.sessions.ports import SessionMeta
 from tests.sessions.interchange.session_strategies import contents, logs, metas
 from tests.support.examples import examples
 
 CORPUS = Path(os.environ.get("COMPANION_CORPUS", Path(__file__).parents[3].parent / "shared" / "corpus"))
+
+FOR_GEMINI_CLI: tuple[ExportFormat, ...] = ("gemini-cli", "gemini-cli-jsonl")
 
 META = SessionMeta(
     session_id="s1",
@@ -52,9 +54,10 @@ def test_our_own_export_gives_back_an_equal_log(
 @settings(max_examples=examples(100))
 @given(metas, st.lists(contents, max_size=8))
 def test_an_export_for_gemini_cli_gives_back_equal_contents(meta: SessionMeta, history: list[Content]) -> None:
-    session = decode_session_file(encode_session(meta, (), history, "gemini-cli").encode(), "s.json")
-    assert session.contents == history
-    assert session.system_instruction == meta.system_instruction
+    for format in FOR_GEMINI_CLI:
+        session = decode_session_file(encode_session(meta, (), history, format).encode(), "s.json")
+        assert session.contents == history
+        assert session.system_instruction == meta.system_instruction
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,7 @@ def test_real_conversations_come_back_equal_from_either_format(path: Path | None
         pytest.skip(f"{CORPUS} is not there (COMPANION_CORPUS)")
     history = decode_session_file(path.read_bytes(), path.name).contents
     assert history
-    for format in ("companion", "gemini-cli"):
+    for format in ("companion", *FOR_GEMINI_CLI):
         assert decode_session_file(encode_session(META, (), history, format).encode(), "s.json").contents == history
 
 
@@ -109,46 +112,42 @@ def test_the_other_programs_fields_are_all_there() -> None:
     )  # SHA-256 of "/w"
 
 
-def test_a_result_goes_into_its_call_where_gemini_cli_looks_for_it() -> None:
+def test_results_are_messages_of_their_own_and_the_calls_show_what_became_of_them() -> None:
     call = {"functionCall": {"id": "c1", "name": "ls", "args": {"p": "."}}, "thoughtSignature": "sig"}
     other = {"functionCall": {"id": "c2", "name": "cat"}}
-    first = {"functionResponse": {"id": "c1", "name": "ls", "response": {"output": "x"}}}
-    second = {"functionResponse": {"id": "c2", "name": "cat", "response": {"error": "no"}}}
-    image = {"inlineData": {"mimeType": "image/png", "data": ""}}
-    document = exported(
-        [user_text("q"), Content(role="model", parts=(call, other)), Content(role="user", parts=(second, image, first))]
-    )
-    messages = document["messages"]
-    assert isinstance(messages, list)
-    assert [message["type"] for message in messages] == ["user", "gemini"]
-    assert messages[1]["content"] == [call, other]
-    assert [(record["id"], record["result"], record["status"]) for record in messages[1]["toolCalls"]] == [
-        ("c2", [second, image], "error"),
-        ("c1", [first], "success"),
+    open_one = {"functionCall": {"name": "rm"}}
+    told = [
+        {"functionResponse": {"id": "c2", "name": "cat", "response": {"error": "no"}}},
+        {"inlineData": {"mimeType": "image/png", "data": ""}},
+        {"functionResponse": {"id": "c1", "name": "ls", "response": {"output": "x"}}},
     ]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        [{"text": "before"}, {"functionResponse": {"id": "c1", "name": "ls"}}],
-        [{"functionResponse": {"name": "ls"}}],
-        [{"functionResponse": {"id": "c9", "name": "ls"}}],
-        [{"functionResponse": {"id": "c1", "name": "ls"}}, {"functionResponse": {"id": "c1", "name": "ls"}}],
-    ],
-    ids=["text first", "no id", "another id", "twice"],
-)
-def test_a_result_that_would_not_come_back_the_same_stays_a_message(answer: list[dict[str, object]]) -> None:
-    document = exported(
-        [
-            Content(role="model", parts=({"functionCall": {"id": "c1", "name": "ls"}},)),
-            Content(role="user", parts=tuple(answer)),
-        ]
-    )
-    messages = document["messages"]
+    history = [
+        user_text("q"),
+        Content(role="model", parts=({"text": "I look."}, call, other, open_one)),
+        Content(role="user", parts=tuple(told)),
+    ]
+    messages = exported(history)["messages"]
     assert isinstance(messages, list)
-    assert [message["content"] for message in messages][1:] == [answer]
-    assert [record.get("result") for record in messages[0]["toolCalls"]] == [None]
+    assert [message["type"] for message in messages] == ["user", "gemini", "user"]
+    assert [message["content"] for message in messages[1:]] == [[{"text": "I look."}, call, other, open_one], told]
+    assert [message.get("displayContent") for message in messages] == [None, "I look.", " "]
+    assert [(record["id"], record["status"]) for record in messages[1]["toolCalls"]] == [
+        ("shown-c1", "success"),
+        ("shown-c2", "error"),
+        ("shown-2", "cancelled"),
+    ]
+    assert not any("result" in record for record in messages[1]["toolCalls"]), "Gemini CLI would tell them twice"
+
+
+@pytest.mark.parametrize("text", ["/etc/hosts", " ?", "<session_context>", "<hook_context>x", "", " \n"])
+def test_a_prompt_that_gemini_cli_would_leave_out_is_marked_and_comes_back_as_it_was(text: str) -> None:
+    history = [user_text("q"), model_text("a"), Content(role="user", parts=({"text": text}, {"text": ""}))]
+    messages = exported(history)["messages"]
+    assert isinstance(messages, list)
+    assert [part.get("thought") for message in messages for part in message["content"]] == [None, None, False, None]
+    lines = encode_session(META, (), history, "gemini-cli-jsonl")
+    assert lines.endswith("}\n"), "Gemini CLI writes on behind it"
+    assert decode_session_file(lines.encode(), "s.jsonl").contents == history
 
 
 def test_the_log_says_when_and_by_which_model_a_content_was_said() -> None:

@@ -86,6 +86,8 @@ class Emulator:
         """The models that exist; `None` for any that is called gemini-… or gemma-…."""
         self.signed_calls = True
         """Demand thought signatures on the calls of the turn under way, from Gemini 3 on."""
+        self.orderly = True
+        """Demand that roles alternate and that each call has one response. Other programs' requests may not."""
         self.replaying = False
         """Answer with an error, not by `responder`, when the script has ended."""
 
@@ -260,6 +262,7 @@ class Emulator:
                 check_generate(
                     request.body,
                     signed_calls=self.signed_calls and re.match(r"gemini-[3-9]", request.model) is not None,
+                    orderly=self.orderly,
                 )
         except ApiError as error:
             self.malformed.append(error.message)

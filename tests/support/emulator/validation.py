@@ -65,9 +65,9 @@ _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 _MAX_DEPTH = 100
 
 
-def check_generate(body: Json, *, signed_calls: bool) -> None:
+def check_generate(body: Json, *, signed_calls: bool, orderly: bool = True) -> None:
     """Raises `ApiError` for a body that `generateContent` refuses. `signed_calls`: this turn's calls need thought
-    signatures.
+    signatures. `orderly`: roles alternate, and what follows calls is one response for each.
     """
     _known(body, _GENERATE, "")
     _depth(body)
@@ -80,7 +80,8 @@ def check_generate(body: Json, *, signed_calls: bool) -> None:
         _tool(tool, f"tools[{index}]")
     if len({name == "functionDeclarations" for tool in tools for name in tool}) == 2:
         raise ApiError(400, "Tool use with function calling is unsupported by the model.")
-    _turns(contents)
+    if orderly:
+        _turns(contents)
     if signed_calls:
         _signatures(contents)
 

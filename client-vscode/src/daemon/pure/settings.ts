@@ -32,6 +32,8 @@ export const DAEMON_SETTINGS = {
   "tools.maxRounds": "companion.tools.maxRounds",
   "tools.truncateOutputThreshold": "tools.truncateToolOutputThreshold",
   "sessions.retentionDays": "companion.sessions.retentionDays",
+  "sessions.maxSessions": "companion.sessions.maxSessions",
+  "sessions.maxBytes": "companion.sessions.maxBytes",
 } as const;
 
 export type DaemonSetting = keyof typeof DAEMON_SETTINGS;

@@ -223,6 +223,24 @@ describe("the chats", () => {
     expect(panel.has("dialog", "Chats")).toBe(true);
   });
 
+  it("say what they take and when they go, and are kept by their button", async () => {
+    await show("sessionsOpen");
+    const shown = (title: RegExp) => panel.get("button", title).textContent;
+    expect(shown(/^Changelog for the next/)).toMatch(/1\.8 MB · goes Apr \d/);
+    expect(shown(/^Speed of the import/)).toMatch(/24\.5 kB · in another window · is kept$/);
+    const keep = panel.get("button", /^Keep Changelog for the next/);
+    expect(keep.getAttribute("aria-pressed")).toBe("false");
+    expect(panel.get("button", "Keep Speed of the import").getAttribute("aria-pressed")).toBe("true");
+    await panel.click("button", /^Keep Changelog for the next/);
+    await settle();
+    await panel.pass(advance, 200);
+    await panel.pass(advance, 0);
+    expect(panel.host.asked("keep")).toEqual([{ do: "keep", sessionId: "s2", on: true }]);
+    expect(panel.host.asked("sessions")).toHaveLength(2);
+    await panel.click("button", "Keep Speed of the import");
+    expect(panel.host.asked("keep").at(-1)).toEqual({ do: "keep", sessionId: "s3", on: false });
+  });
+
   it("come page by page", async () => {
     await show("sessionsOpen");
     panel.host.answering = false;

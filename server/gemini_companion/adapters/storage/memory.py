@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -28,11 +28,12 @@ from gemini_companion.adapters.storage.versions import digest_of
 from gemini_companion.engine.constraints.budget import is_over_budget
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.constraint import Constraint
-from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.history.log import Entry, encode_entry
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.ports import PassageText, SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
 from gemini_companion.sessions.recalled import RecallResult
+from gemini_companion.sessions.retention import StoredSession
 
 if TYPE_CHECKING:
     import sqlite3
@@ -174,6 +175,19 @@ class MemoryStore:
         metas = sorted((meta for meta, _ in self._sessions.values()), key=lambda meta: meta.updated_at, reverse=True)
         wanted = [meta for meta in metas if query.lower() in meta.title.lower() and (with_agents or meta.agent is None)]
         return SessionPage(sessions=tuple(msgspec.structs.replace(meta) for meta in wanted[:limit]))
+
+    async def stored(self, sized: Collection[str] | None = None) -> Sequence[StoredSession]:
+        """Every session with the bytes of its log, whatever `sized` asks for; all of them are open."""
+        return [
+            StoredSession(
+                session_id=meta.session_id,
+                updated_at=meta.updated_at,
+                size=sum(len(encode_entry(entry)) for entry in log),
+                is_kept=meta.is_kept,
+                is_open=True,
+            )
+            for meta, log in self._sessions.values()
+        ]
 
     async def delete(self, session_id: str) -> None:
         """Delete a session and those of its subagents."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from gemini_companion.adapters.storage import event_log, project_rules, records, search
+from gemini_companion.adapters.storage import event_log, project_rules, records, room, search
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
@@ -25,6 +25,7 @@ from gemini_companion.engine.errors import SessionBusy, StorageFault
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage, StoredEvent, StoredEvents
+from gemini_companion.sessions.retention import GRACE_MS, StoredSession
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,13 +37,11 @@ _log = logging.getLogger(__name__)
 # `list` is a method of the port, so within the class the type has other names.
 Log: TypeAlias = list[Entry]
 Metas: TypeAlias = list[SessionMeta]
+Stored: TypeAlias = list[StoredSession]
 Values: TypeAlias = list[str | int]
 Ids: TypeAlias = list[str]
 
 THIRTY_DAYS_MS: Final = 30 * 24 * 60 * 60 * 1000
-GRACE_MS: Final = 7 * 24 * 60 * 60 * 1000
-"""How long a session that is old enough to be swept still stays."""
-
 _MAX_PAGE: Final = 500
 _MAX_EVENTS: Final = 10_000
 MAX_WAITING_SAVES: Final = 10_000
@@ -114,6 +113,7 @@ class SqliteStore(PrivateTexts):
         """Where everything that writes to the file happens."""
         self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify)
         self.sums = SqliteSums(self.worker)
+        self._room = room.Room(self.worker, self._leases, os.path.join(directory, "files"))
         self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
@@ -213,8 +213,28 @@ class SqliteStore(PrivateTexts):
             await self.worker.run_file(lambda one=one: remove_directory(self._files_of(one)))
         await self.versions.remove_unneeded()
 
+    async def stored(self, sized: Collection[str] | None = None) -> Stored:
+        """What each session takes: its log, and its private files. See `Room.stored`."""
+        return await self._room.stored(sized)
+
+    async def remove_unused(self, sessions: Sequence[StoredSession]) -> int:
+        """Delete those that are as they were found, and not open; returns their number."""
+        count = 0
+        for one in sessions:
+
+            def work(connection: sqlite3.Connection, one: StoredSession = one) -> bool:
+                return room.delete_unused(connection, self._leases, one)
+
+            if await self.worker.run("write", work):
+                count += 1
+                files = self._files_of(one.session_id)
+                await self.worker.run_file(lambda files=files: remove_directory(files))
+        if count:
+            await self.versions.remove_unneeded()
+        return count
+
     async def sweep(self, older_than_ms: int = THIRTY_DAYS_MS) -> int:
-        """Delete the sessions that no process holds and that were last written more than `older_than_ms` ago.
+        """Delete the sessions that may go, that no process holds and that nobody wrote to for `older_than_ms`.
 
         They go only if an earlier sweep found them old too, `GRACE_MS` ago or more, and never in the first sweep after
         a gap as long as `older_than_ms`: a clock that is ahead must not cost anybody a session. Returns their number.
@@ -227,7 +247,7 @@ class SqliteStore(PrivateTexts):
         for session_id in old:
 
             def work(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
-                if self._leases.is_held(connection, session_id):
+                if self._leases.is_held(connection, session_id) or self._meta(connection, session_id).is_kept:
                     return False
                 return records.delete_older(connection, session_id, deadline)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.methods import Empty
+from gemini_companion.protocol.session_types import ExportParams, KeepSessionParams
 from gemini_companion.protocol.types import (
-    ExportParams,
     ForkParams,
     HistoryParams,
     ImportParams,
@@ -67,6 +67,10 @@ async def fork(host: Host, params: ForkParams) -> SessionInfo:
 
 async def rename(host: Host, params: RenameParams) -> SessionInfo:
     return await host.app.rename(host.client, params.session_id, params.title)
+
+
+async def keep(host: Host, params: KeepSessionParams) -> SessionInfo:
+    return await host.app.keep(host.client, params.session_id, on=params.on)
 
 
 async def delete(host: Host, params: SessionIdParams) -> None:

@@ -13,7 +13,7 @@ from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.part import text_of
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT, PINS_INTRODUCTION
 
-_MOST_PLACES: Final = 100
+MOST_PLACES: Final = 100
 """Snapshots that a file may give places; each is folded as a compression."""
 
 
@@ -44,7 +44,7 @@ def mark_of(places: Sequence[int]) -> dict[str, int | list[int]]:
 def places_of(fields: Mapping[str, object] | None) -> tuple[int, ...]:
     """The places that a file gives its snapshots, rising; nothing but numbers that an index may be."""
     raw = fields.get("snapshotAt") if fields is not None else None
-    given = cast("list[object]", raw)[:_MOST_PLACES] if isinstance(raw, list) else [raw]
+    given = cast("list[object]", raw)[:MOST_PLACES] if isinstance(raw, list) else [raw]
     return tuple(sorted({one for one in given if isinstance(one, int) and not isinstance(one, bool) and one >= 0}))
 
 

@@ -11,7 +11,7 @@ from gemini_companion.sessions.interchange.companion import encode_export
 from gemini_companion.sessions.interchange.gemini_cli_export import encode_for_gemini_cli
 from gemini_companion.sessions.ports import SessionMeta
 
-ExportFormat: TypeAlias = Literal["companion", "gemini-cli"]
+ExportFormat: TypeAlias = Literal["companion", "gemini-cli", "gemini-cli-jsonl"]
 
 
 def encode_session(
@@ -25,9 +25,10 @@ def encode_session(
     """The text of a session file.
 
     `companion` has the whole log and loses nothing; `gemini-cli` has `contents`, the curated view, in the form that
-    Gemini CLI loads. `decode_session_file` reads both. `snapshots_at` are the indexes of snapshots in
-    `contents`.
+    Gemini CLI loads, and `gemini-cli-jsonl` the same in the form that it writes. `decode_session_file` reads all of
+    them. `snapshots_at` are the indexes of snapshots in `contents`.
     """
     if format == "companion":
         return encode_export(meta, entries, contents).decode()
-    return encode_for_gemini_cli(meta, entries, contents, snapshots_at).decode()
+    as_lines = format == "gemini-cli-jsonl"
+    return encode_for_gemini_cli(meta, entries, contents, snapshots_at, as_lines=as_lines).decode()

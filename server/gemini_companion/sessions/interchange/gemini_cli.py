@@ -19,19 +19,23 @@ import msgspec
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.decode import decode_parts, mismatch
 from gemini_companion.engine.history.part import is_thought, text_of
-from gemini_companion.sessions.interchange.compressed import places_of
+from gemini_companion.sessions.interchange.compressed import MOST_PLACES, places_of
+from gemini_companion.sessions.interchange.gemini_cli_prompts import (
+    COMMANDS,
+    SURROUNDINGS,
+    text_for_the_model,
+    unmarked,
+)
 from gemini_companion.sessions.interchange.imported import ImportedSession
 from gemini_companion.sessions.interchange.round_answers import RoundAnswers
 
 OUR_FIELD: Final = "companion"
 """The field that marks a file that we wrote in this format, with what the format has no field for."""
 
-_SURROUNDINGS: Final = ("<session_context>", "<hook_context>")
-"""Beginnings of a user message that is no prompt but describes the session's surroundings; each session makes its own.
+SNAPSHOT_ID: Final = "companion-snapshot-"
+"""Beginning of the id of a message that is the snapshot of a compression. Gemini CLI keeps the ids of messages, and no
+other field of ours, when it goes on with a session.
 """
-
-_COMMANDS: Final = ("/", "?")
-"""Beginnings of a user message that was meant for the command line itself."""
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -48,6 +52,8 @@ class Conversation(msgspec.Struct):
     """The session's own fields, later ones over earlier ones."""
     messages: dict[str, Message] = msgspec.field(default_factory=dict[str, Message])
     """By id, in the order in which the ids were first seen."""
+    is_resumed: bool = False
+    """True if Gemini CLI has gone on with it: it then writes all messages anew, its surroundings first."""
 
     @property
     def is_named(self) -> bool:
@@ -76,18 +82,20 @@ def to_session(conversation: Conversation) -> ImportedSession:
     fields = conversation.fields
     ours = fields.get(OUR_FIELD)
     own = cast("dict[str, object]", ours) if isinstance(ours, dict) else None
+    is_verbatim = own is not None and not conversation.is_resumed
     messages = [
         message for message in conversation.messages.values() if message.fields.get("type") in ("user", "gemini")
     ]
     models = [model for message in messages if isinstance(model := message.fields.get("model"), str) and model]
+    contents, snapshots_at = _contents(messages, is_verbatim=is_verbatim)
     return ImportedSession(
-        contents=_contents(messages, is_verbatim=own is not None),
+        contents=contents,
         system_instruction=_string(own.get("systemInstruction")) if own else None,
         title=_string(fields.get("summary")),
         model=(_string(own.get("model")) if own else None) or (models[-1] if models else None),
         session_id=_string(fields.get("sessionId")),
         created_at=_milliseconds(fields.get("startTime")),
-        snapshots_at=places_of(own),
+        snapshots_at=(places_of(own) if is_verbatim else ()) or snapshots_at,
     )
 
 
@@ -100,6 +108,7 @@ def _take_record(conversation: Conversation, record: dict[str, object], path: st
     elif isinstance(update, dict):
         changes = cast("dict[str, object]", update)
         if isinstance(changes.get("messages"), list):
+            conversation.is_resumed = True
             conversation.messages.clear()
             _take_messages(conversation, changes["messages"], f"{path}.$set.messages")
         conversation.fields = {**conversation.fields, **changes}
@@ -130,9 +139,13 @@ def _rewind(messages: dict[str, Message], target: str) -> None:
         del messages[identity]
 
 
-def _contents(messages: list[Message], *, is_verbatim: bool) -> list[Content]:
-    """The history that resuming the session gives. `is_verbatim` keeps every message, as one that the model got."""
+def _contents(messages: list[Message], *, is_verbatim: bool) -> tuple[list[Content], tuple[int, ...]]:
+    """The history that resuming the session gives, and where ids say that there are snapshots in it.
+
+    `is_verbatim` keeps every message, as one that the model got.
+    """
     contents: list[Content] = []
+    snapshots_at: list[int] = []
     parts_of = [_parts(message.fields.get("content"), f"{message.path}.content") for message in messages]
     answers: RoundAnswers | None = None
     for index, (message, parts) in enumerate(zip(messages, parts_of, strict=True)):
@@ -142,8 +155,10 @@ def _contents(messages: list[Message], *, is_verbatim: bool) -> list[Content]:
         if is_user:
             is_answered = index + 1 < len(messages) and messages[index + 1].fields.get("type") == "gemini"
             if is_verbatim or _is_for_the_model(parts, is_answered=is_answered):
-                once = parts if answers is None else answers.once(parts)
+                once = unmarked(parts) if answers is None else answers.once(unmarked(parts))
                 if once or not parts:
+                    if str(message.fields.get("id", "")).startswith(SNAPSHOT_ID):
+                        snapshots_at.append(len(contents))
                     contents.append(Content(role="user", parts=once))
             continue
         tool_calls = _tool_calls(message)
@@ -155,7 +170,7 @@ def _contents(messages: list[Message], *, is_verbatim: bool) -> list[Content]:
         results = _results(tool_calls)
         if results := results if answers is None else answers.missing(results):
             contents.append(Content(role="user", parts=results))
-    return contents
+    return contents, tuple(snapshots_at[:MOST_PLACES])
 
 
 def _answers_of_round(messages: list[Message], parts_of: list[tuple[Part, ...]], start: int) -> RoundAnswers:
@@ -174,12 +189,12 @@ def _answers_of_round(messages: list[Message], parts_of: list[tuple[Part, ...]],
 
 def _is_for_the_model(parts: tuple[Part, ...], *, is_answered: bool) -> bool:
     """False for the session's surroundings, and for commands to the command line unless the model answered them."""
-    if any(text_of(part) is None for part in parts):
+    text = text_for_the_model(parts)
+    if text is None:
         return True
-    text = "".join(text_of(part) or "" for part in parts).strip()
-    if not text or text.startswith(_SURROUNDINGS):
+    if not text or text.startswith(SURROUNDINGS):
         return False
-    return is_answered or not text.startswith(_COMMANDS)
+    return is_answered or not text.startswith(COMMANDS)
 
 
 def _parts(raw: object, path: str) -> tuple[Part, ...]:

@@ -1,9 +1,9 @@
-"""Writing a session in Gemini CLI's format: one JSON object with `messages`, which it loads and resumes.
+"""Writing a session in Gemini CLI's format: one JSON object with `messages`, or a line for each of them.
 
-Its reader takes a model message's `content` as complete when there are calls or thoughts in it, and makes the content
-of the results from `toolCalls[].result`, in that array's order. So contents go out part by part, signatures and unknown
-fields included; a content of results goes into the `toolCalls` before it where that loses nothing, and stays a message
-elsewhere.
+Its reader takes a model message's `content` as complete when there are calls or thoughts in it. So every content goes
+out as a message of its own, part by part, signatures and unknown fields included. `toolCalls` beside it is for its
+screen alone: a result in it would be told to the model again each time that the session is resumed, because Gemini CLI
+puts there, once it has read a file, what the message behind it says as well.
 """
 
 from __future__ import annotations
@@ -11,34 +11,46 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
 
-from gemini_companion.engine.history.content import Content, Part
-from gemini_companion.engine.history.log import ContentEntry, Entry, ReplyEntry
-from gemini_companion.engine.history.part import call_of, response_of
+from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.log import ContentEntry, Entry, IdeContextEntry, ReplyEntry
+from gemini_companion.engine.history.part import call_of, response_of, visible_text
 from gemini_companion.sessions.interchange.compressed import mark_of
-from gemini_companion.sessions.interchange.gemini_cli import OUR_FIELD
+from gemini_companion.sessions.interchange.gemini_cli import OUR_FIELD, SNAPSHOT_ID
+from gemini_companion.sessions.interchange.gemini_cli_prompts import spoken
 from gemini_companion.sessions.ports import SessionMeta
 
 _OUR_ID: Final = re.compile(r"session-([0-9a-f]{32})")
+
+_SHOWN_ID: Final = "shown-"
+"""Before the id of a call in `toolCalls`: Gemini CLI adds results to the records whose id is that of a call."""
+
+_UNSEEN: Final = " "
+"""What Gemini CLI's screen shows of a message with this as `displayContent`: nothing. The model gets `content`."""
 
 _LAST_MOMENT: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, the last that ISO 8601 writes with four digits."""
 
 
 def encode_for_gemini_cli(
-    meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content], snapshots_at: Sequence[int]
+    meta: SessionMeta,
+    entries: Sequence[Entry],
+    contents: Sequence[Content],
+    snapshots_at: Sequence[int],
+    *,
+    as_lines: bool = False,
 ) -> bytes:
-    """The session as a whole-file Gemini CLI session, UTF-8 JSON, indented.
+    """The session as a whole-file Gemini CLI session, UTF-8 JSON, indented; with `as_lines`, as its newer `.jsonl`.
 
     The time and the model of each content come from `entries`. `snapshots_at` are the indexes of snapshots in
     `contents`.
     """
-    document = {
+    fields = {
         **header_for_gemini_cli(meta),
         **({"summary": meta.title} if meta.title else {}),
         **({"directories": list(meta.workspace_folders)} if meta.workspace_folders else {}),
@@ -47,9 +59,12 @@ def encode_for_gemini_cli(
             **({"systemInstruction": meta.system_instruction} if meta.system_instruction else {}),
             **mark_of(snapshots_at),
         },
-        "messages": messages_for_gemini_cli(meta, entries, contents),
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2)
+    messages = messages_for_gemini_cli(meta, entries, contents, snapshots_at=frozenset(snapshots_at))
+    if as_lines:
+        # Each line ends: Gemini CLI writes on behind the last one.
+        return b"".join(msgspec.json.encode(record) + b"\n" for record in (fields, *messages))
+    return msgspec.json.format(msgspec.json.encode({**fields, "messages": messages}), indent=2)
 
 
 def header_for_gemini_cli(meta: SessionMeta) -> dict[str, Any]:
@@ -71,27 +86,36 @@ def gemini_cli_id(session_id: str) -> str:
 
 
 def messages_for_gemini_cli(
-    meta: SessionMeta, entries: Iterable[Entry], contents: Sequence[Content], ids: Sequence[str] = ()
+    meta: SessionMeta,
+    entries: Iterable[Entry],
+    contents: Sequence[Content],
+    ids: Sequence[str] = (),
+    *,
+    snapshots_at: Collection[int] = (),
 ) -> list[dict[str, Any]]:
-    """The messages of these contents. `ids` has the id of each content; without it they are those of its entry."""
+    """The messages of these contents. `ids` has the id of each content; without it they are those of its entry, but
+    for the snapshots at `snapshots_at`.
+    """
     origins = {
         id(entry.content): entry for entry in entries if isinstance(entry, ContentEntry)
     }  # a view has the same content objects as its log
     messages: list[dict[str, Any]] = []
     time = meta.created_at
-    is_written = False  # with the calls that it answers
     for index, content in enumerate(contents):
         origin = origins.get(id(content))
         time = origin.time if origin else time
-        if is_written:
-            is_written = False
-            continue
         identity = ids[index] if ids else origin.id if origin else f"{meta.session_id}-{index}"
-        message: dict[str, Any] = {"id": identity, "timestamp": _iso(time), "type": "user", "content": content.parts}
+        message: dict[str, Any] = {
+            "id": f"{SNAPSHOT_ID}{index}" if index in snapshots_at else identity,
+            "timestamp": _iso(time),
+            "type": "user",
+            "content": spoken(content.parts) if content.role == "user" else content.parts,
+        }
+        if any(call_of(part) or response_of(part) for part in content.parts):
+            message["displayContent"] = visible_text(content) or _UNSEEN
+        elif isinstance(origin, IdeContextEntry):
+            message["displayContent"] = _UNSEEN
         if content.role == "model":
-            following = contents[index + 1] if index + 1 < len(contents) else None
-            answers = _answers(content, following)
-            is_written = answers is not None
             reply = origin if isinstance(origin, ReplyEntry) else None
             message |= {
                 "type": "gemini",
@@ -99,64 +123,37 @@ def messages_for_gemini_cli(
                 "tokens": _tokens(reply),
                 "model": (reply and reply.model) or meta.model,
             }
-            if tool_calls := _tool_calls(content, answers or {}, message):
+            following = contents[index + 1] if index + 1 < len(contents) else None
+            if tool_calls := _tool_calls(content, following, message):
                 message["toolCalls"] = tool_calls
         messages.append(message)
     return _with_distinct_ids(messages)
 
 
-def _answers(content: Content, following: Content | None) -> dict[str, list[Part]] | None:
-    """The parts of `following` by the id of the call of `content` that they answer, in their order.
-
-    Each answer starts with a function response with the id of one call; parts after it, such as an image, belong to it.
-    `None` if not all parts can be assigned in that way.
-    """
-    if following is None or following.role != "user" or not following.parts:
-        return None
-    calls = [call.get("id") for part in content.parts if (call := call_of(part)) is not None]
-    answers: dict[str, list[Part]] = {}
-    current: list[Part] | None = None
-    for part in following.parts:
-        response = response_of(part)
-        if response is not None:
-            identity = response.get("id")
-            if not isinstance(identity, str) or not identity or identity in answers or calls.count(identity) != 1:
-                return None
-            current = answers[identity] = []
-        if current is None:
-            return None
-        current.append(part)
-    return answers
-
-
-def _tool_calls(content: Content, answers: dict[str, list[Part]], message: dict[str, Any]) -> list[dict[str, Any]]:
-    """Gemini CLI's records of the calls; those with an answer come first, in the order of the answers."""
+def _tool_calls(content: Content, following: Content | None, message: dict[str, Any]) -> list[dict[str, Any]]:
+    """What Gemini CLI shows of the calls; `following` is what answers them, `None` if nothing does."""
+    responses = [response_of(part) or {} for part in following.parts] if following is not None else []
+    answers = {response.get("id"): response for response in responses if response.get("id")}
     calls = [call for part in content.parts if (call := call_of(part)) is not None]
-    order = {identity: position for position, identity in enumerate(answers)}
-    records: list[dict[str, Any]] = []
-    for index, call in enumerate(sorted(calls, key=lambda call: order.get(call.get("id") or "", len(order)))):
-        identity = call.get("id") or f"{message['id']}-{index}"
-        result = answers.get(identity)
-        records.append(
-            {
-                "id": identity,
-                "name": call["name"],
-                "args": call.get("args") or {},
-                **({"result": result} if result else {}),
-                "status": _status(result),
-                "timestamp": message["timestamp"],
-                "displayName": call["name"],
-                "description": "",
-                "renderOutputAsMarkdown": False,
-            }
-        )
-    return records
+    return [
+        {
+            "id": f"{_SHOWN_ID}{call.get('id') or index}",
+            "name": call["name"],
+            "args": call.get("args") or {},
+            "status": _status(answers.get(call.get("id"))),
+            "timestamp": message["timestamp"],
+            "displayName": call["name"],
+            "description": "",
+            "renderOutputAsMarkdown": False,
+        }
+        for index, call in enumerate(calls)
+    ]
 
 
-def _status(result: list[Part] | None) -> str:
-    if not result:
+def _status(response: dict[str, Any] | None) -> str:
+    if response is None:
         return "cancelled"
-    body = result[0]["functionResponse"].get("response")
+    body = response.get("response")
     return "error" if isinstance(body, dict) and "error" in body else "success"
 
 

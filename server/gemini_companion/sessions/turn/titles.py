@@ -16,6 +16,7 @@ from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.statistics.recording import Recorded
+from gemini_companion.sessions.turn.topic import FEWEST_TURNS, has_moved
 
 TITLE_SECONDS: Final = 5.0
 """Seconds that the small model may take (Gemini CLI's limit for a session's summary)."""
@@ -41,13 +42,14 @@ class Titles:
     def begin(self, session: Session, save: Callable[[Session], Awaitable[None]]) -> None:
         """Set the first prompt's beginning as title at once, and ask a model for a better one in the background.
 
-        `save` stores the session's metadata. Nothing happens if the session has a title.
+        A title that was made so is made anew once the conversation is about something else; one that a person gave
+        stays. `save` stores the session's metadata.
         """
-        beginning = "" if session.meta.title else _beginning(session)
-        if not beginning:
+        title = session.meta.title or _beginning(session)
+        if not title or (session.meta.title and not _is_outgrown(session)):
             return
-        session.meta = msgspec.structs.replace(session.meta, title=beginning)
-        task = asyncio.create_task(self._find(session, beginning, save), name=f"title:{session.session_id}")
+        session.meta = msgspec.structs.replace(session.meta, title=title, titled_at=max(session.turns, 1))
+        task = asyncio.create_task(self._find(session, title, save), name=f"title:{session.session_id}")
         self._tasks.add(task)
         session.use(task, self._services.clock.monotonic())
         task.add_done_callback(self._tasks.discard)
@@ -58,12 +60,12 @@ class Titles:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _find(self, session: Session, beginning: str, save: Callable[[Session], Awaitable[None]]) -> None:
+    async def _find(self, session: Session, known: str, save: Callable[[Session], Awaitable[None]]) -> None:
         try:
             async with asyncio.timeout(TITLE_SECONDS):
                 title = await self._ask(session)
             is_better = (
-                bool(title) and title != beginning and session.meta.title == beginning
+                bool(title) and title != known and session.meta.title == known
             )  # a person may have renamed it meanwhile
             if is_better:
                 session.meta = msgspec.structs.replace(session.meta, title=title)
@@ -71,13 +73,14 @@ class Titles:
             if is_better:
                 session.emit(TitleChanged(title=title))
         except (CompanionError, TimeoutError):
-            return  # the beginning of the prompt is a title too
+            return  # the beginning of the prompt is a title too, and so is the earlier one
         finally:
             await session.write_left()  # that it was asked for; a turn that runs takes it along
 
     async def _ask(self, session: Session) -> str:
         choice = session.choice()
-        shown = [item for item in session.history.items if item.kind in ("prompt", "steer", "reply")][:_SHOWN_CONTENTS]
+        said = [item for item in session.history.items if item.kind in ("prompt", "steer", "reply")]
+        shown = said[-_SHOWN_CONTENTS:]  # what it is about now
         lines = [f"{item.content.role}: {_own_text(item.content)[:_SHOWN_CHARACTERS]}" for item in shown]
         request = ModelRequest(
             model=self._services.models.titler(choice),
@@ -95,6 +98,15 @@ def one_line(text: str) -> str:
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     line = line.strip("\"'`«»“”").strip()
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
+
+
+def _is_outgrown(session: Session) -> bool:
+    """True if a title that no person gave says what the conversation was about, and no longer what it is about."""
+    at = session.meta.titled_at
+    if not at or session.turns < at + FEWEST_TURNS:
+        return False
+    prompts = [_own_text(item.content) for item in session.history.sources if item.kind == "prompt"]
+    return has_moved([session.meta.title, *prompts[:at]], prompts[at:])
 
 
 def _beginning(session: Session) -> str:

@@ -1,0 +1,91 @@
+"""What stored sessions take, and removing those that leave for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from gemini_companion.adapters.storage import records
+from gemini_companion.adapters.storage.leases import Leases
+from gemini_companion.adapters.storage.private_files import safe_name
+from gemini_companion.adapters.storage.worker import Worker
+from gemini_companion.sessions.retention import StoredSession
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class Room:
+    """What sessions take. A log only grows, so what was measured once is not read again."""
+
+    def __init__(self, worker: Worker, leases: Leases, files: str) -> None:
+        self._worker = worker
+        self._leases = leases
+        self._files = files
+        """The folder of the sessions' private files."""
+        self._known: dict[str, tuple[int, int]] = {}
+        """By session, up to which entry its log is measured, and the bytes to there."""
+
+    async def stored(self, sized: Collection[str] | None) -> list[StoredSession]:
+        """Every session, the sizes of those named in `sized` measured and the others' 0; `None` measures all."""
+        found = await self._worker.run("read", lambda connection: _sessions(connection, self._leases))
+        wanted = [one.session_id for one in found if sized is None or one.session_id in sized]
+        logs: dict[str, int] = {}
+        for session_id in wanted:  # one after the other: nothing that is to be written waits for all of them
+            logs[session_id] = await self._worker.run(
+                "read", lambda connection, session_id=session_id: self._log_size(connection, session_id)
+            )
+        files = await self._worker.run_file(lambda: {name: _bytes_below(self._folder(name)) for name in wanted})
+        return [one._replace(size=logs.get(one.session_id, 0) + files.get(one.session_id, 0)) for one in found]
+
+    def _log_size(self, connection: sqlite3.Connection, session_id: str) -> int:
+        last, size = self._known.get(session_id, (0, 0))
+        newest, more = connection.execute(
+            "SELECT MAX(seq), SUM(LENGTH(json)) FROM log WHERE session_id = ? AND seq > ?", (session_id, last)
+        ).fetchone()
+        if newest is not None:
+            self._known[session_id] = newest, size + more
+        return self._known.get(session_id, (0, 0))[1]
+
+    def _folder(self, session_id: str) -> str:
+        return os.path.join(self._files, safe_name(session_id))
+
+
+def _sessions(connection: sqlite3.Connection, leases: Leases) -> list[StoredSession]:
+    rows = connection.execute("SELECT session_id, title, updated_at, meta FROM sessions").fetchall()
+    return [
+        StoredSession(
+            session_id=meta.session_id,
+            updated_at=meta.updated_at,
+            size=0,
+            is_kept=meta.is_kept,
+            is_open=leases.is_held(connection, meta.session_id),
+        )
+        for meta in map(records.decode_meta, rows)
+    ]
+
+
+def delete_unused(connection: sqlite3.Connection, leases: Leases, one: StoredSession) -> bool:
+    """Delete a session if it is as it was found: written no more since, neither opened nor kept; true if so."""
+    row = connection.execute(
+        "SELECT session_id, title, updated_at, meta FROM sessions WHERE session_id = ?", (one.session_id,)
+    ).fetchone()
+    if row is None or leases.is_held(connection, one.session_id):
+        return False
+    meta = records.decode_meta(row)
+    if meta.is_kept or meta.updated_at != one.updated_at:
+        return False
+    records.delete_session(connection, one.session_id)
+    return True
+
+
+def _bytes_below(directory: str) -> int:
+    total = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(folder, name)).st_size
+            except OSError:
+                continue
+    return total
