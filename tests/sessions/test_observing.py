@@ -28,7 +28,6 @@ from gemini_companion.sessions.observing.records import (
 from gemini_companion.sessions.observing.ring import KEPT
 from gemini_companion.sessions.observing.service import Observing
 from tests.support.sample_tools import SampleTool
-from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio
 
 SAID = "planted-word-"
@@ -84,7 +83,6 @@ async def test_a_turn_its_requests_and_its_calls_are_told_in_order_with_their_nu
 
 async def test_a_compression_is_told_with_what_it_saved_and_its_requests_with_their_role(tmp_path: Path) -> None:
     studio = Studio(tmp_path)
-    studio.model.summary = SNAPSHOT
     watcher = watched(studio)
     for number in range(6):
         await studio.chat(f"Question {number}. " + "Look at it. " * 200)

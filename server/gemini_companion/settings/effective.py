@@ -14,7 +14,8 @@ import msgspec
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.hooks.config import HookOptions, read_hooks
 from gemini_companion.engine.tokens.limits import named_model
-from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
+from gemini_companion.settings.schema import SettingsFile
+from gemini_companion.settings.telemetry import TelemetryOptions, telemetry_options
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
@@ -55,7 +56,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds of calls that one turn may have before the person is asked, from 1."""
     mcp_servers: Mapping[str, Mapping[str, Any]]
     hooks: HookOptions
-    telemetry: TelemetrySettings
+    telemetry: TelemetryOptions
     ide_max_open_files: int
     ide_active_file_characters: int
     compression_model: str | None
@@ -122,7 +123,7 @@ def settle(
         tool_max_rounds=merged.companion.tools.max_rounds,
         mcp_servers=merged.mcp_servers,
         hooks=_hook_options(merged, layers),
-        telemetry=merged.telemetry,
+        telemetry=telemetry_options(merged.telemetry, home),
         ide_max_open_files=merged.companion.ide.max_open_files,
         ide_active_file_characters=merged.companion.ide.active_file_characters,
         compression_model=merged.companion.compression.model,

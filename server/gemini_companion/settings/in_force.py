@@ -16,6 +16,7 @@ from gemini_companion.settings.masking import masked
 from gemini_companion.settings.objects import holds, value_at
 from gemini_companion.settings.reading import shown
 from gemini_companion.settings.schema import SettingsFile
+from gemini_companion.settings.telemetry import telemetry_of_environment, telemetry_variable
 
 SettingLayer: TypeAlias = Literal[
     "default",
@@ -118,7 +119,10 @@ def _in_force(
         setting = msgspec.structs.replace(
             setting, layer="environment", file=None, line=None, variable=variable, also=names
         )
-        value = loaded.settings.model_name if key == "model.name" else _is_on(env[variable])
+        if key == "model.name":
+            value = loaded.settings.model_name
+        elif key.startswith(_SECTION):
+            value = _is_on(env[variable])
     return msgspec.structs.replace(setting, value=masked(key, value, env))
 
 
@@ -134,6 +138,10 @@ def _variable(key: str, loaded: LoadedSettings, env: Mapping[str, str]) -> str |
     """The environment's variable that decides a key now."""
     if key == "model.name":
         return "GEMINI_MODEL" if loaded.settings.model_name_source == "GEMINI_MODEL" else None
+    if key.startswith("telemetry."):
+        ordered = any(layer.name == "commandLine" and holds(layer.values, key_path(key)) for layer in loaded.layers)
+        is_read = holds(telemetry_of_environment(env)[0], key_path(key))
+        return telemetry_variable(key, env) if is_read and not ordered else None
     if not key.startswith(_SECTION):
         return None
     name = f"GEMINI_PROMPT_{_UPPER.sub('_', key.removeprefix(_SECTION)).upper()}"
