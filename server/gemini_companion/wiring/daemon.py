@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.application import Application
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.settings.service import SettingsService
+    from gemini_companion.wiring.telemetry import TelemetrySwitch
 
 
 class Daemon:
@@ -35,6 +36,7 @@ class Daemon:
         self._memory: MemoryService
         self._settings: SettingsService
         self._store: SqliteStore
+        self._telemetry: TelemetrySwitch | None = None
 
     def create_server(self) -> CompanionServer:
         """A server for one client."""
@@ -119,10 +121,13 @@ class Daemon:
         from gemini_companion.adapters.processes.spills import sweep_spills
         from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
         from gemini_companion.sessions.recall.meaning import keep_embedded
+        from gemini_companion.wiring.telemetry import TelemetrySwitch
 
         if self._app is None or self._maintenance:
             return
         services, loop = self._app.services, asyncio.get_running_loop()
+        self._telemetry = TelemetrySwitch(services.observing, self._warn_from_thread())
+        self._telemetry.apply(self._settings.current.telemetry)
         work = maintain(services.models, self._store, retention_days=self._settings.current.session_retention_days)
         self._maintenance = [
             loop.create_task(work, name="maintenance"),
@@ -147,6 +152,8 @@ class Daemon:
         await self._app.close()
         if (ports := self._app.services.ports) is not None:
             await ports.commands.close()
+        if self._telemetry is not None:
+            await self._telemetry.close()
 
     def _on_workspace(self) -> None:
         """The folders of a client or its trust have changed."""
@@ -160,6 +167,8 @@ class Daemon:
 
         if self._app is not None:
             self._app.notify_all(SettingsChanged(keys=keys))
+            if self._telemetry is not None:
+                self._telemetry.apply(self._settings.current.telemetry)
             self._memory.look_again()
             self._app.tooling.consent.reconsider()
 
