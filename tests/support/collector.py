@@ -6,7 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -149,37 +149,40 @@ def http_collector(*, status: int = 200, headers: tuple[tuple[str, str], ...] = 
 def bad_collector(first: bytes = b"", then: bytes = b"") -> Iterator[tuple[str, threading.Event]]:
     """One that accepts connections, says `first`, and then says `then` for ever, or nothing; and who came."""
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(0.05)
     came, ended = threading.Event(), threading.Event()
-    held: list[socket.socket] = []
 
     def talk(connection: socket.socket) -> None:
-        try:
+        with connection, suppress(OSError):
+            connection.settimeout(0.05)
             if first:
                 connection.recv(100)
                 connection.sendall(first)
-            while then and not ended.is_set():
-                connection.sendall(then)
-        except OSError:
-            pass
+            while not ended.is_set():
+                if then:
+                    with suppress(TimeoutError):
+                        connection.sendall(then)
+                else:
+                    ended.wait(0.05)
 
     def accept() -> None:
-        while True:
-            try:
+        while not ended.is_set():
+            with suppress(TimeoutError):
                 connection, _ = listener.accept()
-            except OSError:
-                return
-            held.append(connection)
-            came.set()
-            threading.Thread(target=talk, args=(connection,), daemon=True).start()
+                talking.append(threading.Thread(target=talk, args=(connection,)))
+                talking[-1].start()
+                came.set()
 
-    threading.Thread(target=accept, daemon=True).start()
+    talking: list[threading.Thread] = []
+    accepting = threading.Thread(target=accept)
+    accepting.start()
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}", came
     finally:
         ended.set()
+        for thread in (accepting, *talking):
+            thread.join(PATIENCE)
         listener.close()
-        for connection in held:
-            connection.close()
 
 
 def refusing_address() -> str:

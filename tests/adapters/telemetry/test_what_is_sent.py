@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import stat
@@ -83,9 +82,11 @@ COLLECTORS: dict[str, Callable[[], Any]] = {"grpc": grpc_collector, "http": http
 @pytest.mark.parametrize("protocol", COLLECTORS)
 async def test_spans_metrics_and_logs_arrive_with_their_numbers(tmp_path: Path, protocol: Any) -> None:
     studio = studio_in(tmp_path)
-    with COLLECTORS[protocol]() as (endpoint, received):
-        with sending(studio, TelemetryOptions(enabled=True, endpoint=endpoint, protocol=protocol)):
-            turn_id = await a_day(studio)
+    with (
+        COLLECTORS[protocol]() as (endpoint, received),
+        sending(studio, TelemetryOptions(enabled=True, endpoint=endpoint, protocol=protocol)),
+    ):
+        turn_id = await a_day(studio)
     spans = by_name(received)
     (turn,) = [span for span in spans["invoke_agent"] if values_of(span.attributes)["prompt_id"] == turn_id]
     told = values_of(turn.attributes)
@@ -151,30 +152,26 @@ async def test_a_file_gets_the_same_line_by_line_and_is_its_owners_alone(tmp_pat
     assert SAID not in outfile.read_text("utf-8")
 
 
-def documented(heading: str) -> str:
+def documented(heading: str) -> list[list[str]]:
+    """What stands in backticks in each row of the table behind a heading."""
     usage = (Path(__file__).resolve().parents[3] / "server" / "USAGE.md").read_text("utf-8")
-    return (
-        usage.partition("## Telemetry")[2]
-        .partition("\n## ")[0]
-        .partition(heading)[2]
-        .partition("\n\n| ")[2]
-        .partition("\n\n")[0]
-    )
+    section = usage.partition("## Telemetry")[2].partition("\n## ")[0]
+    table = section.partition(heading)[2].partition("\n\n| ")[2].partition("\n\n")[0]
+    return [re.findall(r"`([^`]+)`", line) for line in table.splitlines()[2:]]
 
 
 async def test_what_is_sent_stands_in_the_documents_and_nothing_else_does(tmp_path: Path) -> None:
     studio = studio_in(tmp_path)
     with grpc_collector() as (endpoint, received), sending(studio, TelemetryOptions(enabled=True, endpoint=endpoint)):
         await a_day(studio)
-        await asyncio.sleep(0)
     sent = {span.name.split(" ")[0] for span in received.spans}
     assert sent == {name.split(" ")[0] for name in names.SPANS}
-    rows = [re.findall(r"`([^`]+)`", line) for line in documented("**Spans**").splitlines()[1:]]
+    rows = documented("**Spans**")
     assert {row[0].split(" ")[0] for row in rows} == sent
     told = {key for span in received.spans for key in values_of(span.attributes)}
     assert told <= {word for row in rows for word in row} | {"session.id", "gen_ai.conversation.id", "prompt_id"}
 
-    rows = [re.findall(r"`([^`]+)`", line) for line in documented("**Metrics**").splitlines()[1:]]
+    rows = documented("**Metrics**")
     assert {row[0] for row in rows} == set(names.METRICS)
     attributes = {row[0]: set(row[2:]) for row in rows}
     assert {row[0]: row[1] for row in rows} == names.METRICS
@@ -182,7 +179,7 @@ async def test_what_is_sent_stands_in_the_documents_and_nothing_else_does(tmp_pa
         points = metric.sum.data_points or metric.histogram.data_points
         assert {key for point in points for key in values_of(point.attributes)} <= attributes[name], name
 
-    rows = [re.findall(r"`([^`]+)`", line) for line in documented("**Logs**").splitlines()[1:]]
+    rows = documented("**Logs**")
     assert {row[0] for row in rows} == set(names.EVENTS)
     attributes = {row[0]: set(row[1:]) for row in rows}
     for log in received.logs:
