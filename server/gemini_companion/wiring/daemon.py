@@ -13,6 +13,7 @@ from gemini_companion.wiring.services import build_services, new_id
 from gemini_companion.wiring.tools import build_tooling
 
 if TYPE_CHECKING:
+    from gemini_companion.adapters.storage.recent import RecentFile
     from gemini_companion.adapters.storage.store import SqliteStore
     from gemini_companion.protocol.connection import Connection
     from gemini_companion.protocol.host import Host
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 class Daemon:
     """One process: the application, its settings, and the connections that share them."""
 
-    def __init__(self, env: Mapping[str, str], command_line: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, env: Mapping[str, str], command_line: Mapping[str, Any] | None = None, log_file: str | None = None
+    ) -> None:
         self._env = env
+        self._log_file = log_file
         self._command_line = dict(command_line or {})
         self._hosts: dict[Connection, Host] = {}
         self._app: Application | None = None
@@ -37,6 +41,7 @@ class Daemon:
         self._settings: SettingsService
         self._store: SqliteStore
         self._telemetry: TelemetrySwitch | None = None
+        self._recent: RecentFile | None = None
 
     def create_server(self) -> CompanionServer:
         """A server for one client."""
@@ -121,11 +126,13 @@ class Daemon:
         from gemini_companion.adapters.processes.spills import sweep_spills
         from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
         from gemini_companion.sessions.recall.meaning import keep_embedded
-        from gemini_companion.wiring.telemetry import TelemetrySwitch
+        from gemini_companion.wiring.telemetry import TelemetrySwitch, build_recent
 
         if self._app is None or self._maintenance:
             return
         services, loop = self._app.services, asyncio.get_running_loop()
+        self._recent = build_recent(self._env, self._log_file)
+        services.observing.add(self._recent)
         self._telemetry = TelemetrySwitch(services.observing, self._warn_from_thread())
         self._telemetry.apply(self._settings.current.telemetry)
         work = maintain(services.models, self._store, retention_days=self._settings.current.session_retention_days)
@@ -154,6 +161,8 @@ class Daemon:
             await ports.commands.close()
         if self._telemetry is not None:
             await self._telemetry.close()
+        if self._recent is not None:
+            self._recent.close()
 
     def _on_workspace(self) -> None:
         """The folders of a client or its trust have changed."""
@@ -192,10 +201,15 @@ class Daemon:
             show_message(connection, ERROR if is_error else WARNING, message)
 
 
-def serve_stdio(env: Mapping[str, str], command_line: Mapping[str, Any] | None = None) -> int:
-    """Serve one editor over the standard streams until it leaves; the exit code. `command_line` has settings."""
+def serve_stdio(
+    env: Mapping[str, str], command_line: Mapping[str, Any] | None = None, log_file: str | None = None
+) -> int:
+    """Serve one editor over the standard streams until it leaves; the exit code.
+
+    `command_line` has settings; `log_file` is where the log goes, if not to stderr.
+    """
     from gemini_companion.adapters.processes.secrecy import close_to_others
     from gemini_companion.protocol.transport import run_stdio
 
     close_to_others()
-    return run_stdio(lambda: Daemon(env, command_line).create_server().dispatcher)
+    return run_stdio(lambda: Daemon(env, command_line, log_file).create_server().dispatcher)

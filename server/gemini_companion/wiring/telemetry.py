@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from gemini_companion import __version__
 from gemini_companion.settings.telemetry import TelemetryOptions
 
 if TYPE_CHECKING:
+    from gemini_companion.adapters.storage.recent import RecentFile
     from gemini_companion.adapters.telemetry.worker import Telemetry
     from gemini_companion.sessions.observing.service import Observing
 
@@ -54,3 +55,21 @@ class TelemetrySwitch:
         if message not in self._told:
             self._told.add(message)
             self._show(message)
+
+
+def build_recent(env: Mapping[str, str], log_file: str | None) -> RecentFile:
+    """The file of this daemon's last events, begun."""
+    import platform
+
+    from gemini_companion.adapters.storage.recent import RecentFile
+    from gemini_companion.wiring.places import recent_directory
+
+    about = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "logFile": log_file or "",
+    }
+    recent = RecentFile(recent_directory(env), about)
+    recent.start()
+    return recent
