@@ -945,6 +945,17 @@ export const compressionSums = v.object({
   isUndone: v.exactOptional(v.boolean()),
 });
 
+export const turnSums = v.object({
+  turnId: v.string(),
+  time: integer,
+  calls: integer,
+  promptTokens: integer,
+  cachedTokens: integer,
+  outputTokens: integer,
+  cost: v.number(),
+  isCostComplete: v.boolean(),
+});
+
 export const requestPoint = v.object({
   time: integer,
   turnId: v.string(),
@@ -972,11 +983,13 @@ export const stats = v.object({
   cost: v.number(),
   isCostComplete: v.boolean(),
   compressionCost: v.number(),
+  pricesAsOf: v.string(),
   startedAt: v.exactOptional(integer),
   endedAt: v.exactOptional(integer),
   models: v.exactOptional(v.array(modelSums)),
   tools: v.exactOptional(v.array(toolSums)),
   compressionList: v.exactOptional(v.array(compressionSums)),
+  turnList: v.exactOptional(v.array(turnSums)),
   requests: v.exactOptional(v.array(requestPoint)),
 });
 

@@ -110,6 +110,33 @@ class ModelUse:
 
 
 @dataclass(slots=True)
+class TurnUse:
+    """The requests of one turn: its answers, and what was asked of models on the way."""
+
+    time: int
+    """Of the first of them, ms since 1970."""
+    calls: int = 0
+    prompt: int = 0
+    cached: int = 0
+    written: int = 0
+    cost: float = 0.0
+    """US dollars, of the calls that are priced."""
+    is_cost_complete: bool = True
+
+    def add_call(self, entry: ModelCallEntry) -> None:
+        """Count a request. One that failed and that nobody counted is taken to have cost nothing."""
+        self.calls += 1
+        usage = entry.usage
+        if is_counted(usage):
+            self.prompt += believed(usage.prompt_tokens)
+            self.cached += believed(usage.cached_tokens)
+            self.written += believed(usage.output_tokens) + believed(usage.thought_tokens)
+        price = price_of(usage, entry.model, is_local=entry.is_local)
+        self.cost += price or 0.0
+        self.is_cost_complete = self.is_cost_complete and (price is not None or entry.outcome != "ok")
+
+
+@dataclass(slots=True)
 class ToolUse:
     """The calls of one tool."""
 
