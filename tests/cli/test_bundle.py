@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import stat
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from gemini_companion.cli import bundle as bundles
 from gemini_companion.cli.main import run
 from tests.support.editor_client import SERVER, editor, server_environment
+from tests.support.patience import PATIENCE
 
 SAID = "planted-word"
 KEY = "AIza" + "Sy0123456789abcdefghijklmnopqrstuvw"
@@ -127,20 +129,14 @@ def test_a_bundle_in_place_of_an_open_file_is_private(tmp_path: Path, environmen
     assert "about.json" in bundled(tmp_path, environment)
 
 
-def test_a_part_that_takes_for_ever_or_fails_says_so(
-    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import threading
-
+def test_a_part_that_takes_for_ever_or_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     held = threading.Event()
     monkeypatch.setattr(bundles, "PART_SECONDS", 0.05)
-    monkeypatch.setattr(bundles, "_store", lambda env: held.wait(30))
-    monkeypatch.setattr(bundles, "_about", lambda env: 1 // 0)
-    monkeypatch.setattr(bundles, "_settings", lambda env: "{}")
-    found = bundled(tmp_path, environment)
+    slow = bundles.text_within_limit(lambda: str(held.wait(PATIENCE)))
     held.set()
-    assert "more than" in loaded(found["store.json"])["fault"]
-    assert "ZeroDivisionError" in loaded(found["about.json"])["fault"]
+    failed = bundles.text_within_limit(lambda: str(1 // 0))
+    assert "more than" in loaded(slow)["fault"]
+    assert "ZeroDivisionError" in loaded(failed)["fault"]
 
 
 def test_a_folder_that_is_not_there_is_named(

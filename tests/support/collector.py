@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -76,7 +76,7 @@ class Received:
 
 
 @contextmanager
-def grpc_collector() -> Iterator[tuple[str, Received]]:
+def grpc_collector() -> Generator[tuple[str, Received]]:
     """The SDK's own services on a free port."""
     received = Received()
 
@@ -115,7 +115,7 @@ _BY_PATH = {
 
 
 @contextmanager
-def http_collector(*, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Iterator[tuple[str, Received]]:
+def http_collector(*, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Generator[tuple[str, Received]]:
     """OTLP over HTTP on a free port; it answers with this status and these headers."""
     received = Received()
 
@@ -146,7 +146,7 @@ def http_collector(*, status: int = 200, headers: tuple[tuple[str, str], ...] = 
 
 
 @contextmanager
-def bad_collector(first: bytes = b"", then: bytes = b"") -> Iterator[tuple[str, threading.Event]]:
+def bad_collector(first: bytes = b"", then: bytes = b"") -> Generator[tuple[str, threading.Event]]:
     """One that accepts connections, says `first`, and then says `then` for ever, or nothing; and who came."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.settimeout(0.05)

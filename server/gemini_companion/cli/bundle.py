@@ -15,6 +15,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -69,13 +70,14 @@ def write_bundle(env: Mapping[str, str], file: str, *, as_json: bool) -> int:
 
 def gathered(env: Mapping[str, str]) -> list[Part]:
     """The parts, not redacted yet."""
-    return [
-        Part("about.json", "versions of the program, Python and packages, the system", _had(lambda: _about(env))),
-        Part("settings.json", "settings in force, where each comes from, what is wrong", _had(lambda: _settings(env))),
-        Part("events.json", "the last events of the running and the last daemons", _had(lambda: _events(env))),
-        Part("log.txt", "the last lines of their logs", _had(lambda: _log(env))),
-        Part("store.json", "health and sizes of this folder's store, sizes of others", _had(lambda: _store(env))),
-    ]
+    sources: tuple[tuple[str, str, Callable[[Mapping[str, str]], str]], ...] = (
+        ("about.json", "versions of the program, Python and packages, the system", _about),
+        ("settings.json", "settings in force, where each comes from, what is wrong", _settings),
+        ("events.json", "the last events of the running and the last daemons", _events),
+        ("log.txt", "the last lines of their logs", _log),
+        ("store.json", "health and sizes of this folder's store, sizes of others", _store),
+    )
+    return [Part(name, holds, text_within_limit(partial(gather, env))) for name, holds, gather in sources]
 
 
 class Redaction:
@@ -97,7 +99,7 @@ class Redaction:
         return text
 
 
-def _had(gather: Callable[[], str]) -> str:
+def text_within_limit(gather: Callable[[], str]) -> str:
     """What is gathered, or why it is not; within `PART_SECONDS`."""
     found: list[str] = []
 

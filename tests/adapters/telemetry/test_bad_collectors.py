@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
-import time
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -43,7 +43,7 @@ def a_turn(number: int, text: str = "") -> list[AnyRecord]:
 
 
 @contextmanager
-def collector(kind: str) -> Iterator[tuple[str, threading.Event | None]]:
+def collector(kind: str) -> Generator[tuple[str, threading.Event | None]]:
     if kind == "away":
         yield refusing_address(), None
     elif kind == "hangs":
@@ -77,9 +77,7 @@ def test_records_are_taken_at_once_and_the_end_is_not_held_up(
                 telemetry.take(record)
         if came is not None:
             assert came.wait(PATIENCE)
-        began = time.monotonic()
-        telemetry.close()
-        assert time.monotonic() - began < worker.END_SECONDS * 2  # a bound for a busy machine, not a measurement
+        telemetry.close(0.01)  # it returns, whatever the collector does
     assert telemetry.close(PATIENCE)  # its last request has ended with the collector
     assert told == []
     assert len([one for one in caplog.records if one.levelno >= logging.WARNING]) <= 1
@@ -149,6 +147,7 @@ class Recorder:
         pass
 
 
+@pytest.mark.slow
 def test_a_thousand_turns_that_no_collector_takes_have_flat_memory() -> None:
     pipeline = Pipeline(TelemetryOptions(enabled=True), "1", Recorder(lambda _: False))
     sizes: list[int] = []
@@ -159,6 +158,7 @@ def test_a_thousand_turns_that_no_collector_takes_have_flat_memory() -> None:
                 pipeline.take(record)
             if number % 500 == 499:
                 pipeline.export(with_metrics=True)
+                gc.collect()
                 sizes.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
@@ -166,6 +166,7 @@ def test_a_thousand_turns_that_no_collector_takes_have_flat_memory() -> None:
     assert sizes[2] - sizes[1] < 0.2 * sizes[1]
 
 
+@pytest.mark.slow
 def test_a_thousand_turns_with_a_collector_leave_nothing_behind(caplog: pytest.LogCaptureFixture) -> None:
     with grpc_collector() as (endpoint, received):
         pipeline = Pipeline(TelemetryOptions(enabled=True, endpoint=endpoint), "1")
@@ -180,11 +181,12 @@ def test_a_thousand_turns_with_a_collector_leave_nothing_behind(caplog: pytest.L
                     count = len(received.spans)
                     received.requests.clear()
                     assert count == 300
+                    gc.collect()
                     sizes.append(tracemalloc.get_traced_memory()[0])
         finally:
             tracemalloc.stop()
             pipeline.close()
-    assert sizes[-1] - sizes[4] < 200_000
+    assert sizes[-1] - sizes[4] < 500_000  # five hundred turns of three spans would be megabytes
 
 
 def test_the_queue_is_bounded_in_records_and_in_texts() -> None:
@@ -246,9 +248,6 @@ def test_a_file_that_cannot_be_written_is_noted_and_a_large_one_begins_anew(
     telemetry.start()
     telemetry.take(a_turn(1)[0])
     telemetry.take(a_turn(1)[3])
-    deadline = time.monotonic() + PATIENCE
-    while not caplog.records and time.monotonic() < deadline:
-        threading.Event().wait(0.01)
     telemetry.close(PATIENCE)
     (note,) = caplog.records
     assert "missing/x.jsonl" in note.getMessage()

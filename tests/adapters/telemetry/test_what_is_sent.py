@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def chunk(*parts: dict[str, Any], prompt: int = 1_000) -> list[ModelChunk]:
 
 
 @contextmanager
-def sending(studio: Studio, options: TelemetryOptions) -> Iterator[None]:
+def sending(studio: Studio, options: TelemetryOptions) -> Generator[None]:
     """Telemetry of a studio, sent to its end."""
     told: list[str] = []
     telemetry = Telemetry(options, version="1.2.3", tell=told.append)

@@ -118,11 +118,12 @@ class Pipeline:
             and (not with_metrics or self._send_metrics())
         )
 
-    def close(self) -> None:
-        """End what is open, send the rest, and close connections."""
+    def close(self) -> bool:
+        """End what is open, send the rest, and close connections; whether it was taken."""
         self._spans.close()
-        self.export(with_metrics=True)
+        is_taken = self.export(with_metrics=True)
         self._exporters.close()
+        return is_taken
 
     def _send(self, waiting: deque[T], send: Callable[[Sequence[T]], bool]) -> bool:
         while waiting:

@@ -145,7 +145,9 @@ class Telemetry:
             if dropped:
                 pipeline.metrics.dropped(dropped)
             if is_last:
-                return pipeline.close()
+                if not pipeline.close():
+                    self._note()
+                return
             since_metrics += pause
             with_metrics = since_metrics >= METRICS_SECONDS
             if pipeline.export(with_metrics=with_metrics):
