@@ -468,6 +468,8 @@ export interface ToolCallCompleted {
   readonly durationMs: number;
   /** Why it could run or not: the rule, the mode, or the person's answer. */
   readonly consent?: string;
+  /** The tool's, as the model wrote it: a call that is refused at once has no `toolCallStarted`. */
+  readonly name?: string;
 }
 
 /** A call waits for a person. The client whose prompt it is gets `gemini/confirmTool` too. */

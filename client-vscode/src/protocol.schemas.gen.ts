@@ -72,6 +72,7 @@ export const toolCallCompleted = v.object({
   summary: v.string(),
   durationMs: integer,
   consent: v.exactOptional(v.string()),
+  name: v.exactOptional(v.string()),
 });
 
 export const questionPart = v.object({

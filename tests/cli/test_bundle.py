@@ -144,3 +144,27 @@ def test_a_folder_that_is_not_there_is_named(
 ) -> None:
     assert run(["doctor", "--bundle", str(tmp_path / "no" / "x.zip")], environment) == 1
     assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("telemetry", "verdict", "said"),
+    [
+        ({"otlpEndpoint": "http://user:pass-word-7@collector:4317"}, "ok", "on, without texts, to collector:4317"),
+        ({"outfile": "/tmp/x.jsonl", "logPrompts": True}, "ok", "on, with texts, to /tmp/x.jsonl"),
+        ({"target": "gcp"}, "warning", "Telemetry is off"),
+    ],
+)
+def test_doctor_says_where_telemetry_goes(
+    tmp_path: Path,
+    environment: dict[str, str],
+    capsys: pytest.CaptureFixture[str],
+    telemetry: dict[str, Any],
+    verdict: str,
+    said: str,
+) -> None:
+    environment.pop("GEMINI_TELEMETRY_ENABLED")
+    user_settings(tmp_path, json.dumps({"telemetry": {"enabled": True, **telemetry}}))
+    run(["doctor", "--json"], environment)
+    checks = loaded(capsys.readouterr().out)["checks"]
+    (found,) = [check for check in checks if check["name"] == "telemetry"]
+    assert (found["verdict"], found["detail"][: len(said)]) == (verdict, said)

@@ -95,6 +95,14 @@ async def test_a_compression_is_told_with_what_it_saved_and_its_requests_with_th
     assert {one.subject for one in watcher.of(ModelCalled) if one.purpose == "compression"} == {began.compression_id}
 
 
+async def test_a_call_that_is_refused_at_once_is_told_with_its_name(tmp_path: Path) -> None:
+    studio = Studio(tmp_path, tools=[SampleTool("read_file", "read")])
+    watcher = watched(studio)
+    studio.model.streams = [call("no_such_tool"), answer("Well.")]
+    await studio.chat("Go.")
+    assert [(one.name, one.outcome) for one in watcher.of(ToolCalled)] == [("no_such_tool", "failed")]
+
+
 async def test_a_failure_is_told_by_its_kind(tmp_path: Path) -> None:
     studio = Studio(tmp_path)
     watcher = watched(studio)

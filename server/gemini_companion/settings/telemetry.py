@@ -47,6 +47,11 @@ class TelemetryOptions(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     """Why nothing is sent although it was asked for, with what to do."""
 
+    @property
+    def endpoint_shown(self) -> str:
+        """Host and port of the endpoint, without a password."""
+        return urlsplit(self.endpoint).netloc.rpartition("@")[2]
+
 
 def telemetry_variable(key: str, env: Mapping[str, str]) -> str | None:
     """The variable that sets a key (`telemetry.enabled`), if one does."""

@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from gemini_companion.sessions.observing.records import AnyRecord, without_texts
 from gemini_companion.settings.telemetry import TelemetryOptions
@@ -160,5 +159,5 @@ class Telemetry:
     def _note(self) -> None:
         if not self._has_noted:
             self._has_noted = True
-            where = self._options.outfile or urlsplit(self._options.endpoint).netloc.rpartition("@")[2]
+            where = self._options.outfile or self._options.endpoint_shown
             logger.warning("Telemetry is not taken by %s; it is tried again now and then", where)

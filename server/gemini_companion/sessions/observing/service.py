@@ -214,7 +214,7 @@ class Observing:
                 return TurnEnded(**common, outcome="cancelled")
 
     def _end_of_call(self, common: dict[str, Any], event: ToolCallCompleted) -> ToolCalled:
-        call = self._calls.pop(event.tool_call_id) or _OpenCall("other", {})
+        call = self._calls.pop(event.tool_call_id) or _OpenCall("", {})
         refused = event.outcome == "declined" or call.answered in ("reject", "timeout", "gone")
         args = ""
         if call.args and self.wants_text:
@@ -222,7 +222,7 @@ class Observing:
         return ToolCalled(
             **common,
             call_id=event.tool_call_id,
-            name=word(call.name),
+            name=word(event.name or call.name),
             outcome=event.outcome,
             decision="reject" if refused else "accept" if call.answered else "auto_accept",
             duration_ms=event.duration_ms,
