@@ -21,11 +21,11 @@ $(STAMP): pyproject.toml constraints.txt server/gemini_companion/__init__.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Python 3.11 or newer is needed: apt-get install python3 python3-venv (or from python.org), then run make again, with PYTHON=python3.12 if it has another name."; exit 1; }
 	@echo "Setting up $(VENV) (once; a minute or so)"
 	@if command -v uv >/dev/null 2>&1; then \
-		uv venv -q --allow-existing --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python -c constraints.txt --reinstall-package gemini-companion -e . --group dev; \
+		uv venv -q --allow-existing --python $(PYTHON) $(VENV) && uv pip install -q --python $(BIN)/python -c constraints.txt --reinstall-package gemini-companion -e ".[telemetry]" --group dev; \
 	else \
 		test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "The module venv is missing: apt-get install python3-venv"; exit 1; }; \
 		$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt pip && \
-		$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e . --group dev; \
+		$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e ".[telemetry]" --group dev; \
 	fi
 	@touch $@
 

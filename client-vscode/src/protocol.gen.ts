@@ -481,6 +481,8 @@ export interface ToolCallCompleted {
   readonly durationMs: number;
   /** Why it could run or not: the rule, the mode, or the person's answer. */
   readonly consent?: string;
+  /** The tool's, as the model wrote it: a call that is refused at once has no `toolCallStarted`. */
+  readonly name?: string;
 }
 
 /** A call waits for a person. The client whose prompt it is gets `gemini/confirmTool` too. */
@@ -1726,6 +1728,8 @@ export interface Stats {
   readonly isCostComplete: boolean;
   /** Part of `cost`. */
   readonly compressionCost: number;
+  /** Year and month of the price table, as in `2026-10`. */
+  readonly pricesAsOf: string;
   readonly startedAt?: number;
   readonly endedAt?: number;
   /** By model and purpose, the most tokens first. */
@@ -1734,6 +1738,8 @@ export interface Stats {
   readonly tools?: readonly ToolSums[];
   /** The newest, oldest first; of one session. */
   readonly compressionList?: readonly CompressionSums[];
+  /** The newest, oldest first; of one session. */
+  readonly turnList?: readonly TurnSums[];
   /** Some of them in order, the first and the last among them; of one session. */
   readonly requests?: readonly RequestPoint[];
 }
@@ -1793,6 +1799,21 @@ export interface CompressionSums {
   /** Absent if nothing was installed. */
   readonly compressionId?: string;
   readonly isUndone?: boolean;
+}
+
+/** The requests of one turn: for its answers, and for what was condensed, searched or compressed while it ran. */
+export interface TurnSums {
+  readonly turnId: string;
+  readonly time: number;
+  readonly calls: number;
+  readonly promptTokens: number;
+  readonly cachedTokens: number;
+  /** Thoughts included. */
+  readonly outputTokens: number;
+  /** By list prices, of the calls whose price is known. */
+  readonly cost: number;
+  /** As of the whole session. */
+  readonly isCostComplete: boolean;
 }
 
 /** One request for an answer, as it was sent. */

@@ -72,6 +72,7 @@ export const toolCallCompleted = v.object({
   summary: v.string(),
   durationMs: integer,
   consent: v.exactOptional(v.string()),
+  name: v.exactOptional(v.string()),
 });
 
 export const questionPart = v.object({
@@ -991,6 +992,17 @@ export const compressionSums = v.object({
   isUndone: v.exactOptional(v.boolean()),
 });
 
+export const turnSums = v.object({
+  turnId: v.string(),
+  time: integer,
+  calls: integer,
+  promptTokens: integer,
+  cachedTokens: integer,
+  outputTokens: integer,
+  cost: v.number(),
+  isCostComplete: v.boolean(),
+});
+
 export const requestPoint = v.object({
   time: integer,
   turnId: v.string(),
@@ -1018,11 +1030,13 @@ export const stats = v.object({
   cost: v.number(),
   isCostComplete: v.boolean(),
   compressionCost: v.number(),
+  pricesAsOf: v.string(),
   startedAt: v.exactOptional(integer),
   endedAt: v.exactOptional(integer),
   models: v.exactOptional(v.array(modelSums)),
   tools: v.exactOptional(v.array(toolSums)),
   compressionList: v.exactOptional(v.array(compressionSums)),
+  turnList: v.exactOptional(v.array(turnSums)),
   requests: v.exactOptional(v.array(requestPoint)),
 });
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gemini_companion.engine.errors import CompanionError, ModelUnavailable
 from gemini_companion.engine.history.log import Usage, decode_entry, encode_entry
 from gemini_companion.engine.history.model_call import ModelCallEntry
-from gemini_companion.engine.statistics.tally import Sent, Tally
+from gemini_companion.engine.statistics.tally import MOST_TURNS, Sent, Tally
+from gemini_companion.engine.statistics.uses import price_of
 from gemini_companion.sessions.events import TurnCompleted, UsageUpdated
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.statistics.answers import MOST_POINTS, latency_of, request_points
@@ -203,3 +205,46 @@ def test_hostile_numbers_of_an_imported_log_are_bounded() -> None:
     assert use.cached == 0
     assert use.whole_ms[0] == 0
     assert request_points(tally.sent)[0].by_part.messages == 10**12
+
+
+async def test_each_turn_has_its_own_cost_with_what_was_asked_on_its_way(tmp_path: Path) -> None:
+    studio = Studio(tmp_path, tools=[SampleTool("read_file", "read")])
+    studio.model.streams = [calling("read_file"), saying("Done."), saying("Again.", 2_000)]
+    first = await studio.chat("Go.", model="gemini-2.5-pro")
+    second = await studio.chat("Go on.", model="gemini-2.5-pro")
+    found = await stats_of(studio)
+    one, two = found.turn_list
+    assert (one.turn_id, two.turn_id) == (first.turn_id, second.turn_id)
+    assert (one.calls, one.prompt_tokens, one.cached_tokens, one.output_tokens) == (2, 2_200, 1_000, 35)
+    assert one.cost == pytest.approx((1_200 * 1.25 + 1_000 * 0.125 + 35 * 10) / 1e6)
+    assert (one.is_cost_complete, two.is_cost_complete) == (True, True)
+    assert found.prices_as_of >= "2026-10"
+
+
+def test_a_turn_whose_model_has_no_price_says_so_and_old_turns_are_let_go() -> None:
+    def called(number: int, **more: Any) -> ModelCallEntry:
+        given: dict[str, Any] = {
+            "model": "gemini-2.5-pro",
+            "usage": Usage(prompt_tokens=10, output_tokens=1),
+            "outcome": "ok",
+            **more,
+        }
+        return ModelCallEntry(
+            seq=number, id=f"e{number}", time=number, purpose="answer", subject=f"t{number}", duration_ms=1, **given
+        )
+
+    tally = Tally([called(number) for number in range(MOST_TURNS + 5)])
+    assert next(iter(tally.by_turn)) == "t5"
+    assert len(tally.by_turn) == MOST_TURNS
+    failed: dict[str, Any] = {"outcome": "failed", "usage": None}
+    known = [Tally([called(1, **more)]).by_turn["t1"].is_cost_complete for more in ({"model": "x"}, {}, failed)]
+    assert known == [False, True, True]
+
+
+def test_a_long_request_costs_what_long_requests_cost_as_a_whole() -> None:
+    long_, short = Usage(prompt_tokens=200_001, output_tokens=1), Usage(prompt_tokens=200_000, output_tokens=1)
+    for model, fresh, output in (("gemini-3.1-pro-preview", 4, 18), ("gemini-2.5-pro", 2.5, 15)):
+        assert price_of(long_, model, is_local=False) == pytest.approx((200_001 * fresh + output) / 1e6)
+    assert price_of(short, "gemini-2.5-pro", is_local=False) == pytest.approx((200_000 * 1.25 + 10) / 1e6)
+    assert price_of(short, "unheard-of", is_local=False) is None
+    assert price_of(None, "anything", is_local=True) == 0.0

@@ -11,6 +11,7 @@ from gemini_companion.engine.history.tool_entries import ToolRule
 from gemini_companion.settings.authority import AUTHORITY
 from gemini_companion.settings.in_force import settings_in_force
 from gemini_companion.settings.migrations import migrated
+from gemini_companion.settings.session_retention import DAY_MS
 from tests.support.settings_desk import Desk, only_problem
 
 ROOT: Final = Path(__file__).parents[2]
@@ -156,14 +157,14 @@ def test_sessions_are_kept_as_long_as_gemini_cli_would_unless_our_own_setting_sa
     desk: Desk, settings: Any, days: int | None
 ):
     desk.user(settings)
-    assert desk.load().settings.session_retention_days == days
+    assert desk.load().settings.session_retention.max_age == (None if days is None else days * DAY_MS)
 
 
 @pytest.mark.parametrize("age", ["0d", "30", "-1d", "1y", "30d ", ""])
 def test_an_age_that_says_nothing_deletes_nothing_early(desk: Desk, age: str):
     desk.user({"general": {"sessionRetention": {"maxAge": age}}})
     found = desk.load()
-    assert (found.settings.session_retention_days, len(found.problems)) == (30, 1)
+    assert (found.settings.session_retention.max_age, len(found.problems)) == (30 * DAY_MS, 1)
 
 
 # --- renamed keys

@@ -117,9 +117,6 @@ def test_what_has_no_effect_yet_is_told_once_however_often_the_file_is_saved(hou
         house.service.reload()
     (remark,) = house.problems
     assert "mcpServers (line 1)" in remark.message
-    house.user({"mcpServers": {"s": {}}, "telemetry": {"enabled": True}})
-    house.service.reload()
-    assert len(house.problems) == 2
 
 
 def test_a_problem_is_reported_once_and_again_after_it_was_mended_and_came_back(house: House):

@@ -96,6 +96,7 @@ export const answers: PageResults = {
     cachedShare: 0.7087,
     cost: 2.4172,
     isCostComplete: true,
+    pricesAsOf: "2026-10",
     compressionCost: 0.3112,
     promptTokens: 4_402_118,
     cachedTokens: 3_120_004,

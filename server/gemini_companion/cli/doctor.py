@@ -19,6 +19,7 @@ from gemini_companion.engine.hooks.config import HookOptions
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.settings.environment import Environment
 from gemini_companion.settings.reading import shown
+from gemini_companion.settings.telemetry import TelemetryOptions
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed"]
 
@@ -82,6 +83,7 @@ def _settings(env: Mapping[str, str]) -> list[Check]:
         ),
         *_keys(loaded.environment),
         *_hooks(loaded.settings.hooks),
+        *_telemetry(loaded.settings.telemetry),
     ]
 
 
@@ -102,6 +104,22 @@ def _hooks(options: HookOptions) -> list[Check]:
         listed = [f"{hook.event} {hook.label}{'' if options.is_on(hook) else ' (off)'}" for hook in options.hooks]
         checks.append(Check(name="hooks", verdict="ok", detail=f"your own: {', '.join(listed)}"))
     return checks
+
+
+def _telemetry(options: TelemetryOptions) -> list[Check]:
+    """Where telemetry goes; nothing where it is off."""
+    from importlib.util import find_spec
+
+    if not options.enabled:
+        return []
+    if options.problem:
+        return [Check(name="telemetry", verdict="warning", detail=options.problem)]
+    if find_spec("opentelemetry") is None:
+        hint = f"{sys.executable} -m pip install 'gemini-companion[telemetry]'"
+        return [Check(name="telemetry", verdict="warning", detail="on, but its packages are missing", hint=hint)]
+    where = options.outfile or f"{options.endpoint_shown} ({options.protocol})"
+    texts = "with texts" if options.log_prompts else "without texts"
+    return [Check(name="telemetry", verdict="ok", detail=f"on, {texts}, to {where}")]
 
 
 async def _storage(env: Mapping[str, str]) -> Check:

@@ -54,15 +54,16 @@ def check_writable(name: str) -> None:
         raise CompanionError(f"{name} cannot be written: {why}.", hint="Name a file in a folder that exists.")
 
 
-def write_whole(name: str, data: bytes) -> None:
+def write_whole(name: str, data: bytes, *, is_private: bool = False) -> None:
     """Write a file completely or not at all. Raises `CompanionError`.
 
-    A new one is readable by its owner only, for it holds a conversation; one that is replaced keeps its mode.
+    A new one is readable by its owner only, for it holds a conversation; one that is replaced keeps its mode, unless
+    the new one `is_private`.
     """
     path = Path(name)
     partial = path.with_name(f".{path.name}.partial")
     try:
-        mode = stat.S_IMODE(path.stat().st_mode) if path.is_file() else 0o600
+        mode = stat.S_IMODE(path.stat().st_mode) if path.is_file() and not is_private else 0o600
         partial.unlink(missing_ok=True)
         with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(data)

@@ -115,6 +115,10 @@ def _dispatch(options: argparse.Namespace, env: Mapping[str, str]) -> int:
 
             return config(env, options)
         case _:
+            if options.bundle is not None:
+                from gemini_companion.cli.bundle import write_bundle
+
+                return write_bundle(env, options.bundle, as_json=options.json)
             from gemini_companion.cli.doctor import doctor
 
             return run_interruptibly(doctor(env, as_json=options.json))
@@ -257,6 +261,9 @@ def _parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser("doctor", help="check the installation, the settings and the key")
     doctor.add_argument("--json", action="store_true")
+    doctor.add_argument(
+        "--bundle", metavar="FILE.zip", help="gather what a report of a bug needs, without texts and secrets"
+    )
     return parser
 
 

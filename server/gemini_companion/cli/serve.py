@@ -26,7 +26,7 @@ def serve(env: Mapping[str, str], *, log_file: str | None, log_level: str, setti
         logging.basicConfig(level=level, stream=stream, format=layout)
     except OSError as error:
         raise InvalidInput(f"The log file {log_file} cannot be written: {error.strerror or error}.") from None
-    return serve_stdio(env, _layer_of(settings))
+    return serve_stdio(env, _layer_of(settings), os.path.abspath(log_file) if log_file else None)
 
 
 def _layer_of(settings: Sequence[str]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def stats_text(stats: Stats) -> str:
         f"{stats.prompt_tokens:,} tokens in, {stats.cached_share:.0%} of them from the cache;"
         f" {stats.output_tokens:,} out, {stats.thought_tokens:,} of thoughts",
         f"{stats.compressions:,} compressions, which took off {stats.tokens_saved:,} tokens",
-        f"cost by list prices: {cost}",
+        f"cost by list prices of {stats.prices_as_of}: {cost}",
     ]
     if stats.unreadable:
         lines.append(f"{stats.unreadable:,} sessions could not be read and are left out")

@@ -248,7 +248,7 @@ def _largest(rows: Sequence[tuple[str, int, str]]) -> str:
 def _turns(report: SessionReport) -> str:
     if not report.turns:
         return "<p>Nothing was said yet.</p>"
-    heading = ["turn", "begun", "took", "ended", "requests", "tools", "tokens in", "out"]
+    heading = ["turn", "begun", "took", "ended", "requests", "tools", "tokens in", "out", "cost"]
     if report.with_text:
         heading.append("prompt")
     left = f"<p>The first {report.turns_left_out:,} are left out.</p>" if report.turns_left_out else ""
@@ -265,6 +265,7 @@ def _turn(row: TurnRow, *, with_text: bool) -> list[str]:
         f"{row.tools:,}",
         f"{row.prompt_tokens:,}",
         f"{row.output_tokens:,}",
+        "–" if row.cost is None else dollars(row.cost),
     ]
     return [*cells, f"<div class='said' dir='auto'>{escape(row.text)}</div>"] if with_text else cells
 
@@ -273,8 +274,9 @@ def _method(report: SessionReport) -> str:
     masked = f" {report.masked:,} secrets were masked." if report.masked else ""
     return f"""<h2>How to read this</h2>
 <p>Everything here is read from the session's own log on this machine. Tokens are those that the provider counted for
-each request; their parts are shares of that by our estimate. Costs are list prices: no plan, credit or discount is
-known here, and a model on this machine costs nothing. A session that was forked begins where it was forked.{masked}</p>
+each request; their parts are shares of that by our estimate. Costs are list prices of {report.stats.prices_as_of}: no
+plan, credit or discount is known here, and a model on this machine costs nothing. A session that was forked begins
+where it was forked.{masked}</p>
 <p class='fine'>Session <bdi>{escape(report.session_id)}</bdi>. Times are UTC.</p>"""
 
 

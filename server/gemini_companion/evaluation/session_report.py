@@ -9,6 +9,7 @@ import msgspec
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry
 from gemini_companion.engine.ide_context.secrets import mask_secrets
+from gemini_companion.engine.statistics.tally import Tally
 from gemini_companion.engine.tokens.ledger import RequestParts
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.results import CompressionInfo
@@ -38,6 +39,8 @@ class TurnRow:
     """Over all its requests."""
     output_tokens: int = 0
     tools: int = 0
+    cost: float | None = None
+    """US dollars for all requests while it ran; `None` where that is not known."""
     text: str = ""
     """The prompt, masked; only if it is wanted."""
 
@@ -68,7 +71,7 @@ async def report_of(app: Application, session: Session, *, with_text: bool) -> S
     stats = await app.statistics.of_session(session)
     tally = await app.statistics.tally(session)
     installed = {info.compression_id: info for info in compression_list(session).compressions}
-    rows = _turns(session, with_text=with_text)
+    rows = _turns(session, tally, with_text=with_text)
     title, masked = mask_secrets(session.meta.title or "Untitled chat")
     for row in rows[-MOST_TURNS:]:
         row.text, count = mask_secrets(row.text)
@@ -95,7 +98,7 @@ async def report_of(app: Application, session: Session, *, with_text: bool) -> S
     )
 
 
-def _turns(session: Session, *, with_text: bool) -> list[TurnRow]:
+def _turns(session: Session, tally: Tally, *, with_text: bool) -> list[TurnRow]:
     rows: dict[str, TurnRow] = {}
     for entry in session.history.entries:
         match entry:
@@ -114,4 +117,7 @@ def _turns(session: Session, *, with_text: bool) -> list[TurnRow]:
                 row.duration_ms = entry.duration_ms if entry.duration_ms is not None else row.duration_ms
             case _:
                 pass
+    for turn_id, row in rows.items():
+        use = tally.by_turn.get(turn_id)
+        row.cost = use.cost if use is not None and use.is_cost_complete else None
     return list(rows.values())

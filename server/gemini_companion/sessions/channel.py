@@ -29,7 +29,7 @@ class EventChannel:
     """Emits a session's events.
 
     Their numbers rise strictly, also over restarts, because they are reserved durably before they are used. `first` is
-    the first of `EVENT_NUMBERS` that are reserved.
+    the first of `EVENT_NUMBERS` that are reserved. `observe` sees every event too, and returns at once.
     """
 
     def __init__(
@@ -39,11 +39,13 @@ class EventChannel:
         clock: Clock,
         subscribers: Callable[[str], Iterable[Client]],
         first: int,
+        observe: Callable[[str, int, str | None, Event], None] = lambda session_id, time, turn_id, event: None,
     ) -> None:
         self._session_id = session_id
         self._store = store
         self._clock = clock
         self._subscribers = subscribers
+        self._observe = observe
         self._seq = first
         self._limit = first + EVENT_NUMBERS
         self._reserving: asyncio.Task[None] | None = None
@@ -65,6 +67,7 @@ class EventChannel:
             self._keep(event, seq, time, turn_id)
         if self.listener is not None:
             self.listener(event, turn_id)
+        self._observe(self._session_id, time, turn_id, event)
         kind = str(event.__struct_config__.tag)
         for client in self.subscribers():
             if client.wants(kind):

@@ -44,7 +44,11 @@ async def recover(session: Session, first_event: int, last_held: int) -> None:
     turns, compressions = await _without_end(session, first_event)
     for turn_id, record in lost:
         completed = ToolCallCompleted(
-            tool_call_id=record.call_id, outcome=record.outcome, summary=record.summary, duration_ms=0
+            tool_call_id=record.call_id,
+            outcome=record.outcome,
+            summary=record.summary,
+            duration_ms=0,
+            name=record.name,
         )
         session.emit(completed, turn_id)
     for turn_id in dict.fromkeys((*turns, *interrupted)):

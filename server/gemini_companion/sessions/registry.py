@@ -219,7 +219,14 @@ class SessionRegistry:
     ) -> Session:
         """Fold a log; a long one in a thread, since every content is measured."""
         services = services_of(self._services, meta)
-        channel = EventChannel(meta.session_id, services.store, services.clock, self._subscribers, first_event)
+        channel = EventChannel(
+            meta.session_id,
+            services.store,
+            services.clock,
+            self._subscribers,
+            first_event,
+            services.observing.event,
+        )
         session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger))
         session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session

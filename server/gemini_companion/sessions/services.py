@@ -10,6 +10,7 @@ from gemini_companion.sessions.agents.service import AgentService, Create
 from gemini_companion.sessions.hooks.service import HooksOfSessions
 from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
+from gemini_companion.sessions.observing.service import Observing
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.question_vectors import QuestionVectors
 from gemini_companion.sessions.results import ErrorData
@@ -60,6 +61,8 @@ class Services:
     """What the model can call, as far as its provider calls tools."""
     hooks: HooksOfSessions = field(default_factory=HooksOfSessions)
     """Runs the hooks of the settings."""
+    observing: Observing = field(default_factory=Observing)
+    """Who watches what happens; by default the last events are kept, and that is all."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
     agents: AgentService | None = None

@@ -38,6 +38,8 @@ class ToolCallCompleted(SessionEvent, tag="toolCallCompleted", frozen=True, kw_o
     duration_ms: int
     consent: str = ""
     """Why it could run or not: the rule, the mode, or the person's answer."""
+    name: str = ""
+    """The tool's, as the model wrote it: a call that is refused at once has no `toolCallStarted`."""
 
 
 class ToolQuestionAsked(SessionEvent, tag="toolQuestionAsked", frozen=True, kw_only=True):

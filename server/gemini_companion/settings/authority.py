@@ -122,7 +122,7 @@ MODEL_KEYS: Final[tuple[KeyPath, ...]] = (("model", "name"), ("companion", "comp
 file, GEMINI_MODEL, a client's request, and the editor in a trusted workspace.
 """
 
-WITHOUT_EFFECT: Final = ("mcpServers", "telemetry")
+WITHOUT_EFFECT: Final = ("mcpServers",)
 """Keys, and sections, that are accepted since Gemini CLI has them, and that nothing uses yet."""
 
 

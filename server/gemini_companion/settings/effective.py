@@ -15,8 +15,9 @@ from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.hooks.config import HookOptions, read_hooks
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.agents import AgentOverrideSettings
-from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
+from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.session_retention import SessionRetention, session_retention
+from gemini_companion.settings.telemetry import TelemetryOptions, telemetry_options
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
@@ -87,7 +88,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     agents_enabled: bool
     """Whether the model may call subagents."""
     agent_overrides: Mapping[str, AgentOverride]
-    telemetry: TelemetrySettings
+    telemetry: TelemetryOptions
     ide_max_open_files: int
     ide_active_file_characters: int
     compression_model: str | None
@@ -162,7 +163,7 @@ def settle(
         hooks=_hook_options(merged, layers),
         agents_enabled=merged.experimental.enable_agents,
         agent_overrides={name: _override(one) for name, one in merged.agents.overrides.items()},
-        telemetry=merged.telemetry,
+        telemetry=telemetry_options(merged.telemetry, home),
         ide_max_open_files=merged.companion.ide.max_open_files,
         ide_active_file_characters=merged.companion.ide.active_file_characters,
         compression_model=merged.companion.compression.model,

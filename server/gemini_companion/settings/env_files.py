@@ -114,6 +114,10 @@ class EnvFiles:
         return variables
 
 
+_TELEMETRY: Final = ("GEMINI_TELEMETRY_", "OTEL_")
+"""Beginnings of variables that decide what is told to whom."""
+
+
 def _options(layers: Iterable[JsonObject]) -> tuple[frozenset[str], bool]:
     """The names that do not count in a file outside a `.gemini` folder, and whether those of projects count at all."""
     names: list[object] = [*EXCLUDED]
@@ -133,7 +137,7 @@ def _options(layers: Iterable[JsonObject]) -> tuple[frozenset[str], bool]:
 def _oversteps(variable: Variable) -> bool:
     """Whether a project's file must not say this."""
     value = variable.value.strip()
-    if variable.name in _ADDRESSES:
+    if variable.name in _ADDRESSES or variable.name.startswith(_TELEMETRY):
         return bool(value)
     if variable.name in _PROMPTS:
         return value.lower() not in _SWITCHES

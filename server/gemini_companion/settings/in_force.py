@@ -13,7 +13,6 @@ from gemini_companion.settings.descriptions import descriptions
 from gemini_companion.settings.effective import (
     DEFAULT_BOUNDARY_MARKERS,
     DEFAULT_COMPRESSION_THRESHOLD,
-    DEFAULT_RETENTION_DAYS,
 )
 from gemini_companion.settings.environment import Environment
 from gemini_companion.settings.load import LoadedLayer, LoadedSettings
@@ -21,6 +20,8 @@ from gemini_companion.settings.masking import masked
 from gemini_companion.settings.objects import holds, value_at
 from gemini_companion.settings.reading import shown
 from gemini_companion.settings.schema import SettingsFile
+from gemini_companion.settings.session_retention import DEFAULT_DAYS
+from gemini_companion.settings.telemetry import telemetry_of_environment, telemetry_variable
 
 SettingLayer: TypeAlias = Literal[
     "default",
@@ -40,7 +41,7 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
     _THRESHOLD: DEFAULT_COMPRESSION_THRESHOLD,
     "context.memoryBoundaryMarkers": list(DEFAULT_BOUNDARY_MARKERS),
     "companion.tools.mode": "ask",
-    "companion.sessions.retentionDays": DEFAULT_RETENTION_DAYS,
+    "companion.sessions.retentionDays": DEFAULT_DAYS,
 }
 """Of keys whose default is not in the schema, since what is not set means more there."""
 
@@ -134,7 +135,10 @@ def _in_force(
             variable=variable,
             also=names,
         )
-        value = loaded.settings.model_name if key == "model.name" else _is_on(env[variable])
+        if key == "model.name":
+            value = loaded.settings.model_name
+        elif key.startswith(_SECTION):
+            value = _is_on(env[variable])
     return msgspec.structs.replace(setting, value=masked(key, value, env))
 
 
@@ -150,6 +154,10 @@ def _variable(key: str, loaded: LoadedSettings, env: Mapping[str, str]) -> str |
     """The environment's variable that decides a key now."""
     if key == "model.name":
         return "GEMINI_MODEL" if loaded.settings.model_name_source == "GEMINI_MODEL" else None
+    if key.startswith("telemetry."):
+        ordered = any(layer.name == "commandLine" and holds(layer.values, key_path(key)) for layer in loaded.layers)
+        is_read = holds(telemetry_of_environment(env)[0], key_path(key))
+        return telemetry_variable(key, env) if is_read and not ordered else None
     if not key.startswith(_SECTION):
         return None
     name = f"GEMINI_PROMPT_{_UPPER.sub('_', key.removeprefix(_SECTION)).upper()}"

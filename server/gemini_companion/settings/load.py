@@ -34,6 +34,7 @@ from gemini_companion.settings.objects import JsonObject, merge
 from gemini_companion.settings.places import SETTINGS_FILE, places
 from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.sources import EditorSource, FileSource, Source, SystemFileSource
+from gemini_companion.settings.telemetry import telemetry_of_environment
 from gemini_companion.settings.validation import Misfit, misfits
 
 _KEPT: Final = "Correct it and save; until then what it last held without a fault stays in force."
@@ -156,6 +157,10 @@ class SettingsLoader:
         for (name, source), (held, fault) in zip(sources, read, strict=True):
             layer, found = self._layer(name, source, held, fault, trusted)
             layers.append(layer)
+            if name == "commandLine":
+                from_environment, misread = telemetry_of_environment(self._environment)
+                document = merge(document, from_environment)
+                problems += misread
             document = merge(document, layer.values)
             problems += found
             if keys := _without_effect(layer.values):

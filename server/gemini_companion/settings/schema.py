@@ -182,17 +182,17 @@ class TelemetrySettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """OpenTelemetry. Nothing leaves this machine unless it is turned on here."""
 
     enabled: bool = False
-    """Send traces and metrics."""
+    """Send traces, metrics and logs: numbers and names, no text unless `logPrompts` says so."""
     target: str = "local"
-    """Where Gemini CLI would send them: "local" or "gcp". We send to `otlpEndpoint`."""
+    """"local" or "gcp". Nothing is sent to Google Cloud directly: with "gcp", set `otlpEndpoint` to a collector."""
     otlp_endpoint: str | None = None
-    """The collector's address."""
+    """The address of a collector that takes OTLP. By default http://localhost:4317, or 4318 for "http"."""
     otlp_protocol: Literal["grpc", "http"] = "grpc"
     """The collector's protocol."""
     log_prompts: bool = False
-    """Send the text of prompts and answers too."""
+    """Send the text of prompts, answers, arguments and messages too, secrets masked."""
     outfile: str | None = None
-    """Write to this file instead of sending."""
+    """Write to this file instead of sending: an absolute path, or one that starts with ~/."""
 
 
 class HooksConfigSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

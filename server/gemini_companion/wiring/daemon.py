@@ -13,6 +13,7 @@ from gemini_companion.wiring.services import build_services, new_id
 from gemini_companion.wiring.tools import build_tooling
 
 if TYPE_CHECKING:
+    from gemini_companion.adapters.storage.recent import RecentFile
     from gemini_companion.adapters.storage.store import SqliteStore
     from gemini_companion.protocol.connection import Connection
     from gemini_companion.protocol.host import Host
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
     from gemini_companion.sessions.application import Application
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.settings.service import SettingsService
+    from gemini_companion.wiring.telemetry import TelemetrySwitch
 
 
 class Daemon:
     """One process: the application, its settings, and the connections that share them."""
 
-    def __init__(self, env: Mapping[str, str], command_line: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, env: Mapping[str, str], command_line: Mapping[str, Any] | None = None, log_file: str | None = None
+    ) -> None:
         self._env = env
+        self._log_file = log_file
         self._command_line = dict(command_line or {})
         self._hosts: dict[Connection, Host] = {}
         self._app: Application | None = None
@@ -35,6 +40,8 @@ class Daemon:
         self._memory: MemoryService
         self._settings: SettingsService
         self._store: SqliteStore
+        self._telemetry: TelemetrySwitch | None = None
+        self._recent: RecentFile | None = None
 
     def create_server(self) -> CompanionServer:
         """A server for one client."""
@@ -122,11 +129,16 @@ class Daemon:
         from gemini_companion.adapters.processes.spills import sweep_spills
         from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
         from gemini_companion.sessions.recall.meaning import keep_embedded
+        from gemini_companion.wiring.telemetry import TelemetrySwitch, build_recent
 
         if self._app is None or self._maintenance:
             return
         services, loop = self._app.services, asyncio.get_running_loop()
         store, clock = self._store, services.clock
+        self._recent = build_recent(self._env, self._log_file)
+        services.observing.add(self._recent)
+        self._telemetry = TelemetrySwitch(services.observing, self._warn_from_thread())
+        self._telemetry.apply(self._settings.current.telemetry)
         work = maintain(services.models, store, lambda: self._settings.current.session_retention, clock, self._tell)
         self._maintenance = [
             loop.create_task(work, name="maintenance"),
@@ -151,6 +163,10 @@ class Daemon:
         await self._app.close()
         if (ports := self._app.services.ports) is not None:
             await ports.commands.close()
+        if self._telemetry is not None:
+            await self._telemetry.close()
+        if self._recent is not None:
+            self._recent.close()
 
     def _on_workspace(self) -> None:
         """The folders of a client or its trust have changed."""
@@ -164,6 +180,8 @@ class Daemon:
 
         if self._app is not None:
             self._app.notify_all(SettingsChanged(keys=keys))
+            if self._telemetry is not None:
+                self._telemetry.apply(self._settings.current.telemetry)
             self._memory.look_again()
             self._app.tooling.consent.reconsider()
 
@@ -201,10 +219,15 @@ class Daemon:
             show_message(connection, ERROR if is_error else WARNING, message)
 
 
-def serve_stdio(env: Mapping[str, str], command_line: Mapping[str, Any] | None = None) -> int:
-    """Serve one editor over the standard streams until it leaves; the exit code. `command_line` has settings."""
+def serve_stdio(
+    env: Mapping[str, str], command_line: Mapping[str, Any] | None = None, log_file: str | None = None
+) -> int:
+    """Serve one editor over the standard streams until it leaves; the exit code.
+
+    `command_line` has settings; `log_file` is where the log goes, if not to stderr.
+    """
     from gemini_companion.adapters.processes.secrecy import close_to_others
     from gemini_companion.protocol.transport import run_stdio
 
     close_to_others()
-    return run_stdio(lambda: Daemon(env, command_line).create_server().dispatcher)
+    return run_stdio(lambda: Daemon(env, command_line, log_file).create_server().dispatcher)

@@ -25,3 +25,8 @@ def home_directory(env: Mapping[str, str]) -> Path:
 def spills_directory(env: Mapping[str, str]) -> str:
     """Where commands put outputs that are too long to be held."""
     return str(data_directory(env) / "commands")
+
+
+def recent_directory(env: Mapping[str, str]) -> Path:
+    """Where each daemon keeps its last events, for reports of bugs."""
+    return data_directory(env) / "recent"

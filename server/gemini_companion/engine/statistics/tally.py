@@ -7,7 +7,7 @@ begins at nothing: what came before was done, and paid for, by the one it was fo
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from gemini_companion.engine.history.log import (
     AttemptEntry,
@@ -24,7 +24,10 @@ from gemini_companion.engine.history.log import (
 )
 from gemini_companion.engine.history.model_call import CallPurpose, ModelCallEntry
 from gemini_companion.engine.history.part import response_of
-from gemini_companion.engine.statistics.uses import ModelUse, ToolUse, believed
+from gemini_companion.engine.statistics.uses import ModelUse, ToolUse, TurnUse, believed
+
+MOST_TURNS: Final = 1_000
+"""Turns whose sums are kept."""
 
 UseKey: TypeAlias = tuple[str, CallPurpose]
 """A model's name, and what it was asked for."""
@@ -72,6 +75,10 @@ class Tally:
         self.compressions: list[Compressed] = []
         """Installed ones and attempts, oldest first."""
         self.undone: set[str] = set()
+        self.by_turn: dict[str, TurnUse] = {}
+        """The newest turns with requests, oldest first."""
+        self._turn = ""
+        """The one that has begun and not ended."""
         self.turns = 0
         self.started_at: int | None = None
         self.ended_at: int | None = None
@@ -93,9 +100,11 @@ class Tally:
                 self._add_call(entry)
             case PromptEntry():
                 self.turns += 1
+                self._turn = entry.turn_id
             case TurnEndEntry():
                 self.turns -= entry.outcome == "replaced"
                 self._answers.pop(entry.turn_id, None)
+                self._turn = "" if self._turn == entry.turn_id else self._turn
             case ReplyEntry():
                 self._add_reply(entry)
             case ToolResultEntry():
@@ -134,6 +143,10 @@ class Tally:
 
     def _add_call(self, entry: ModelCallEntry) -> None:
         cost = self.use(entry.model, entry.purpose).add_call(entry)
+        if turn := entry.subject if entry.purpose == "answer" else self._turn * (entry.purpose != "title"):
+            self.by_turn.setdefault(turn, TurnUse(entry.time)).add_call(entry)
+            if len(self.by_turn) > MOST_TURNS:
+                del self.by_turn[next(iter(self.by_turn))]
         if entry.purpose == "compression":
             calls, spent = self._calls.get(entry.subject, (0, 0.0))
             self._calls[entry.subject] = (calls + (entry.outcome == "ok"), spent + cost)

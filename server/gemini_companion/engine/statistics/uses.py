@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeGuard
 
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import CallRecord
@@ -25,6 +25,28 @@ def _samples() -> deque[int]:
 def believed(count: int) -> int:
     """A count within bounds."""
     return max(0, min(MOST, count))
+
+
+def price_of(usage: Usage | None, model: str, *, is_local: bool) -> float | None:
+    """US dollars for a request by the price table; `None` where nobody counted, or the model is not listed.
+
+    A model on this machine costs nothing.
+    """
+    if is_local:
+        return 0.0
+    if not is_counted(usage):
+        return None
+    prompt = believed(usage.prompt_tokens)
+    rates = rates_of(model, prompt)
+    if rates is None:
+        return None
+    written = believed(usage.output_tokens) + believed(usage.thought_tokens)
+    return cost_of(rates, prompt=prompt, cached=believed(usage.cached_tokens), written=written)
+
+
+def is_counted(usage: Usage | None) -> TypeGuard[Usage]:
+    """Whether the provider said how many tokens a request had."""
+    return usage is not None and any((usage.prompt_tokens, usage.output_tokens, usage.thought_tokens))
 
 
 @dataclass(slots=True)
@@ -74,24 +96,44 @@ class ModelUse:
 
     def _add_tokens(self, usage: Usage | None, model: str, *, is_local: bool) -> float:
         self.is_paid = self.is_paid or not is_local
-        if usage is None or not any((usage.prompt_tokens, usage.output_tokens, usage.thought_tokens)):
+        if not is_counted(usage):
             self.uncounted += 1
             return 0.0
-        prompt, cached = believed(usage.prompt_tokens), believed(usage.cached_tokens)
-        thoughts, output = believed(usage.thought_tokens), believed(usage.output_tokens)
-        self.prompt += prompt
-        self.cached += cached
-        self.thoughts += thoughts
-        self.output += output
-        if is_local:
-            return 0.0
-        rates = rates_of(model, prompt)
-        if rates is None:
-            self.unpriced += 1
-            return 0.0
-        cost = cost_of(rates, prompt=prompt, cached=cached, written=output + thoughts)
-        self.cost += cost
-        return cost
+        self.prompt += believed(usage.prompt_tokens)
+        self.cached += believed(usage.cached_tokens)
+        self.thoughts += believed(usage.thought_tokens)
+        self.output += believed(usage.output_tokens)
+        cost = price_of(usage, model, is_local=is_local)
+        self.unpriced += cost is None
+        self.cost += cost or 0.0
+        return cost or 0.0
+
+
+@dataclass(slots=True)
+class TurnUse:
+    """The requests of one turn: its answers, and what was asked of models on the way."""
+
+    time: int
+    """Of the first of them, ms since 1970."""
+    calls: int = 0
+    prompt: int = 0
+    cached: int = 0
+    written: int = 0
+    cost: float = 0.0
+    """US dollars, of the calls that are priced."""
+    is_cost_complete: bool = True
+
+    def add_call(self, entry: ModelCallEntry) -> None:
+        """Count a request. One that failed and that nobody counted is taken to have cost nothing."""
+        self.calls += 1
+        usage = entry.usage
+        if is_counted(usage):
+            self.prompt += believed(usage.prompt_tokens)
+            self.cached += believed(usage.cached_tokens)
+            self.written += believed(usage.output_tokens) + believed(usage.thought_tokens)
+        price = price_of(usage, entry.model, is_local=entry.is_local)
+        self.cost += price or 0.0
+        self.is_cost_complete = self.is_cost_complete and (price is not None or entry.outcome != "ok")
 
 
 @dataclass(slots=True)

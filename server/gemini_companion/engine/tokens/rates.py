@@ -1,14 +1,20 @@
 """What tokens of a model cost: the one price table.
 
-Google's list prices in US dollars per million tokens, as of October 2026. Cached input costs a tenth of fresh input
-with every model listed. Some models cost more where a request has more than `LONG_REQUEST` tokens. Verdicts use only
-the proportions; statistics show the sums, which are an estimate: no plan, credit or discount is known here.
+Google's list prices in US dollars per million tokens of text, from `PRICES_FROM` as of `PRICES_AS_OF`. Cached input
+costs a tenth of fresh input with every model listed; what a cache of one's own costs by the hour is not in it. Some
+models cost more where a request has more than `LONG_REQUEST` tokens: that is the whole request then. Verdicts use only
+the proportions; statistics and telemetry show the sums, which are an estimate: no plan, credit or discount is known
+here. Whoever changes a price changes the date, and looks at all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
+
+PRICES_FROM: Final = "https://ai.google.dev/gemini-api/docs/pricing"
+PRICES_AS_OF: Final = "2026-10"
+"""Year and month."""
 
 
 class Rates(NamedTuple):
@@ -35,7 +41,9 @@ _RATES: Final[Mapping[str, Rates]] = {
     "gemini-3.5-flash": _listed(1.5, 9.0),
     "gemini-3.5-flash-lite": _listed(0.25, 1.5),
     "gemini-3.1-pro-preview": _listed(2.0, 12.0),
+    "gemini-3.1-pro-preview-customtools": _listed(2.0, 12.0),
     "gemini-3.1-flash-lite": _listed(0.25, 1.5),
+    "gemini-3.1-flash-lite-preview": _listed(0.25, 1.5),
     "gemini-3-pro-preview": _listed(2.0, 12.0),
     "gemini-3-flash-preview": _listed(0.5, 3.0),
     "gemini-2.5-pro": _listed(1.25, 10.0),
@@ -49,6 +57,7 @@ LONG_REQUEST: Final = 200_000
 
 _LONG: Final[Mapping[str, Rates]] = {
     "gemini-3.1-pro-preview": _listed(4.0, 18.0),
+    "gemini-3.1-pro-preview-customtools": _listed(4.0, 18.0),
     "gemini-3-pro-preview": _listed(4.0, 18.0),
     "gemini-2.5-pro": _listed(2.5, 15.0),
 }

@@ -17,6 +17,7 @@ from gemini_companion.engine.history.tool_entries import Repeat
 from gemini_companion.engine.tokens.json_text import json_text
 from gemini_companion.engine.tool_output.arguments import shortened_arguments
 from gemini_companion.engine.tool_output.cutting import capped
+from gemini_companion.engine.tool_output.part_measures import PartMeasures
 from gemini_companion.engine.tool_output.preview import LINE_SHOWN, PREVIEW_CHARACTERS, preview
 
 PROTECTED_TOKENS: Final = 50_000
@@ -59,6 +60,7 @@ def plan_masks(
     names: Collection[str] = (),
     protected: int = PROTECTED_TOKENS,
     least_saved: int = LEAST_SAVED_TOKENS,
+    measures: PartMeasures | None = None,
 ) -> tuple[Cut, ...]:
     """The parts of a curated view to mask, oldest first; none while that would save less than `least_saved` tokens.
 
@@ -67,9 +69,10 @@ def plan_masks(
     fit into `protected` tokens and all older ones are candidates, in turns before the newest from `FINISHED_SHARE` of
     that on. So is, wherever it stands, a result of the tools `names` whose very call was made again later: the newer
     one says how it is now. What the model has not answered yet is none. A result that a newer one is shown as repeating
-    stays as long as that one does.
+    stays as long as that one does. `measures` remembers, from one time to the next, what of this does not change.
     """
-    candidates = _candidates(items, masks, measure, protected, superseded(items, names))
+    measures = measures or PartMeasures(measure)
+    candidates = _candidates(items, masks, measures, protected, superseded(items, names))
     old = {(one.item.seq, one.number) for one in candidates}
     needed = {
         (repeat.of_seq, repeat.of_part)
@@ -81,7 +84,7 @@ def plan_masks(
         place, reference = (item.seq, number), refer_to(item, number)
         repeat = masks.repeats.get(place)
         is_bare = repeat is not None and (repeat.of_seq, repeat.of_part) in cuts  # it would be whole from now on
-        cut = None if place in needed else _cut(item, number, tokens, measure, reference, even_if_longer=is_bare)
+        cut = None if place in needed else _cut(item, number, tokens, measures, reference, even_if_longer=is_bare)
         if cut is not None:
             cuts[place] = cut
     return tuple(cuts.values()) if sum(cut.tokens_saved for cut in cuts.values()) >= least_saved else ()
@@ -117,7 +120,7 @@ def plan_repeats(
 
 
 def _candidates(
-    items: Sequence[Item], masks: Masks, measure: MeasureContent, protected: int, old: Collection[Place]
+    items: Sequence[Item], masks: Masks, measures: PartMeasures, protected: int, old: Collection[Place]
 ) -> list[_Candidate]:
     """Newest first; `old` are places that are candidates however new they are."""
     unsent = {item.seq for item in newest_results(items)}
@@ -132,7 +135,7 @@ def _candidates(
         room = protected if item.turn_id == turn_id else int(protected * FINISHED_SHARE)
         if item.content.role == "model":
             if item.shape is Shape.CALLS and is_finished:
-                spent_on_calls = _add_calls(found, item, masks, measure, spent_on_calls, room)
+                spent_on_calls = _add_calls(found, item, masks, measures, spent_on_calls, room)
             continue
         is_finished = is_finished or item.seq not in unsent
         tool_tokens = item.measure.tool_tokens
@@ -144,7 +147,7 @@ def _candidates(
             response = response_of(part)
             if response is None and media_of(part) is None:
                 continue
-            tokens = measure(Content(role=item.content.role, parts=(part,))).tokens
+            tokens = measures.tokens(item.content.role, part)
             spent += tokens
             is_kept = spent <= room and (item.seq, number) not in old
             if is_kept or item.seq in unsent or (item.seq, number) in masks.outputs:
@@ -156,9 +159,7 @@ def _candidates(
     return found
 
 
-def _add_calls(
-    found: list[_Candidate], item: Item, masks: Masks, measure: MeasureContent, spent: int, room: int
-) -> int:
+def _add_calls(found: list[_Candidate], item: Item, masks: Masks, measures: PartMeasures, spent: int, room: int) -> int:
     """Add the calls of an answer that do not fit into what is left of the room; returns what is spent then."""
     if spent + item.measure.tokens <= room:
         return spent + item.measure.tokens
@@ -166,7 +167,7 @@ def _add_calls(
         part, number = item.content.parts[index], item.part_number(index)
         if call_of(part) is None:
             continue
-        tokens = measure(Content(role="model", parts=(part,))).tokens
+        tokens = measures.tokens("model", part)
         spent += tokens
         if spent > room and (item.seq, number) not in masks.outputs:
             found.append(_Candidate(item, number, tokens))
@@ -195,13 +196,19 @@ def superseded(items: Sequence[Item], names: Collection[str]) -> frozenset[Place
 
 
 def _cut(
-    item: Item, number: int, tokens: int, measure: MeasureContent, reference: str, *, even_if_longer: bool
+    item: Item, number: int, tokens: int, measures: PartMeasures, reference: str, *, even_if_longer: bool
 ) -> Cut | None:
     whole = item.original.parts[number]
-    text = masked_text(whole, reference)
-    if text is None:
+
+    def masked() -> tuple[str, int] | None:
+        text = masked_text(whole, reference)
+        return None if text is None else (text, measures.fresh_tokens(item.content.role, masked_part(whole, text)))
+
+    made = measures.masked(whole, reference, masked)
+    if made is None:
         return None
-    saved = tokens - measure(Content(role=item.content.role, parts=(masked_part(whole, text),))).tokens
+    text, left = made
+    saved = tokens - left
     if saved <= 0 and not even_if_longer:
         return None
     return Cut(seq=item.seq, part=number, output=text, path="", tokens_saved=max(0, saved))

@@ -10,6 +10,7 @@ import msgspec
 from gemini_companion.engine.statistics.tally import Sent, Tally, UseKey
 from gemini_companion.engine.statistics.uses import ModelUse, ToolUse
 from gemini_companion.engine.tokens.ledger import RequestParts
+from gemini_companion.engine.tokens.rates import PRICES_AS_OF
 from gemini_companion.sessions.statistics.shapes import (
     CompressionSums,
     Latency,
@@ -17,12 +18,14 @@ from gemini_companion.sessions.statistics.shapes import (
     RequestPoint,
     Stats,
     ToolSums,
+    TurnSums,
 )
 
 MOST_TOOLS: Final = 100
 MOST_MODELS: Final = 100
 MOST_COMPRESSIONS: Final = 100
 MOST_POINTS: Final = 120
+MOST_TURNS: Final = 100
 
 
 def stats_of(
@@ -39,6 +42,7 @@ def stats_of(
     tool_tokens: Mapping[str, int] | None = None,
     compression_list: Sequence[CompressionSums] = (),
     requests: Sequence[RequestPoint] = (),
+    turn_list: Sequence[TurnSums] = (),
 ) -> Stats:
     """The sums with their parts."""
     all_uses = ModelUse()
@@ -61,12 +65,14 @@ def stats_of(
         cost=round(all_uses.cost, 6),
         is_cost_complete=not any(use.unpriced or _unknown(use) for use in uses.values()),
         compression_cost=round(sum(use.cost for (_, purpose), use in uses.items() if purpose == "compression"), 6),
+        prices_as_of=PRICES_AS_OF,
         started_at=span[0],
         ended_at=span[1],
         models=_models(uses),
         tools=_tools(tools, tool_tokens),
         compression_list=tuple(compression_list),
         requests=tuple(requests),
+        turn_list=tuple(turn_list),
     )
 
 
@@ -85,6 +91,23 @@ def compression_sums(tally: Tally) -> list[CompressionSums]:
             is_undone=one.compression_id in tally.undone,
         )
         for one in tally.compressions[-MOST_COMPRESSIONS:]
+    ]
+
+
+def turn_sums(tally: Tally) -> list[TurnSums]:
+    """The newest turns that asked a model, oldest first."""
+    return [
+        TurnSums(
+            turn_id=turn_id,
+            time=use.time,
+            calls=use.calls,
+            prompt_tokens=use.prompt,
+            cached_tokens=use.cached,
+            output_tokens=use.written,
+            cost=round(use.cost, 6),
+            is_cost_complete=use.is_cost_complete,
+        )
+        for turn_id, use in list(tally.by_turn.items())[-MOST_TURNS:]
     ]
 
 

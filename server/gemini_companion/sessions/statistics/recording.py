@@ -25,6 +25,8 @@ from gemini_companion.sessions.models.port import (
     ModelRequest,
 )
 from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.observing.calls import ModelCallTold
+from gemini_companion.sessions.observing.service import Observing
 from gemini_companion.sessions.session import Session
 from gemini_companion.tools.grounding import Grounded
 
@@ -69,7 +71,7 @@ class Recorded(ModelProvider):
 
     async def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
         """As the provider."""
-        call = _Call(self, request.model)
+        call = _Call(self, request.model, request)
         try:
             async with aclosing(cast("AsyncGenerator[ModelChunk]", self._provider.stream(request, local))) as chunks:
                 async for chunk in chunks:
@@ -82,7 +84,7 @@ class Recorded(ModelProvider):
 
     async def generate(self, request: ModelRequest) -> ModelChunk:
         """As the provider."""
-        call = _Call(self, request.model)
+        call = _Call(self, request.model, request)
         try:
             chunk = await self._provider.generate(request)
         except BaseException as error:
@@ -124,8 +126,14 @@ class Recorded(ModelProvider):
     async def close(self) -> None:
         """Do nothing."""
 
+    @property
+    def observing(self) -> Observing:
+        """Who watches."""
+        return self._session.services.observing
+
     def record(
         self,
+        told: ModelCallTold,
         *,
         model: str,
         outcome: CallOutcome,
@@ -134,7 +142,7 @@ class Recorded(ModelProvider):
         duration_ms: int,
         first_ms: int | None,
     ) -> None:
-        """Queue the entry of a request."""
+        """Queue the entry of a request, and tell of it."""
         session, choice, parts = self._session, self._choice, self._parts
         stamp = session.stamp()
         by_part: dict[str, int] | None = None
@@ -157,6 +165,7 @@ class Recorded(ModelProvider):
             compression_at=session.mark(choice).tokens if by_part is not None else None,
         )
         session.write_later(lambda seq: msgspec.structs.replace(entry, seq=seq))
+        self.observing.model_called(told.record(entry, session.session_id, self._provider.name))
 
     def elapsed_ms(self, started: float) -> int:
         """Milliseconds since a point on the monotonic clock."""
@@ -170,8 +179,9 @@ class Recorded(ModelProvider):
 class _Call:
     """One request while it runs."""
 
-    def __init__(self, recorded: Recorded, model: str) -> None:
+    def __init__(self, recorded: Recorded, model: str, request: ModelRequest | None = None) -> None:
         self._recorded = recorded
+        self._told = ModelCallTold(request, with_text=recorded.observing.wants_text)
         self._model = model
         self._started = recorded.monotonic()
         self._first_ms: int | None = None
@@ -183,6 +193,7 @@ class _Call:
         """Note what a piece says; `is_first` for one of several, whose first counts."""
         if is_first and self._first_ms is None and chunk.parts:
             self._first_ms = self._recorded.elapsed_ms(self._started)
+        self._told.take(chunk)
         self._usage = chunk.usage or self._usage
         self._finish_reason = chunk.finish_reason or self._finish_reason
         self._block_reason = chunk.block_reason or self._block_reason
@@ -191,6 +202,7 @@ class _Call:
         """Record it."""
         outcome, fault = self._outcome(error)
         self._recorded.record(
+            self._told,
             model=self._model,
             outcome=outcome,
             fault=fault,

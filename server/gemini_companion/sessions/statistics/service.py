@@ -21,7 +21,7 @@ from gemini_companion.engine.statistics.uses import ModelUse, ToolUse
 from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
-from gemini_companion.sessions.statistics.answers import compression_sums, request_points, stats_of
+from gemini_companion.sessions.statistics.answers import compression_sums, request_points, stats_of, turn_sums
 from gemini_companion.sessions.statistics.shapes import Stats
 
 logger = logging.getLogger(__name__)
@@ -108,6 +108,7 @@ class Statistics:
             tool_tokens=self._known[session].tokens(session),
             compression_list=compression_sums(tally),
             requests=request_points(tally.sent),
+            turn_list=turn_sums(tally),
         )
 
     async def of_project(self) -> Stats:

@@ -70,6 +70,22 @@ class CompressionSums(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     is_undone: bool = False
 
 
+class TurnSums(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The requests of one turn: for its answers, and for what was condensed, searched or compressed while it ran."""
+
+    turn_id: str
+    time: int
+    calls: int
+    prompt_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    """Thoughts included."""
+    cost: float
+    """By list prices, of the calls whose price is known."""
+    is_cost_complete: bool
+    """As of the whole session."""
+
+
 class RequestPoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One request for an answer, as it was sent."""
 
@@ -113,6 +129,8 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     """False where tokens were not counted, or a model is not in the price table."""
     compression_cost: float
     """Part of `cost`."""
+    prices_as_of: str
+    """Year and month of the price table, as in `2026-10`."""
     started_at: int | None = None
     ended_at: int | None = None
     models: tuple[ModelSums, ...] = ()
@@ -120,6 +138,8 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     tools: tuple[ToolSums, ...] = ()
     """The most calls first."""
     compression_list: tuple[CompressionSums, ...] = ()
+    """The newest, oldest first; of one session."""
+    turn_list: tuple[TurnSums, ...] = ()
     """The newest, oldest first; of one session."""
     requests: tuple[RequestPoint, ...] = ()
     """Some of them in order, the first and the last among them; of one session."""

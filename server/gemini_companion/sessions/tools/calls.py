@@ -299,6 +299,7 @@ class CallRun:
                     summary=summary,
                     duration_ms=record.duration_ms,
                     consent=self._consent,
+                    name=self.called.call.name,
                 ),
                 self._setting.turn_id,
             )

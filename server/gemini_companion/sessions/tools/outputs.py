@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from gemini_companion.engine.compression.truncate import MINIMUM_OUTPUT_CHARACTERS
 from gemini_companion.engine.errors import CompanionError
@@ -22,6 +23,7 @@ from gemini_companion.engine.tool_output.masking import (
     plan_masks,
     plan_repeats,
 )
+from gemini_companion.engine.tool_output.part_measures import PartMeasures
 from gemini_companion.engine.tool_output.places import entry_at, reference_to, whole_file_name, whole_file_of
 from gemini_companion.sessions.fitting import fit_round, fit_view, limit_of
 from gemini_companion.sessions.session import Session
@@ -47,6 +49,7 @@ class CutOutputs:
     def __init__(self) -> None:
         self._spent: Counter[str] = Counter()
         """Tokens by session."""
+        self._measures: WeakKeyDictionary[Session, PartMeasures] = WeakKeyDictionary()
 
     async def shape(
         self, session: Session, tool: Tool[Any], call: ToolCall, output: ToolOutput
@@ -100,7 +103,10 @@ class CutOutputs:
 
         def plan() -> tuple[Cut, ...]:
             limits = {"protected": protected, "least_saved": least_saved}
-            return plan_masks(items, masks, measure=measure, refer_to=refer_to, names=shaped, **limits)
+            remembered = self._measures.setdefault(session, PartMeasures(measure))
+            return plan_masks(
+                items, masks, measure=measure, refer_to=refer_to, names=shaped, measures=remembered, **limits
+            )
 
         repeats = plan_repeats(items, masks, names, measure=measure, refer_to=refer_to)
         cuts = await off_loop(len(items), plan)

@@ -1,0 +1,78 @@
+"""How a project's store is, read from beside: nothing is repaired, moved or waited for long."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from gemini_companion.adapters.storage.schema import FILE_NAME, TABLES
+
+MOST_FILES: Final = 10_000
+"""Files that are counted in a folder."""
+
+_BUSY_SECONDS: Final = 2.0
+_STEPS: Final = 100_000
+"""Steps of SQLite's machine between two looks at the clock."""
+
+
+def store_health(directory: Path, seconds: float) -> dict[str, Any]:
+    """Version, counts and SQLite's own check of the store in a project's directory, within about so many seconds.
+
+    Whatever goes wrong stands in `fault`, as a text.
+    """
+    import sqlite3
+
+    path = directory / FILE_NAME
+    if not path.is_file():
+        return {"fault": "there is no store"}
+    found: dict[str, Any] = {"files": sizes(directory)}
+    deadline = time.monotonic() + seconds
+    try:
+        address = f"file:{quote(str(path))}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as connection:
+            connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+            (found["schema"],) = connection.execute("PRAGMA user_version").fetchone()
+            (found["journal"],) = connection.execute("PRAGMA journal_mode").fetchone()
+            found["counts"] = {
+                table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES
+            }
+            checked = connection.execute("PRAGMA quick_check(5)").fetchall()
+            found["check"] = [str(row[0])[:200] for row in checked]
+    except (sqlite3.Error, OSError) as fault:
+        found["fault"] = f"{type(fault).__name__}: {fault}"
+    return found
+
+
+def sizes(directory: Path) -> dict[str, int]:
+    """Bytes of each file of a directory, and of each folder in it with all that it holds."""
+    found: dict[str, int] = {}
+    try:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                found[entry.name] = (
+                    _size_of_folder(entry.path) if is_folder else entry.stat(follow_symlinks=False).st_size
+                )
+                if len(found) >= MOST_FILES:
+                    break
+    except OSError:
+        pass
+    return found
+
+
+def _size_of_folder(path: str) -> int:
+    total, files = 0, 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            files += 1
+            if files > MOST_FILES:
+                return total
+            try:
+                total += os.lstat(os.path.join(folder, name)).st_size
+            except OSError:
+                continue
+    return total
