@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from gemini_companion.adapters.storage.worker import Worker
+    from gemini_companion.adapters.vault.vault import Vault
 
 MAX_STORE: Final = 2**30
 """Bytes on disk of all versions of a project."""
@@ -40,11 +41,18 @@ class SqliteVersions:
     """
 
     def __init__(
-        self, worker: Worker, directory: str, clock: Clock, notify: Callable[[str], None], *, room: int = MAX_STORE
+        self,
+        worker: Worker,
+        directory: str,
+        clock: Clock,
+        notify: Callable[[str], None],
+        *,
+        room: int = MAX_STORE,
+        vault: Vault | None = None,
     ) -> None:
         self.room = room
         self._worker = worker
-        self._files = VersionFiles(directory)
+        self._files = VersionFiles(directory, vault)
         self._clock = clock
         self._notify = notify
         self._saves = 0
@@ -79,6 +87,10 @@ class SqliteVersions:
                 self._files.remove([digest])
 
         await self._worker.run("relaxed", work)
+
+    def close_older(self) -> bool:
+        """Close what was kept before there was a vault, or while redaction was off; False if some could not be."""
+        return self._files.close_older()
 
     async def remove_unneeded(self) -> None:
         """Delete the versions that no session needs any more, and what was left unfinished a day ago."""

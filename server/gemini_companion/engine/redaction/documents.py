@@ -20,6 +20,10 @@ _SHORTEST: Final = 6
 """Characters of the shortest text that is looked at; ids of kinds and roles are shorter."""
 _LONGEST_VALUE: Final = 512
 _TELLING: Final = re.compile(r"pass|pwd|secret|token|credential|key|auth", re.IGNORECASE)
+_OWN_ID: Final = re.compile(r"[a-z]{1,16}-[0-9a-f]{32}")
+"""Ids of our own, which are looked up by what they are."""
+_APART: Final = "\n;\n"
+"""Stands between texts: nothing that assigns a value reaches across it."""
 _ONE_WORD: Final = re.compile(r"[^\s\"'`\\]+")
 
 
@@ -51,7 +55,7 @@ def _found(leaves: Sequence[_Leaf], finders: Sequence[Finder]) -> dict[int, list
     length = 0
     for leaf in leaves:
         starts.append(length + len(leaf.before))
-        piece = f"{leaf.before}{leaf.text}{leaf.after}\n"
+        piece = f"{leaf.before}{leaf.text}{leaf.after}{_APART}"
         pieces.append(piece)
         length += len(piece)
     found: dict[int, list[Secret]] = {}
@@ -69,13 +73,13 @@ def _found(leaves: Sequence[_Leaf], finders: Sequence[Finder]) -> dict[int, list
 def _leaves(value: object, key: str) -> Iterator[_Leaf]:
     """Every text of some length, keys too, in the order of `_rebuilt`."""
     if isinstance(value, str):
-        if len(value) >= _SHORTEST:
+        if _is_looked_at(value):
             is_value = key and len(value) <= _LONGEST_VALUE and _TELLING.search(key) and _ONE_WORD.fullmatch(value)
             yield _Leaf(value, f'{key}: "', '"') if is_value else _Leaf(value, "", "")
     elif isinstance(value, dict):
         named = cast("dict[str, Any]", value)
         for name, inside in named.items():
-            if len(name) >= _SHORTEST:
+            if _is_looked_at(name):
                 yield _Leaf(name, "", "")
             yield from _leaves(inside, _named_elsewhere(named) if name == "value" else name)
     elif isinstance(value, list):
@@ -91,13 +95,17 @@ def _named_elsewhere(fields: Mapping[str, Any]) -> str:
 
 def _rebuilt(value: object, changed: Iterator[str]) -> object:
     if isinstance(value, str):
-        return next(changed) if len(value) >= _SHORTEST else value
+        return next(changed) if _is_looked_at(value) else value
     if isinstance(value, dict):
         fields: dict[str, object] = {}
         for name, inside in cast("dict[str, Any]", value).items():
-            shown = next(changed) if len(name) >= _SHORTEST else name
+            shown = next(changed) if _is_looked_at(name) else name
             fields[shown] = _rebuilt(inside, changed)
         return fields
     if isinstance(value, list):
         return [_rebuilt(inside, changed) for inside in cast("list[Any]", value)]
     return value
+
+
+def _is_looked_at(text: str) -> bool:
+    return len(text) >= _SHORTEST and not (len(text) < 50 and _OWN_ID.fullmatch(text))
