@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -109,7 +109,7 @@ class Redacting:
         is_whole = True
         for session_id in names:
             folder = os.path.join(self._directory, "files", safe_name(session_id))
-            for path in await asyncio.to_thread(lambda folder=folder: list(_files_in(folder))):
+            for path in await asyncio.to_thread(_files_in, folder):
                 try:
                     await self._redact_file(session_id, path)
                 except OSError as fault:
@@ -206,9 +206,9 @@ def _clean(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
-def _files_in(folder: str) -> Iterator[str]:
+def _files_in(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            yield from [entry.path for entry in entries if entry.is_file(follow_symlinks=False)]
+            return [entry.path for entry in entries if entry.is_file(follow_symlinks=False)]
     except FileNotFoundError:
-        return
+        return []

@@ -121,17 +121,16 @@ class Worker:
         return job.future  # type: ignore[return-value]
 
     def write(self, prepare: Callable[[], _P], work: Callable[[sqlite3.Connection, _P], _T]) -> asyncio.Future[_T]:
-        """Do the work like a `write` of `run`, with what `prepare` gives: once, on the thread, ahead of the transaction.
+        """Do the work like a `write` of `run`, with what `prepare` gives once, on the thread, ahead of the transaction.
 
-        What takes its time without the database keeps no other process waiting.
+        So what takes its time without the database keeps no other process waiting.
         """
         prepared: list[_P] = []
-        job = _Job(
-            "write",
-            lambda connection: work(connection, prepared[0]),
-            asyncio.get_running_loop(),
-            before=lambda: prepared.append(prepare()),
-        )
+
+        def with_it(connection: sqlite3.Connection) -> _T:
+            return work(connection, prepared[0])
+
+        job = _Job("write", with_it, asyncio.get_running_loop(), before=lambda: prepared.append(prepare()))
         self._put(job)
         return job.future  # type: ignore[return-value]
 
