@@ -72,6 +72,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.tools.questionSeconds": 14,
     "companion.tools.maxRounds": 7,
     "companion.recall.embeddings": True,
+    "companion.redaction": "off",
     "companion.sessions.retentionDays": 1,
     "companion.prompt.preamble": False,
     "companion.prompt.coreMandates": False,
@@ -143,7 +144,12 @@ def test_an_untrusted_workspace_decides_only_how_imports_are_put_together_and_wh
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():
     forbidden = [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)]
-    assert forbidden == ["model.local", "companion.recall.embeddings", "companion.trustedFolders"]
+    assert forbidden == [
+        "model.local",
+        "companion.recall.embeddings",
+        "companion.redaction",
+        "companion.trustedFolders",
+    ]
 
 
 # --- names that choose an endpoint

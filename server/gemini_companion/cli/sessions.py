@@ -44,19 +44,20 @@ async def open_application(env: Mapping[str, str]) -> AsyncGenerator[tuple[Appli
     from gemini_companion.adapters.storage.store import open_store, project_key
     from gemini_companion.wiring.places import data_directory, home_directory
     from gemini_companion.wiring.services import build_services
+    from gemini_companion.wiring.vault import build_vault
 
     folder = os.getcwd()
     loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
     for problem in loaded.problems:
         print(problem.message_with_hint, file=sys.stderr)
     settings = loaded.settings
-    store = open_store(
-        data_directory(env),
-        project_key([folder]),
-        clock=SystemClock(),
-        notify=lambda message: print(message, file=sys.stderr),
-    )
-    app = Application(build_services(env, store=store, settings=lambda: settings, with_environment=False))
+
+    def notify(message: str) -> None:
+        print(message, file=sys.stderr)
+
+    vault = build_vault(env, lambda: settings, notify=notify)
+    store = open_store(data_directory(env), project_key([folder]), clock=SystemClock(), notify=notify, vault=vault)
+    app = Application(build_services(env, store=store, settings=lambda: settings, with_environment=False, vault=vault))
     client = Client("command-line", _NullSink(), name="command line")
     client.folders = (folder,)
     app.attach(client)

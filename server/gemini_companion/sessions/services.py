@@ -61,5 +61,7 @@ class Services:
     """Runs the hooks of the settings."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
+    exported: Callable[[str], str] = lambda document: document
+    """A JSON text as it may leave this machine, without secrets. May take long."""
     memory: MemoryService | None = None
     """The memory files; `None` where there are none to be read."""

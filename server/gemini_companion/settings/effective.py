@@ -74,6 +74,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The strategy of every other automatic compression; `None` where nothing is compared."""
     recall_embeddings: bool
     """Whether texts may be sent out to be found by their meaning."""
+    redaction: bool
+    """Whether secrets are kept out of what is stored."""
     session_retention_days: int | None
     """Days after which unused sessions are deleted; `None` keeps them for ever."""
     prompt_sections: Mapping[str, bool]
@@ -134,6 +136,7 @@ def settle(
         compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,
         recall_embeddings=merged.companion.recall.embeddings,
+        redaction=merged.companion.redaction == "on",
         session_retention_days=merged.companion.sessions.retention_days or None,
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),

@@ -48,6 +48,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "companion.tools.mode": '"ask", "plan" or "acceptEdits"',
     "companion.tools.sandbox": '"auto", "required" or "off"',
     "companion.tools.rules": 'rules with a "tool", a "decision" ("allow", "ask", "deny"), and a "path" or a "command"',
+    "companion.redaction": '"on" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""
@@ -291,6 +292,10 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """How long sessions are kept."""
     prompt: PromptSettings = PromptSettings()
     """Which sections the system prompt has."""
+    redaction: Literal["on", "off"] = "on"
+    """Whether secrets are kept out of what is stored: marks stand for them on the disk, and chats show them again from
+    a vault of the user's. Read only from the user's own file.
+    """
     trusted_folders: Annotated[list[_FolderPath], Meta(max_length=1_000)] = []
     """Folders whose workspaces are trusted. Read only from the user's own file: no workspace can trust itself."""
 

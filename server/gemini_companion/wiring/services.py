@@ -11,6 +11,7 @@ from gemini_companion.wiring.places import home_directory
 from gemini_companion.wiring.tools import build_ports, build_tools
 
 if TYPE_CHECKING:
+    from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.ports import SessionStore
@@ -54,8 +55,11 @@ def build_services(
     with_environment: bool = True,
     commands: Commands | None = None,
     memory: MemoryService | None = None,
+    vault: Vault | None = None,
 ) -> Services:
-    """What every session shares. `commands` keeps what tools run, where there is an application that can stop it."""
+    """What every session shares. `commands` keeps what tools run, where there is an application that can stop it;
+    `vault` keeps secrets out of what leaves this machine, and of what commands put out.
+    """
     import platform
 
     from gemini_companion.adapters.clock import SystemClock
@@ -85,7 +89,8 @@ def build_services(
         describe_fault=describe,
         with_environment=with_environment,
         tools=build_tools(commands or Commands()),
-        ports=build_ports(env),
+        ports=build_ports(env, vault),
+        exported=vault.exported if vault is not None else lambda document: document,
         memory=memory,
         hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),
     )

@@ -71,7 +71,7 @@ class Keys:
         keyring: Callable[[], Keyring | None] | None = None,
         seconds: float = KEYRING_SECONDS,
     ) -> None:
-        self._directory = directory
+        self.directory = directory
         self._notify = notify
         self._keyring_of = keyring or system_keyring
         self._seconds = seconds
@@ -115,15 +115,15 @@ class Keys:
         if key is None:
             self._notify(
                 "The key of the vault of secrets is gone from"
-                f" {'the keyring' if noted.place == 'keyring' else self._directory}. Secrets in earlier chats stay"
+                f" {'the keyring' if noted.place == 'keyring' else self.directory}. Secrets in earlier chats stay"
                 " hidden behind their marks until it is back; what comes now has a new key."
             )
         return key
 
     def _made(self) -> Key:
         key_id, secret = os.urandom(8).hex(), os.urandom(_KEY_BYTES)
-        os.makedirs(self._directory, mode=0o700, exist_ok=True)
-        os.chmod(self._directory, 0o700)
+        os.makedirs(self.directory, mode=0o700, exist_ok=True)
+        os.chmod(self.directory, 0o700)
         place: Place = "keyring" if self._put_in_keyring(key_id, secret) else "file"
         if place == "file":
             self._write(f"{key_id}.key", secret.hex().encode() + b"\n")
@@ -132,7 +132,7 @@ class Keys:
 
     def _noted(self) -> _Current | None:
         try:
-            with open(os.path.join(self._directory, _CURRENT), "rb") as file:
+            with open(os.path.join(self.directory, _CURRENT), "rb") as file:
                 noted = msgspec.json.decode(file.read(4096), type=_Current)
         except (OSError, msgspec.DecodeError):
             return None
@@ -140,7 +140,7 @@ class Keys:
 
     def _in_file(self, key_id: str) -> Key | None:
         try:
-            with open(os.path.join(self._directory, f"{key_id}.key"), "rb") as file:
+            with open(os.path.join(self.directory, f"{key_id}.key"), "rb") as file:
                 return _key_of(key_id, file.read(4096).decode().strip(), "file")
         except (OSError, UnicodeDecodeError):
             return None
@@ -186,7 +186,7 @@ class Keys:
 
     def _write(self, name: str, data: bytes) -> None:
         """Write a file completely or not at all, readable by its owner only. Raises `OSError`."""
-        path = os.path.join(self._directory, name)
+        path = os.path.join(self.directory, name)
         aside = f"{path}.{os.urandom(4).hex()}"
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -200,7 +200,7 @@ class Keys:
                 os.unlink(aside)
             raise
         if hasattr(os, "O_DIRECTORY"):
-            folder = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
+            folder = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(folder)
             finally:
