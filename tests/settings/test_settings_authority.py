@@ -72,7 +72,6 @@ EXAMPLES: dict[str, Any] = {
     "companion.tools.questionSeconds": 14,
     "companion.tools.maxRounds": 7,
     "companion.recall.embeddings": True,
-    "companion.redaction": "off",
     "companion.sessions.retentionDays": 1,
     "companion.prompt.preamble": False,
     "companion.prompt.coreMandates": False,
@@ -90,6 +89,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.prompt.mandates": False,
     "companion.prompt.style": False,
     "companion.prompt.safety": False,
+    "companion.redaction": "off",
     "companion.trustedFolders": ["/x"],
 }
 """A value of each key that is not its default."""

@@ -242,11 +242,8 @@ class Application:
         session = await self.load(client, session_id)
         view, log = session.history.curated(), list(session.history.entries)
         contents, places = [item.content for item in view], snapshot_places(view)
-
-        def work() -> str:
-            return self.services.exported(encode_session(session.meta, log, contents, format, snapshots_at=places))
-
-        return await asyncio.to_thread(work)
+        text = await asyncio.to_thread(encode_session, session.meta, log, contents, format, snapshots_at=places)
+        return await asyncio.to_thread(self.services.exported, text)
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""

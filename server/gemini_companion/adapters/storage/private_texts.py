@@ -21,7 +21,7 @@ from gemini_companion.adapters.storage.private_files import (
     safe_name,
     write_private_file,
 )
-from gemini_companion.adapters.storage.vaulted import keep_secrets, sealed_of
+from gemini_companion.adapters.storage.vaulted import keep_secrets, note_left, sealed_of
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.adapters.vault.sealing import OUTPUT
 
@@ -63,6 +63,7 @@ class PrivateTexts:
         data, secrets = await asyncio.to_thread(written_text, self._vault, text)
         if secrets:  # ahead of the file: a marker without its secret would be all that is left of it
             await self.worker.run("write", lambda connection: keep_secrets(connection, session_id, secrets))
+        await self._note_open()
 
         def work() -> str:
             make_private_directory(directory)
@@ -74,6 +75,7 @@ class PrivateTexts:
     async def keep_file(self, session_id: str, name: str, path: str) -> str:
         """Take a file in as a private text: it is moved, and its new path returned. Raises `StorageFault`."""
         directory = await self._known(session_id)
+        await self._note_open()
 
         def work() -> str:
             try:
@@ -143,6 +145,11 @@ class PrivateTexts:
     def text_path(self, session_id: str, name: str) -> str:
         """The path that `save_text` uses for `name`, if that is not taken."""
         return os.path.join(self._files_of(session_id), safe_name(name))
+
+    async def _note_open(self) -> None:
+        """While redaction is off: note that files have to be gone through once it is on."""
+        if self._vault is not None and not self._vault.is_on():
+            await self.worker.run("relaxed", lambda connection: note_left(connection, "files"))
 
     async def _known(self, session_id: str) -> str:
         await self.worker.run("read", lambda connection: records.require_session(connection, session_id))

@@ -17,7 +17,7 @@ import msgspec
 from gemini_companion.adapters.storage import recall_index, search
 from gemini_companion.adapters.storage.private_files import read_private_file, replace_private_file, safe_name
 from gemini_companion.adapters.storage.private_texts import REDACTED, written_text
-from gemini_companion.adapters.storage.vaulted import PROJECT, Row, Vaulted, keep_secrets
+from gemini_companion.adapters.storage.vaulted import PROJECT, Row, Vaulted, keep_secrets, note_left
 from gemini_companion.adapters.vault.sealing import STREAM, is_sealed
 from gemini_companion.engine.history.log import decode_entry
 from gemini_companion.sessions.ports import SessionMeta
@@ -82,7 +82,7 @@ class Redacting:
             pass
         files, _ = await self._worker.run("read", _state)
         if files and await self._redact_files() and await asyncio.to_thread(self._versions.close_older):
-            await self._worker.run("write", lambda connection: _note(connection, "files", is_left=False))
+            await self._worker.run("write", lambda connection: note_left(connection, "files", is_left=False))
         if (await self._worker.run("read", _state))[1]:
             await self._worker.run("alone", _clean)
 
@@ -98,7 +98,7 @@ class Redacting:
                 return 0
             connection.execute("UPDATE events SET json = ? WHERE rowid = ?", (closed, rowid))
         if rows:
-            _note(connection, "pages", is_left=True)
+            note_left(connection, "pages")
         return len(rows)
 
     async def _redact_files(self) -> bool:
@@ -158,7 +158,7 @@ def _install(connection: sqlite3.Connection, table: str, column: str, rows: Sequ
             continue
         keep_secrets(connection, old.session_id, row.secrets)
         if row.data != old.data:
-            _note(connection, "pages", is_left=True)
+            note_left(connection, "pages")
             if table == "log":
                 _index_entry(connection, old, row)
             elif table == "sessions":
@@ -192,17 +192,12 @@ def _state(connection: sqlite3.Connection) -> tuple[bool, bool]:
     return (bool(row[0]), bool(row[1])) if row is not None else (True, True)
 
 
-def _note(connection: sqlite3.Connection, what: str, *, is_left: bool) -> None:
-    connection.execute("INSERT OR IGNORE INTO redaction (id, files, pages) VALUES (1, 1, 1)")
-    connection.execute(f"UPDATE redaction SET {what} = ?", (int(is_left),))
-
-
 def _clean(connection: sqlite3.Connection) -> None:
     """Leave nothing in the database's free pages and merged away parts of its indexes. Raises `sqlite3.Error`."""
     for index in ("texts", "recall"):
         connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
     connection.execute("VACUUM")
-    _note(connection, "pages", is_left=False)
+    note_left(connection, "pages", is_left=False)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -127,6 +127,12 @@ def share_secrets(connection: sqlite3.Connection, parent: str, session_id: str) 
 def forget_unused(connection: sqlite3.Connection) -> None:
     """Delete the secrets that no session uses any more."""
     connection.execute("DELETE FROM vault WHERE id NOT IN (SELECT id FROM vault_uses)")
+
+
+def note_left(connection: sqlite3.Connection, what: Literal["files", "pages"], *, is_left: bool = True) -> None:
+    """Note whether files beside the database, or its free pages, may have secrets as they are."""
+    connection.execute("INSERT OR IGNORE INTO redaction (id, files, pages) VALUES (1, 1, 1)")
+    connection.execute(f"UPDATE redaction SET {what} = ?", (int(is_left),))
 
 
 def count_secrets(connection: sqlite3.Connection) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage.records import require_session
+from gemini_companion.adapters.storage.vaulted import note_left
 from gemini_companion.adapters.storage.versions import (
     VersionFiles,
     digest_of,
@@ -52,6 +53,7 @@ class SqliteVersions:
     ) -> None:
         self.room = room
         self._worker = worker
+        self._vault = vault
         self._files = VersionFiles(directory, vault)
         self._clock = clock
         self._notify = notify
@@ -66,6 +68,8 @@ class SqliteVersions:
         def note(connection: sqlite3.Connection) -> None:
             require_session(connection, session_id)
             note_versions(connection, session_id, turn_id, digests)
+            if self._vault is not None and not self._vault.is_on():
+                note_left(connection, "files")
 
         await self._worker.run("write", note)
         await asyncio.to_thread(lambda: [self._files.save(data) for data in versions])

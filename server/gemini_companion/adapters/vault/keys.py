@@ -209,7 +209,10 @@ class Keys:
 
 def system_keyring() -> Keyring | None:
     """The system's keyring; `None` where there can be none, which is told without loading what would look for it."""
-    if sys.platform.startswith("linux") and not os.environ.get("PYTHON_KEYRING_BACKEND"):
+    chosen = os.environ.get("PYTHON_KEYRING_BACKEND", "")
+    if chosen in ("keyring.backends.fail.Keyring", "keyring.backends.null.Keyring"):
+        return None
+    if sys.platform.startswith("linux") and not chosen:
         bus = os.path.join(os.environ.get("XDG_RUNTIME_DIR", "/nowhere"), "bus")
         if not os.environ.get("DBUS_SESSION_BUS_ADDRESS") and not os.path.exists(bus):
             return None

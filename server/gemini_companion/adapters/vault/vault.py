@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
@@ -23,6 +24,7 @@ from gemini_companion.adapters.vault.sealing import (
     seal,
     unseal,
 )
+from gemini_companion.engine.ide_context.secrets import Secret
 from gemini_companion.engine.redaction.documents import StandIn, redacted_document
 from gemini_companion.engine.redaction.finding import Finder, all_secrets
 from gemini_companion.engine.redaction.markers import has_markers, marker, replaced, restored
@@ -31,6 +33,10 @@ _log = logging.getLogger(__name__)
 
 _REMEMBERED: Final = 10_000
 """Secrets that are held in memory, so that what is read often is not opened each time."""
+_SOUGHT_AGAIN: Final = 256
+"""Of these the newest are looked for by what they are."""
+_LONG_ENOUGH: Final = 8
+"""Characters from which on that is done: fewer might be a word."""
 _DIRECTORY: Final = "vault"
 
 
@@ -61,7 +67,7 @@ class Vault:
         self.is_on = is_on
         self.keys = Keys(os.path.join(os.path.abspath(data_dir), _DIRECTORY), notify=notify, keyring=keyring)
         self.betterleaks = Betterleaks()
-        self._finders: Sequence[Finder] = (self.betterleaks,) if finders is None else finders
+        self._finders: Sequence[Finder] = (self._known, *((self.betterleaks,) if finders is None else finders))
         self._notify = notify
         self._lock = threading.Lock()
         self._secrets: dict[str, str] = {}
@@ -141,6 +147,17 @@ class Vault:
             opened.append(plain)
         return b"".join(opened)
 
+    def _known(self, text: str) -> list[Secret]:
+        """What was a secret before is one wherever it comes again, also where nothing around it says so."""
+        with self._lock:
+            latest = list(islice(reversed(self._secrets.values()), _SOUGHT_AGAIN))
+        return [
+            Secret(start, start + len(secret), "credential")
+            for secret in latest
+            if len(secret) >= _LONG_ENOUGH
+            for start in _places(text, secret)
+        ]
+
     def _stand_in(self, secrets: dict[str, bytes]) -> StandIn:
         """Names secrets by markers and closes them into `secrets`."""
 
@@ -192,6 +209,13 @@ class _SealedStream:
         closed = framed(seal(data, self._key, f"{self._purpose}:{self._number}"))
         self._number += 1
         return closed if self._number > 1 else STREAM + closed
+
+
+def _places(text: str, sought: str) -> Iterator[int]:
+    start = text.find(sought)
+    while start >= 0:
+        yield start
+        start = text.find(sought, start + len(sought))
 
 
 def _purpose(secret_id: str) -> str:

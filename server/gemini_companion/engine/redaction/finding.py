@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from gemini_companion.engine.ide_context.secrets import REACH, Secret, find_secrets, mask_secrets
+from gemini_companion.engine.redaction.markers import outside_of_markers
 
 Finder: TypeAlias = Callable[[str], Sequence[Secret]]
 """What finds secrets in a text, in time proportional to its length."""
@@ -48,7 +49,7 @@ def all_secrets(text: str, finders: Sequence[Finder] = ()) -> list[Secret]:
                 for secret in finder(part)
                 if secret.end + base > start and secret.start + base < end
             ]
-    return _merged(found)
+    return outside_of_markers(text, _merged(found))
 
 
 def _merged(found: list[Secret]) -> list[Secret]:

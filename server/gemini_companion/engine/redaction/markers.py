@@ -18,6 +18,7 @@ OPENING: Final = "[[secret:"
 _ESCAPED: Final = f"{OPENING}:"
 _OPENING_BYTES: Final = OPENING.encode()
 _TOKEN: Final = re.compile(rb"\[\[secret:(?::|[a-z0-9-]{1,40}+:([0-9a-f]{32})\]\])")
+_WRITTEN: Final = re.compile(r"\[\[secret:[a-z0-9-]{1,40}+:[0-9a-f]{32}\]\]")
 _NO_KIND: Final = re.compile(r"[^a-z0-9]++")
 
 ID_LENGTH: Final = 32
@@ -46,6 +47,12 @@ def replaced(text: str, secrets: Sequence[Secret], stand_in: Callable[[str, str]
         pieces += [escaped(text[done : secret.start]), stand_in(text[secret.start : secret.end], secret.kind)]
         done = secret.end
     return "".join([*pieces, escaped(text[done:])])
+
+
+def outside_of_markers(text: str, secrets: Sequence[Secret]) -> list[Secret]:
+    """Those that are no part of a marker that stands in the text, as in an export that was read again."""
+    spans = [found.span() for found in _WRITTEN.finditer(text)] if OPENING in text else []
+    return [one for one in secrets if not any(start <= one.start and one.end <= end for start, end in spans)]
 
 
 def has_markers(data: bytes) -> bool:
