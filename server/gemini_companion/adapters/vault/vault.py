@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Final, NamedTuple
 
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
@@ -33,8 +33,8 @@ _log = logging.getLogger(__name__)
 
 _REMEMBERED: Final = 10_000
 """Secrets that are held in memory, so that what is read often is not opened each time."""
-_SOUGHT_AGAIN: Final = 256
-"""Of these the newest are looked for by what they are."""
+_SOUGHT_AGAIN: Final = 200
+"""Lines of the newest secrets, which are looked for by what they are."""
 _LONG_ENOUGH: Final = 8
 """Characters from which on that is done: fewer might be a word."""
 _DIRECTORY: Final = "vault"
@@ -72,6 +72,8 @@ class Vault:
         self._lock = threading.Lock()
         self._secrets: dict[str, str] = {}
         """By id."""
+        self._pieces: deque[str] = deque(maxlen=_SOUGHT_AGAIN)
+        """The newest of them, line by line."""
         self._is_told = False
 
     def load(self) -> None:
@@ -148,15 +150,12 @@ class Vault:
         return b"".join(opened)
 
     def _known(self, text: str) -> list[Secret]:
-        """What was a secret before is one wherever it comes again, also where nothing around it says so."""
+        """What was a secret before is one wherever it comes again, also where nothing around it says so, or where an
+        output was cut in the middle of it.
+        """
         with self._lock:
-            latest = list(islice(reversed(self._secrets.values()), _SOUGHT_AGAIN))
-        return [
-            Secret(start, start + len(secret), "credential")
-            for secret in latest
-            if len(secret) >= _LONG_ENOUGH
-            for start in _places(text, secret)
-        ]
+            latest = list(self._pieces)
+        return [Secret(start, end, "credential") for piece in latest for start, end in _places(text, piece)]
 
     def _stand_in(self, secrets: dict[str, bytes]) -> StandIn:
         """Names secrets by markers and closes them into `secrets`."""
@@ -192,6 +191,8 @@ class Vault:
         with self._lock:
             if len(self._secrets) >= _REMEMBERED:
                 del self._secrets[next(iter(self._secrets))]
+            if secret_id not in self._secrets:
+                self._pieces.extend(line for line in secret.splitlines() if _is_sought(line, secret))
             self._secrets[secret_id] = secret
         return secret
 
@@ -211,11 +212,31 @@ class _SealedStream:
         return closed if self._number > 1 else STREAM + closed
 
 
-def _places(text: str, sought: str) -> Iterator[int]:
-    start = text.find(sought)
+def _is_sought(line: str, secret: str) -> bool:
+    """Whether a line of a secret is one wherever it stands; of a key of several lines those that name it are not."""
+    return len(line) >= _LONG_ENOUGH and (line == secret or (len(line) >= 2 * _LONG_ENOUGH and " " not in line))
+
+
+def _places(text: str, secret: str) -> Iterator[tuple[int, int]]:
+    """Where a secret stands, or at least the first or the second half of a longer one with what is left beside it."""
+    middle = len(secret) // 2 if len(secret) >= 2 * _LONG_ENOUGH else len(secret)
+    start = text.find(secret[:middle])
     while start >= 0:
-        yield start
-        start = text.find(sought, start + len(sought))
+        end = start + middle
+        while end - start < len(secret) and text[end : end + 1] == secret[end - start]:
+            end += 1
+        yield start, end
+        start = text.find(secret[:middle], end)
+    if middle == len(secret):
+        return
+    tail = secret[middle:]
+    found = text.find(tail)
+    while found >= 0:
+        start, end = found, found + len(tail)
+        while end - start < len(secret) and start and text[start - 1] == secret[len(secret) - (end - start) - 1]:
+            start -= 1
+        yield start, end
+        found = text.find(tail, end)
 
 
 def _purpose(secret_id: str) -> str:
