@@ -90,13 +90,25 @@ async def plant(spoken: Editor, emulator: Emulator, workspace: Path) -> None:
         answer(*in_pieces(f"I saw these:\n{SAID}", 11)),
     )
     uri = (workspace / "parser.py").as_uri()
-    shown = {"uri": uri, "lastFocusedAt": 1, "isActive": True, "selectedText": SAID, "cursor": {"line": 1, "character": 1}}
+    shown = {
+        "uri": uri,
+        "lastFocusedAt": 1,
+        "isActive": True,
+        "selectedText": SAID,
+        "cursor": {"line": 1, "character": 1},
+    }
     spoken.notify("gemini/ideContext/didChange", {"openFiles": [shown]})
     await spoken.ask("gemini/chat", {"prompt": f"Here they are:\n{SAID}"})
 
 
 def contents_of(emulator: Emulator) -> list[Any]:
-    return list(emulator.asked("streamGenerateContent")[-1].contents)
+    """What the newest request says, but for what is looked at anew after a restart: the environment and the editor."""
+    anew = ("<session_context>", "What the user's editor shows now")
+    contents = emulator.asked("streamGenerateContent")[-1].contents
+    return [
+        {**one, "parts": [part for part in one["parts"] if not part.get("text", "").startswith(anew)]}
+        for one in contents
+    ]
 
 
 async def test_no_planted_secret_reaches_the_disk_and_a_restart_sends_the_same_request(
@@ -107,7 +119,7 @@ async def test_no_planted_secret_reaches_the_disk_and_a_restart_sends_the_same_r
         before = contents_of(emulator)
         assert desk.leaks() == []
         session_id = spoken.envelopes[-1]["sessionId"]
-        history = await spoken.ask("gemini/session/history", {"view": "transcript"})
+        shown = (await spoken.ask("gemini/session/history", {"view": "transcript"}))["contents"]
         exported = await spoken.ask("gemini/session/export", {"sessionId": session_id, "format": "companion"})
         foreign = await spoken.ask("gemini/session/export", {"sessionId": session_id, "format": "gemini-cli"})
     assert desk.leaks() == []
@@ -118,7 +130,7 @@ async def test_no_planted_secret_reaches_the_disk_and_a_restart_sends_the_same_r
     emulator.script("Yes.")
     async with desk.server() as spoken:
         await spoken.ask("gemini/session/open", {"sessionId": session_id})
-        assert await spoken.ask("gemini/session/history", {"view": "transcript"}) == history
+        assert (await spoken.ask("gemini/session/history", {"view": "transcript"}))["contents"] == shown
         await spoken.ask("gemini/chat", {"prompt": "Go on."})
         after = contents_of(emulator)
     assert after[: len(before)] == before
