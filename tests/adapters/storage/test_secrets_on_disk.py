@@ -17,90 +17,20 @@ import pytest
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.vault.keys import Keyring
 from gemini_companion.adapters.vault.sealing import OUTPUT
-from gemini_companion.adapters.vault.vault import Vault
 from gemini_companion.engine.errors import StorageFault
-from gemini_companion.engine.history.constraint import Constraint
-from gemini_companion.engine.history.log import PromptEntry, encode_entry
-from gemini_companion.engine.recall.query import parse_query
-from tests.adapters.storage.stores import START, MakeStore, event, execute, meta, prompt
+from tests.adapters.storage.planted_store import (
+    SAID,
+    TOKEN,
+    DictKeyring,
+    all_that_is_kept,
+    fill,
+    leaks,
+    said,
+    vault,
+)
+from tests.adapters.storage.stores import MakeStore, event, execute, meta, prompt
 from tests.support.patience import PATIENCE
 from tests.support.planted_secrets import PLANTED, leaks_in
-
-TOKEN = next(one.secret for one in PLANTED if one.kind == "GitHub token")
-SAID = "\n".join(one.text for one in PLANTED)
-
-
-class DictKeyring:
-    """A keyring of a test's own."""
-
-    def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], str] = {}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.kept[service, username] = password
-
-
-def vault(data_dir: Path, **options: object) -> Vault:
-    return Vault(data_dir, **{"keyring": lambda: None, **options})  # type: ignore[arg-type]
-
-
-def leaks(folder: Path) -> list[str]:
-    """What stands in any file below the folder, zstd frames unpacked."""
-    import zstandard
-
-    found: list[str] = []
-    for path in folder.rglob("*"):
-        if not path.is_file():
-            continue
-        data = path.read_bytes()
-        if data.startswith(zstandard.MAGIC_NUMBER.to_bytes(4, "little")):
-            data = zstandard.ZstdDecompressor().decompress(data)
-        found += [f"{path.name}: {leak}" for leak in leaks_in(data)]
-    return found
-
-
-def rule(text: str) -> Constraint:
-    return Constraint(
-        constraint_id="c1", text=text, scope="project", state="inForce", created_at=START, source="client"
-    )
-
-
-async def said(store: SqliteStore) -> list[str]:
-    """The texts of the session's prompts."""
-    _, entries = await store.load("s1")
-    return [entry.content.parts[0]["text"] for entry in entries if isinstance(entry, PromptEntry)]
-
-
-async def fill(store: SqliteStore) -> None:
-    """Write secrets in every way that a store has."""
-    await store.create(meta(title=f"About {TOKEN}"))
-    await store.append("s1", [prompt(1, SAID)])
-    await store.append("s1", [prompt(number, one.text) for number, one in enumerate(PLANTED, start=2)])
-    store.save_events([event(1, text=SAID)])
-    half = len(TOKEN) // 2
-    store.save_events([event(2, text=TOKEN[:half]), event(3, text=TOKEN[half:])])
-    await store.save_text("s1", "whole.txt", SAID)
-    await store.versions.save("s1", "t", [SAID.encode()])
-    await store.save_constraints([rule(f"Never print {TOKEN}")])
-
-
-async def all_that_is_kept(store: SqliteStore) -> list[object]:
-    from gemini_companion.adapters.storage.versions import digest_of
-
-    kept, entries = await store.load("s1")
-    return [
-        kept.title,
-        [encode_entry(entry) for entry in entries],
-        (await store.events("s1", 0)).events,
-        await store.read_text("s1", "whole.txt"),
-        await store.versions.load(digest_of(SAID.encode())),
-        await store.constraints(),
-        (await store.list(limit=5)).sessions[0].title,
-        [hit.text for hit in (await store.recall.search(parse_query("push access token github"))).hits],
-    ]
 
 
 @pytest.fixture
@@ -217,58 +147,6 @@ async def test_a_secret_goes_with_the_last_session_that_has_it(filled: SqliteSto
     assert await filled.secrets() <= 1  # the project's own
 
 
-async def test_what_was_written_before_is_redacted_once_in_the_background(
-    make_store: MakeStore, tmp_path: Path
-) -> None:
-    old = make_store()
-    await fill(old)
-    before = await all_that_is_kept(old)
-    await execute(old, "UPDATE redaction SET files = 1, pages = 1")  # as the migration of an earlier file does
-    await old.close()
-    assert leaks(tmp_path)
-    store = make_store(vault=vault(tmp_path))
-    await store.redact_older()
-    assert (await all_that_is_kept(store))[:7] == before[:7]
-    assert leaks(tmp_path) == []
-    assert await execute(store, "SELECT count(*) FROM log WHERE redacted = 0") == [(0,)]
-    assert await execute(store, "SELECT files, pages FROM redaction") == [(0, 0)]
-    await store.redact_older()
-    assert (await all_that_is_kept(store))[:7] == before[:7]
-
-
-async def test_the_background_goes_on_where_another_process_ended(make_store: MakeStore, tmp_path: Path) -> None:
-    old = make_store()
-    await fill(old)
-    before = await all_that_is_kept(old)
-    await execute(old, "UPDATE redaction SET files = 1, pages = 1")  # as the migration of an earlier file does
-    await old.close()
-    first = make_store(vault=vault(tmp_path))
-    work = asyncio.create_task(first.redact_older())
-    while not (await execute(first, "SELECT count(*) FROM log WHERE redacted = 1"))[0][0]:
-        await asyncio.sleep(0)
-    work.cancel()
-    await asyncio.wait([work])
-    await first.close()
-    second = make_store(vault=vault(tmp_path))
-    await second.redact_older()
-    assert (await all_that_is_kept(second))[:7] == before[:7]
-    assert leaks(tmp_path) == []
-
-
-async def test_off_writes_as_it_is_and_on_redacts_it_later(make_store: MakeStore, tmp_path: Path) -> None:
-    wish = {"on": False}
-    store = make_store(vault=vault(tmp_path, is_on=lambda: wish["on"]))
-    await fill(store)
-    before = await all_that_is_kept(store)
-    assert leaks(tmp_path)
-    assert await store.secrets() == 0
-    wish["on"] = True
-    assert await all_that_is_kept(store) == before
-    await store.redact_older()
-    assert (await all_that_is_kept(store))[:7] == before[:7]
-    assert leaks(tmp_path) == []
-
-
 async def test_without_a_place_for_a_key_secrets_are_masked_for_good(make_store: MakeStore, tmp_path: Path) -> None:
     (tmp_path / "vault").write_bytes(b"a file where the folder should be")
     told: list[str] = []
@@ -309,6 +187,17 @@ import asyncio, sys, time
 from pathlib import Path
 from gemini_companion.adapters.storage import open_store
 from gemini_companion.adapters.vault.vault import Vault
+from tests.adapters.storage.planted_store import (
+    SAID,
+    TOKEN,
+    DictKeyring,
+    all_that_is_kept,
+    fill,
+    leaks,
+    rule,
+    said,
+    vault,
+)
 from tests.adapters.storage.stores import meta, prompt
 from tests.support.planted_secrets import PLANTED
 
