@@ -106,16 +106,16 @@ async def _storage(env: Mapping[str, str]) -> list[Check]:
     vault = build_vault(env, lambda: settings)
     store = open_store(directory, project_key([os.getcwd()]), clock=SystemClock(), vault=vault)
     try:
-        page, secrets = await store.list(limit=1), await store.secrets()
+        page, (secrets, left) = await store.list(limit=1), await store.secrets()
     except CompanionError as fault:
         return [Check(name="storage", verdict="failed", detail=fault.message, hint=fault.hint)]
     finally:
         await store.close()
     found = f"{directory} ({'has' if page.sessions else 'no'} sessions for this folder)"
-    return [Check(name="storage", verdict="ok", detail=found), await asyncio.to_thread(_vault, vault, secrets)]
+    return [Check(name="storage", verdict="ok", detail=found), await asyncio.to_thread(_vault, vault, secrets, left)]
 
 
-def _vault(vault: Vault, secrets: int) -> Check:
+def _vault(vault: Vault, secrets: int, left: int) -> Check:
     """Whether secrets are kept out of what is stored, by what, and where the key is that brings them back."""
     held = f"the vault holds {secrets} secret{'' if secrets == 1 else 's'} of this folder's chats"
     places = {"keyring": "its key is in the system's keyring", "file": f"its key is a file in {vault.keys.directory}"}
@@ -132,7 +132,10 @@ def _vault(vault: Vault, secrets: int) -> Check:
             hint="Earlier secrets stay hidden until it is back. Chats go on; what comes now gets a new key.",
         )
     finders = "our own patterns and Betterleaks" if vault.betterleaks.is_there else "our own patterns alone"
-    return Check(name="secrets", verdict="ok", detail=f"redaction is on, by {finders}; {held}; {where}")
+    detail = f"redaction is on, by {finders}; {held}; {where}"
+    if left:
+        detail += f"; {left:,} stored entries are still to be gone through, which the daemon does when it runs"
+    return Check(name="secrets", verdict="ok", detail=detail)
 
 
 async def _model(env: Mapping[str, str]) -> Check:

@@ -34,6 +34,8 @@ _log = logging.getLogger(__name__)
 
 _STEP_BYTES: Final = 200_000
 _STEP_ROWS: Final = 200
+_LARGE: Final = 512 * 2**20
+"""Bytes of a database from which on it is not rewritten: that takes seconds, in which nothing can be stored."""
 _JSON: Final = (
     ("log", "session_id", "json"),
     ("sessions", "session_id", "meta"),
@@ -194,6 +196,15 @@ def _state(connection: sqlite3.Connection) -> tuple[bool, bool]:
 
 def _clean(connection: sqlite3.Connection) -> None:
     """Leave nothing in the database's free pages and merged away parts of its indexes. Raises `sqlite3.Error`."""
+    pages, size = (connection.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_count", "page_size"))
+    if pages * size > _LARGE:
+        _log.warning(
+            "The session store has %d MB, too many to be rewritten while others wait: what stood in its free pages goes"
+            " when they are filled again.",
+            pages * size // 2**20,
+        )
+        note_left(connection, "pages", is_left=False)
+        return
     for index in ("texts", "recall"):
         connection.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
     connection.execute("VACUUM")

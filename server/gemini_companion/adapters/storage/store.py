@@ -243,8 +243,8 @@ class SqliteStore(PrivateTexts):
         """Go through what was written before there was a vault, or while redaction was off. Goes on where it ended."""
         await Redacting(self.worker, self._vault, self._vaulted, self._events, self.versions, self._directory).run()
 
-    async def secrets(self) -> int:
-        """How many secrets the vault has for this project."""
+    async def secrets(self) -> tuple[int, int]:
+        """How many secrets the vault has for this project, and how many entries were not gone through yet."""
         return await self.worker.run("read", count_secrets)
 
     async def constraints(self) -> tuple[Constraint, ...]:

@@ -135,6 +135,8 @@ def note_left(connection: sqlite3.Connection, what: Literal["files", "pages"], *
     connection.execute(f"UPDATE redaction SET {what} = ?", (int(is_left),))
 
 
-def count_secrets(connection: sqlite3.Connection) -> int:
-    """How many secrets the vault has for this project."""
-    return int(connection.execute("SELECT count(*) FROM vault").fetchone()[0])
+def count_secrets(connection: sqlite3.Connection) -> tuple[int, int]:
+    """How many secrets the vault has for this project, and how many entries of the log were not gone through yet."""
+    (secrets,) = connection.execute("SELECT count(*) FROM vault").fetchone()
+    (left,) = connection.execute("SELECT count(*) FROM log WHERE redacted = 0").fetchone()
+    return int(secrets), int(left)
