@@ -15,9 +15,6 @@ from gemini_companion.engine.ide_context.secrets import Secret
 
 _log = logging.getLogger(__name__)
 
-_FOUND_AT_MOST: Final = 1_000
-"""Places of one secret in a text that are looked up."""
-
 _ALLOWANCE: Final = "leaks:allow"
 """What a line may say to it to be passed over, which is nothing that a text may decide here."""
 
@@ -66,7 +63,7 @@ class Betterleaks:
 
 def _places(text: str, value: str, kind: str) -> Iterator[Secret]:
     """Wherever the secret stands in the text; the library tells a line and a column of some of them."""
-    start, count = text.find(value), 0
-    while start >= 0 and count < _FOUND_AT_MOST:
+    start = text.find(value)
+    while start >= 0:
         yield Secret(start, start + len(value), kind)
-        start, count = text.find(value, start + len(value)), count + 1
+        start = text.find(value, start + len(value))

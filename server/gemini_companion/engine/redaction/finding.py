@@ -14,8 +14,10 @@ from gemini_companion.engine.redaction.markers import outside_of_markers
 Finder: TypeAlias = Callable[[str], Sequence[Secret]]
 """What finds secrets in a text, in time proportional to its length."""
 
-SLICE: Final = 128 * 1024
-"""Characters that are looked through at once: other threads get their turn in between."""
+SLICE: Final = 64 * 1024
+"""Characters that are looked through at once: other threads get their turn in between, and what takes longer the more
+is found has little to find.
+"""
 
 _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,16384}+={0,2}+(?![A-Za-z0-9+/_=-])")
 _URL_SAFE: Final = str.maketrans("-_", "+/")

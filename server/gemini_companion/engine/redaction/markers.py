@@ -7,6 +7,7 @@ was made here is ever replaced by a secret. Both are ASCII, which stands in JSON
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -51,8 +52,16 @@ def replaced(text: str, secrets: Sequence[Secret], stand_in: Callable[[str, str]
 
 def outside_of_markers(text: str, secrets: Sequence[Secret]) -> list[Secret]:
     """Those that are no part of a marker that stands in the text, as in an export that was read again."""
-    spans = [found.span() for found in _WRITTEN.finditer(text)] if OPENING in text else []
-    return [one for one in secrets if not any(start <= one.start and one.end <= end for start, end in spans)]
+    if OPENING not in text:
+        return list(secrets)
+    spans = [found.span() for found in _WRITTEN.finditer(text)]
+    starts = [start for start, _ in spans]
+
+    def is_outside(one: Secret) -> bool:
+        number = bisect_right(starts, one.start) - 1
+        return number < 0 or one.end > spans[number][1]
+
+    return [one for one in secrets if is_outside(one)]
 
 
 def has_markers(data: bytes) -> bool:
