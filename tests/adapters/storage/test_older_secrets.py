@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.adapters.storage.planted_store import all_that_is_kept, fill, leaks, vault
 from tests.adapters.storage.stores import MakeStore, execute
+from tests.support.planted_secrets import PLANTED
 
 
 async def test_what_was_written_before_is_redacted_once_in_the_background(
@@ -59,3 +60,15 @@ async def test_off_writes_as_it_is_and_on_redacts_it_later(make_store: MakeStore
     await store.redact_older()
     assert (await all_that_is_kept(store))[:7] == before[:7]
     assert leaks(tmp_path) == []
+
+
+async def test_without_a_key_what_was_written_before_stays_as_it_is(make_store: MakeStore, tmp_path: Path) -> None:
+    old = make_store()
+    await fill(old)
+    before = await all_that_is_kept(old)
+    await old.close()
+    (tmp_path / "vault").write_bytes(b"a file where the folder should be")
+    store = make_store(vault=vault(tmp_path))
+    await store.redact_older()
+    assert await all_that_is_kept(store) == before
+    assert (await store.secrets())[1] == len(PLANTED) + 1

@@ -74,6 +74,9 @@ class Redacting:
         """Do what is left to do. Raises `StorageFault`."""
         if self._vault is None or not self._vaulted.is_on:
             return
+        if not await asyncio.to_thread(self._vault.has_key):
+            _log.warning("What was stored earlier keeps its secrets: without a key they would be masked for good.")
+            return
         for table, owner, column in _JSON:
             while old := await self._worker.run("read", lambda c, t=table, o=owner, k=column: _old(c, t, o, k)):
                 await self._worker.write(

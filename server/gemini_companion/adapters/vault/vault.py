@@ -82,6 +82,10 @@ class Vault:
             self._key()
             self.document(b'{"first": "nothing"}')
 
+    def has_key(self) -> bool:
+        """Whether what is written now can be brought back; a key is made if there is none."""
+        return self._key() is not None
+
     def document(self, data: bytes) -> Redacted:
         """A JSON document as it may be written while redaction is on. Without a key secrets are masked for good."""
         secrets: dict[str, bytes] = {}
