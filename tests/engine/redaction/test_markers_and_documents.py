@@ -43,6 +43,7 @@ class Ids:
         [{"name": "DB_PASSWORD", "value": "hunter2!x"}],
         {"content": PEM + "\nrest"},
         {"key": base64.b64encode(f"user:{TOKEN}".encode()).decode()},
+        {"inlineData": {"data": base64.b64encode(f"{'A file. ' * 9_000}{TOKEN}\n{PEM}".encode()).decode()}},
         {TOKEN: "as a key"},
         ["[[secret:github-token:0123]]", {"text": f'[[secret::{TOKEN} ü \u2028 \\ " [[secret:'}],
     ],

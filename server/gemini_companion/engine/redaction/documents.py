@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 import msgspec
 
 from gemini_companion.engine.ide_context.secrets import Secret
-from gemini_companion.engine.redaction.finding import Finder, all_secrets
+from gemini_companion.engine.redaction.finding import Finder, all_secrets, is_attached, is_attached_secret
 from gemini_companion.engine.redaction.markers import OPENING, replaced
 
 StandIn: TypeAlias = Callable[[str, str], str]
@@ -49,22 +49,28 @@ def redacted_document(data: bytes, stand_in: StandIn, finders: Sequence[Finder] 
 
 
 def _found(leaves: Sequence[_Leaf], finders: Sequence[Finder]) -> dict[int, list[Secret]]:
-    """By the number of its leaf, what is secret of it. All are looked through in one go."""
+    """By the number of its leaf, what is secret of it. All are looked through in one go, but what is attached."""
     starts: list[int] = []
     pieces: list[str] = []
-    length = 0
-    for leaf in leaves:
-        starts.append(length + len(leaf.before))
-        piece = f"{leaf.before}{leaf.text}{leaf.after}{_APART}"
-        pieces.append(piece)
-        length += len(piece)
     found: dict[int, list[Secret]] = {}
+    attached: set[int] = set()
+    length = 0
+    for number, leaf in enumerate(leaves):
+        text = leaf.text
+        if is_attached(text):
+            attached.add(number)
+            if is_attached_secret(text):
+                found[number] = [Secret(0, len(text), "file")]
+            text = ""
+        starts.append(length + len(leaf.before))
+        pieces += [leaf.before, text, leaf.after, _APART]
+        length += len(leaf.before) + len(text) + len(leaf.after) + len(_APART)
     for secret in all_secrets("".join(pieces), finders):
         number = max(0, bisect_right(starts, secret.start) - 1)
         while number < len(leaves) and starts[number] < secret.end:  # one that reaches into the next counts in both
             start = max(0, secret.start - starts[number])
             end = min(len(leaves[number].text), secret.end - starts[number])
-            if start < end:
+            if start < end and number not in attached:
                 found.setdefault(number, []).append(Secret(start, end, secret.kind))
             number += 1
     return found

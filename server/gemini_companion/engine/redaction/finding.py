@@ -20,6 +20,7 @@ is found has little to find.
 """
 
 _ENCODED: Final = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,16384}+={0,2}+(?![A-Za-z0-9+/_=-])")
+_ALL_ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]++={0,2}+")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
@@ -34,6 +35,17 @@ def mask(text: str) -> str:
 def own_secrets(text: str) -> list[Secret]:
     """Those that our own patterns find, also within base64."""
     return [*find_secrets(text), *_encoded_secrets(text)]
+
+
+def is_attached(text: str) -> bool:
+    """Whether a text is base64 as a whole, and longer than a secret may be: a picture, a document, an attached file."""
+    return len(text) > REACH and _ALL_ENCODED.fullmatch(text) is not None
+
+
+def is_attached_secret(text: str) -> bool:
+    """Whether what is attached is a text that has secrets."""
+    decoded = _decoded(text)
+    return decoded is not None and bool(all_secrets(decoded))
 
 
 def all_secrets(text: str, finders: Sequence[Finder] = ()) -> list[Secret]:
