@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gemini_companion.adapters.storage.vaulted import PROJECT, Row, Vaulted, keep_secrets
+from gemini_companion.adapters.storage.vaulted import PROJECT, Row, Vaulted, keep_secrets, use_only
 from gemini_companion.engine.constraints.budget import is_over_budget
 from gemini_companion.engine.history.constraint import Constraint
 
@@ -46,4 +46,9 @@ def save_constraints(
             (one.constraint_id, row.data, row.redacted),
         )
         keep_secrets(connection, PROJECT, row.secrets)
+    use_only(
+        connection,
+        PROJECT,
+        [bytes(data) for (data,) in connection.execute("SELECT CAST(json AS BLOB) FROM constraints")],
+    )
     return True

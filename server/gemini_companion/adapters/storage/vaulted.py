@@ -10,7 +10,7 @@ import msgspec
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, decode_entry, encode_entry
 from gemini_companion.engine.redaction import mask
-from gemini_companion.engine.redaction.markers import has_markers
+from gemini_companion.engine.redaction.markers import has_markers, ids_in
 from gemini_companion.sessions.ports import SessionMeta
 
 if TYPE_CHECKING:
@@ -122,6 +122,17 @@ def share_secrets(connection: sqlite3.Connection, parent: str, session_id: str) 
         "INSERT OR IGNORE INTO vault_uses (session_id, id) SELECT ?, id FROM vault_uses WHERE session_id = ?",
         (session_id, parent),
     )
+
+
+def use_only(connection: sqlite3.Connection, session_id: str, rows: Iterable[bytes]) -> None:
+    """Let go of the secrets that none of these rows has a marker of."""
+    used = {secret_id for data in rows for secret_id in ids_in(data)}
+    held = [row[0] for row in connection.execute("SELECT id FROM vault_uses WHERE session_id = ?", (session_id,))]
+    connection.executemany(
+        "DELETE FROM vault_uses WHERE session_id = ? AND id = ?",
+        [(session_id, one) for one in held if one not in used],
+    )
+    forget_unused(connection)
 
 
 def forget_unused(connection: sqlite3.Connection) -> None:

@@ -35,6 +35,8 @@ _REMEMBERED: Final = 10_000
 """Secrets that are held in memory, so that what is read often is not opened each time."""
 _SOUGHT_AGAIN: Final = 200
 """Lines of the newest secrets, which are looked for by what they are."""
+_LONGEST: Final = 64 * 1024
+"""Characters of a secret that is held in memory; an attached file with secrets is one, and may be longer."""
 _LONG_ENOUGH: Final = 8
 """Characters from which on that is done: fewer might be a word."""
 _DIRECTORY: Final = "vault"
@@ -192,6 +194,8 @@ class Vault:
             return None
 
     def _remember(self, secret_id: str, secret: str) -> str:
+        if len(secret) > _LONGEST:
+            return secret
         with self._lock:
             if len(self._secrets) >= _REMEMBERED:
                 del self._secrets[next(iter(self._secrets))]
