@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from gemini_companion.engine.errors import CompanionError, StorageFault
-from gemini_companion.sessions.maintenance import keep_house, maintain
+from gemini_companion.sessions.maintenance import keep_house, maintain, redact_older
 
 
 class Parts:
@@ -22,6 +22,11 @@ class Parts:
         self.calls.append("warm")
         if self.fail:
             raise CompanionError("No network.")
+
+    async def redact_older(self) -> None:
+        self.calls.append("redact")
+        if self.fail:
+            raise StorageFault("No disk.")
 
     async def sweep(self, *, older_than_ms: int) -> int:
         self.calls.append(older_than_ms)
@@ -65,3 +70,13 @@ async def test_idle_sessions_are_let_go_again_and_again_until_the_end():
     with pytest.raises(asyncio.CancelledError):
         await keep_house(House(), House())
     assert len(done) == 3
+
+
+@pytest.mark.parametrize("fail", [False, True])
+async def test_earlier_chats_are_gone_through_for_secrets_and_a_fault_only_logged(
+    caplog: pytest.LogCaptureFixture, *, fail: bool
+):
+    parts = Parts(fail=fail)
+    await redact_older(parts, lambda: parts.calls.append("load"))
+    assert parts.calls == ["load", "redact"]
+    assert ("still have the secrets" in caplog.text) == fail
