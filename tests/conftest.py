@@ -36,6 +36,7 @@ _running: list[pytest.Item] = []
 
 def pytest_configure() -> None:
     """A shell that runs the tests in the background has them ignore Ctrl+C, and all that they start would inherit that."""
+    os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")  # nobody's own keyring is touched
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

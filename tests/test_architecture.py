@@ -104,7 +104,8 @@ def test_nobody_outside_the_adapters_asks_for_a_provider_by_name() -> None:
 
 
 OTHER_WORDS = re.compile(
-    r"compaction|checkpoint|hearer|\bpeer\b|\bset_?aside\b|\bbring_?back\b|\bstands_?in\b|news_?desk", re.IGNORECASE
+    r"compaction|(?<!wal_)checkpoint|hearer|\bpeer\b|\bset_?aside\b|\bbring_?back\b|\bstands_?in\b|news_?desk",
+    re.IGNORECASE,
 )
 SOURCES = {
     "server/gemini_companion": (".py",),

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gemini_companion.adapters.storage import event_log
+from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.schema import check_version, migrate
 from gemini_companion.adapters.storage.store import open_store
 from gemini_companion.engine.errors import StorageFault
@@ -162,7 +162,7 @@ def test_an_event_kept_as_text_reads_like_one_kept_as_bytes() -> None:
     stored = '{"sessionId":"s","seq":1,"time":1,"event":{"type":"compactionStarted","compactionId":"c"}}'
     connection.execute("INSERT INTO sessions (session_id, title, updated_at, meta) VALUES ('s', '', 0, '{}')")
     connection.execute("INSERT INTO events VALUES ('s', 1, ?)", (stored,))
-    (event,) = event_log.read(connection, "s", 0, 10).events
+    (event,) = EventKeeper().read(connection, "s", 0, 10).events
     assert event.event == {"type": "compressionStarted", "compressionId": "c"}
     connection.close()
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gemini_companion.adapters.storage.store import open_store, project_key
+from gemini_companion.adapters.storage.project import project_key
+from gemini_companion.adapters.storage.store import open_store
 from gemini_companion.cli.main import run
 from tests.support.changes_desk import ChangesDesk
 from tests.support.sessions import ManualClock

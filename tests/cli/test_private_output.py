@@ -49,3 +49,37 @@ def test_the_log_is_its_owners_alone(tmp_path: Path, environment: dict[str, str]
     assert done.returncode == 0
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     assert log.read_text("utf-8").startswith("before\n" if is_there else "")
+
+
+@pytest.mark.process
+def test_what_is_logged_has_no_secrets_tracebacks_included(tmp_path: Path) -> None:
+    log = tmp_path / "daemon.log"
+    program = """
+import logging, sys, threading
+from gemini_companion.cli import serve
+
+def work(env, command_line):
+    token = "ghp_" + "Zx9Kq2LmT7vBn4RwYc8Hd3Jf6Gs1Pa5Ue0Xi"
+    logging.getLogger("any").info("asked with %s", token)
+    try:
+        raise ValueError(f"the header was Bearer {token}")
+    except ValueError:
+        logging.getLogger("any").exception("failed")
+    def end():
+        raise ValueError(token)
+    thread = threading.Thread(target=end)
+    thread.start()
+    thread.join()
+    return 0
+
+serve.serve_stdio = work
+sys.exit(serve.serve({}, log_file=sys.argv[1], log_level="debug"))
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(log)], env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    written = log.read_text("utf-8")
+    assert written.count("[masked: GitHub token]") >= 3
+    assert "Zx9Kq2Lm" not in written + done.stderr

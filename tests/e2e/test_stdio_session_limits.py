@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from gemini_companion.adapters.clock import SystemClock
-from gemini_companion.adapters.storage.store import open_store, project_key
+from gemini_companion.adapters.storage.project import project_key
+from gemini_companion.adapters.storage.store import open_store
 from gemini_companion.settings.session_retention import DAY_MS
 from tests.adapters.storage.stores import meta, prompt
 from tests.support.editor_client import Editor, editor, server_environment

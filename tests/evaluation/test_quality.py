@@ -133,7 +133,8 @@ def test_a_folder_without_compressions_says_so(
 
 async def a_compressed_session(folder: Path, data: Path) -> None:
     from gemini_companion.adapters.clock import SystemClock
-    from gemini_companion.adapters.storage.store import open_store, project_key
+    from gemini_companion.adapters.storage.project import project_key
+    from gemini_companion.adapters.storage.store import open_store
     from gemini_companion.sessions.ports import SessionMeta
 
     store = open_store(data, project_key([str(folder)]), clock=SystemClock())

@@ -10,6 +10,7 @@ from typing import Final
 from gemini_companion.adapters.storage import recall_search
 from gemini_companion.adapters.storage.records import delete_session, insert_session
 from gemini_companion.adapters.storage.schema import migrate
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.engine.recall.query import parse_query
@@ -37,7 +38,7 @@ async def recalling() -> AsyncGenerator[Callable[[bytes], Awaitable[None]]]:
             meta = SessionMeta(session_id=f"s{count % 50}", title="", model="", created_at=0, updated_at=0)
             if count > 50:
                 delete_session(connection, meta.session_id)
-            insert_session(connection, meta, [entry])
+            insert_session(connection, Vaulted().meta(meta), Vaulted().entries([entry]))
             query = parse_query(data.decode("utf-8", "surrogateescape"))
             recall_search.hits(connection, recall_search.search(connection, query), query.words)
 

@@ -12,6 +12,7 @@ from typing import Final
 from gemini_companion.adapters.storage import recall_index, recall_search
 from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import Entry, PromptEntry, ReplyEntry
 from gemini_companion.engine.recall.query import parse_query
@@ -60,7 +61,7 @@ def _fill(connection: sqlite3.Connection, turns: int, chance: random.Random) -> 
             entries.append(kind(id=entry_id, seq=seq, time=seq, turn_id=f"t{session}-{seq}", content=said))
         connection.execute("BEGIN")
         meta = SessionMeta(session_id=f"s{session}", title="", model="", created_at=0, updated_at=session)
-        insert_session(connection, meta, entries)
+        insert_session(connection, Vaulted().meta(meta), Vaulted().entries(entries))
         connection.execute("COMMIT")
     while recall_index.index_step(connection):
         pass

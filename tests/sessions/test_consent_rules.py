@@ -14,7 +14,7 @@ from gemini_companion.engine.history.tool_entries import AllowanceEntry, ToolRul
 from gemini_companion.sessions.asking import ConsentAnswer
 from gemini_companion.sessions.tool_events import ToolQuestionAnswered
 from gemini_companion.sessions.tools.modes import set_mode
-from gemini_companion.sessions.tools.rules import listed_rules, revoke
+from gemini_companion.sessions.tools.rules import can_be_stored, listed_rules, revoke
 from tests.support.consenting import ConsentStudio, settings_with
 
 YES = ConsentAnswer(outcome="once")
@@ -91,6 +91,12 @@ async def test_always_counts_for_the_session_where_the_settings_cannot_keep_it(s
     studio.person.answers = [ConsentAnswer(outcome="always")]
     await studio.write("a.py", "x")
     assert list((await studio.session()).tools_state.allowances.values()) == [HERE]
+
+
+def test_a_rule_with_a_secret_in_its_command_does_not_go_into_a_plain_file() -> None:
+    line = ("curl", "-H", "Authorization: Bearer " + "Zx9Kq2LmT7vBn4RwYc8Hd3Jf6Gs1")
+    assert can_be_stored(ToolRule(tool="run_shell_command", decision="allow", command=line[:1]))
+    assert not can_be_stored(ToolRule(tool="run_shell_command", decision="allow", command=line))
 
 
 @pytest.mark.parametrize("folder", [None, "/project"])

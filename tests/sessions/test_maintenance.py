@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.errors import CompanionError, StorageFault
-from gemini_companion.sessions.maintenance import keep_house, keep_within_limits, maintain
+from gemini_companion.sessions.maintenance import keep_house, keep_within_limits, maintain, redact_older
 from gemini_companion.sessions.retention import StoredSession
 from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
 
@@ -34,6 +34,11 @@ class Parts:
     async def stored(self, sized: Collection[str] | None = None) -> list[StoredSession]:
         self.sized.append(sized)
         return self.kept
+
+    async def redact_older(self) -> None:
+        self.calls.append("redact")
+        if self.fail:
+            raise StorageFault("No disk.")
 
     async def sweep(self, *, older_than_ms: int) -> int:
         self.calls.append(older_than_ms)
@@ -129,3 +134,13 @@ async def test_idle_sessions_are_let_go_again_and_again_until_the_end():
     with pytest.raises(asyncio.CancelledError):
         await keep_house(House(), House())
     assert len(done) == 3
+
+
+@pytest.mark.parametrize("fail", [False, True])
+async def test_earlier_chats_are_gone_through_for_secrets_and_a_fault_only_logged(
+    caplog: pytest.LogCaptureFixture, *, fail: bool
+):
+    parts = Parts(fail=fail)
+    await redact_older(parts, lambda: parts.calls.append("load"))
+    assert parts.calls == ["load", "redact"]
+    assert ("still have the secrets" in caplog.text) == fail

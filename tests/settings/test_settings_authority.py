@@ -106,6 +106,7 @@ EXAMPLES: dict[str, Any] = {
     "companion.prompt.mandates": False,
     "companion.prompt.style": False,
     "companion.prompt.safety": False,
+    "companion.redaction": "off",
     "companion.trustedFolders": ["/x"],
 }
 """A value of each key that is not its default."""
@@ -160,7 +161,12 @@ def test_an_untrusted_workspace_decides_only_how_imports_are_put_together_and_wh
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():
     forbidden = [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)]
-    assert forbidden == ["model.local", "companion.recall.embeddings", "companion.trustedFolders"]
+    assert forbidden == [
+        "model.local",
+        "companion.recall.embeddings",
+        "companion.redaction",
+        "companion.trustedFolders",
+    ]
 
 
 # --- names that choose an endpoint

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gemini_companion.adapters.clock import SystemClock
-from gemini_companion.adapters.storage.store import open_store, project_key
+from gemini_companion.adapters.storage.project import project_key
+from gemini_companion.adapters.storage.store import open_store
 from gemini_companion.engine.history.log import Usage
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest

@@ -111,3 +111,10 @@ async def test_an_empty_fact_and_a_place_without_memory_are_refused(case: Case):
         await case.propose("global", " - ")
     with pytest.raises(ToolRefusal, match="no memory files"):
         await case.tool.propose(SaveMemoryArgs(fact="x"), case.desk.context())
+
+
+@pytest.mark.parametrize("scope", get_args(Scope))
+async def test_a_fact_with_a_secret_is_not_kept(case: Case, scope: Scope) -> None:
+    with pytest.raises(ToolRefusal, match="holds a secret"):
+        await case.propose(scope, "The token is ghp_" + "Zx9Kq2LmT7vBn4RwYc8Hd3Jf6Gs1Pa5Ue0Xi")
+    assert not case.file.exists()

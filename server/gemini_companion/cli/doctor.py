@@ -8,7 +8,7 @@ import platform
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
@@ -20,6 +20,9 @@ from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.settings.environment import Environment
 from gemini_companion.settings.reading import shown
 from gemini_companion.settings.telemetry import TelemetryOptions
+
+if TYPE_CHECKING:
+    from gemini_companion.adapters.vault.vault import Vault
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed"]
 
@@ -41,7 +44,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 async def doctor(env: Mapping[str, str], *, as_json: bool) -> int:
     """Print every check. Returns 0, or 1 if one failed."""
-    checks = [_python(), *_settings(env), await _storage(env), await _model(env)]
+    checks = [_python(), *_settings(env), *await _storage(env), await _model(env)]
     if as_json:
         sys.stdout.write(msgspec.json.encode({"version": __version__, "checks": checks}).decode() + "\n")
     else:
@@ -122,24 +125,49 @@ def _telemetry(options: TelemetryOptions) -> list[Check]:
     return [Check(name="telemetry", verdict="ok", detail=f"on, {texts}, to {where}")]
 
 
-async def _storage(env: Mapping[str, str]) -> Check:
+async def _storage(env: Mapping[str, str]) -> list[Check]:
     from gemini_companion.adapters.clock import SystemClock
-    from gemini_companion.adapters.storage.store import open_store, project_key
+    from gemini_companion.adapters.storage.project import project_key
+    from gemini_companion.adapters.storage.store import open_store
+    from gemini_companion.cli.config import load_here
     from gemini_companion.wiring.places import data_directory
+    from gemini_companion.wiring.vault import build_vault
 
     directory: Path = data_directory(env)
-    store = open_store(directory, project_key([os.getcwd()]), clock=SystemClock())
+    _, loaded, _ = load_here(env)
+    vault = build_vault(env, lambda: loaded.settings)
+    store = open_store(directory, project_key([os.getcwd()]), clock=SystemClock(), vault=vault)
     try:
-        page = await store.list(limit=1)
+        page, (secrets, left) = await store.list(limit=1), await store.secrets()
     except CompanionError as fault:
-        return Check(name="storage", verdict="failed", detail=fault.message, hint=fault.hint)
+        return [Check(name="storage", verdict="failed", detail=fault.message, hint=fault.hint)]
     finally:
         await store.close()
-    return Check(
-        name="storage",
-        verdict="ok",
-        detail=f"{directory} ({'has' if page.sessions else 'no'} sessions for this folder)",
-    )
+    found = f"{directory} ({'has' if page.sessions else 'no'} sessions for this folder)"
+    return [Check(name="storage", verdict="ok", detail=found), await asyncio.to_thread(_vault, vault, secrets, left)]
+
+
+def _vault(vault: Vault, secrets: int, left: int) -> Check:
+    """Whether secrets are kept out of what is stored, by what, and where the key is that brings them back."""
+    held = f"the vault holds {secrets} secret{'' if secrets == 1 else 's'} of this folder's chats"
+    places = {"keyring": "its key is in the system's keyring", "file": f"its key is a file in {vault.keys.directory}"}
+    place = vault.keys.place()
+    where = places[place] if place is not None else "it has no key yet"
+    if not vault.is_on():
+        hint = "Take companion.redaction out of your settings to keep them out of what is stored."
+        return Check(name="secrets", verdict="warning", detail=f"redaction is off; {held}; {where}", hint=hint)
+    if not vault.keys.is_there():
+        return Check(
+            name="secrets",
+            verdict="warning",
+            detail=f"{held}, but {where}, which does not have it now",
+            hint="Earlier secrets stay hidden until it is back. Chats go on; what comes now gets a new key.",
+        )
+    finders = "our own patterns and Betterleaks" if vault.betterleaks.is_there else "our own patterns alone"
+    detail = f"redaction is on, by {finders}; {held}; {where}"
+    if left:
+        detail += f"; {left:,} stored entries are still to be gone through, which the daemon does when it runs"
+    return Check(name="secrets", verdict="ok", detail=detail)
 
 
 async def _model(env: Mapping[str, str]) -> Check:

@@ -15,6 +15,7 @@ from gemini_companion.engine.history.log import AttemptEntry, CompressionEntry, 
 from gemini_companion.evaluation.quality import quality_of
 from gemini_companion.evaluation.quality_report import quality_page, quality_text
 from gemini_companion.sessions.ports import SessionStore
+from gemini_companion.settings.load import SettingsLoader
 
 _READ = (CompressionEntry, AttemptEntry, UndoEntry, RatingEntry)
 
@@ -22,16 +23,20 @@ _READ = (CompressionEntry, AttemptEntry, UndoEntry, RatingEntry)
 async def report(env: Mapping[str, str], *, as_json: bool, html: str | None) -> int:
     """Read every session's log, print the report or write it as a page. Nothing is changed. Returns the exit code."""
     from gemini_companion.adapters.clock import SystemClock
-    from gemini_companion.adapters.storage.store import open_store, project_key
-    from gemini_companion.wiring.places import data_directory
+    from gemini_companion.adapters.storage.project import project_key
+    from gemini_companion.adapters.storage.store import open_store
+    from gemini_companion.wiring.places import data_directory, home_directory
+    from gemini_companion.wiring.vault import build_vault
 
     if html:
         check_writable(html)
+    settings = SettingsLoader(home_directory(env), (), env).reload(trusted=False).settings
     store = open_store(
         data_directory(env),
         project_key([os.getcwd()]),
         clock=SystemClock(),
         notify=lambda message: print(harmless(message), file=sys.stderr),
+        vault=build_vault(env, lambda: settings),
     )
     try:
         found = quality_of(await _logs(store))

@@ -6,6 +6,7 @@ import logging
 import os
 import stat
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
@@ -20,13 +21,31 @@ def serve(env: Mapping[str, str], *, log_file: str | None, log_level: str, setti
     is no such setting, `InvalidSettings` for a value that does not fit.
     """
     level = getattr(logging, log_level.upper())
-    layout = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     try:
-        stream = _private_log(log_file) if log_file else sys.stderr
-        logging.basicConfig(level=level, stream=stream, format=layout)
+        handler = logging.StreamHandler(_private_log(log_file) if log_file else sys.stderr)
     except OSError as error:
         raise InvalidInput(f"The log file {log_file} cannot be written: {error.strerror or error}.") from None
+    handler.setFormatter(_Masking("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=level, handlers=[handler])
+    threading.excepthook = _log_of_thread
     return serve_stdio(env, _layer_of(settings), os.path.abspath(log_file) if log_file else None)
+
+
+class _Masking(logging.Formatter):
+    """Lines without secrets, tracebacks included."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record."""
+        from gemini_companion.engine.redaction import mask  # slow, and seldom needed
+
+        return mask(super().format(record))
+
+
+def _log_of_thread(args: threading.ExceptHookArgs) -> None:
+    """What ends a thread goes the way of everything else that is logged, not straight to stderr."""
+    if args.exc_value is not None and not issubclass(args.exc_type, SystemExit):
+        found = (args.exc_type, args.exc_value, args.exc_traceback)
+        logging.getLogger("gemini_companion").error("A thread ended unexpectedly.", exc_info=found)
 
 
 def _layer_of(settings: Sequence[str]) -> dict[str, Any]:

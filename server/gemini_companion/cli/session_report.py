@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 
 from gemini_companion.cli.files import check_writable, write_whole
 from gemini_companion.cli.sessions import open_application
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.evaluation.session_page import session_page
-from gemini_companion.evaluation.session_report import report_of
+from gemini_companion.evaluation.session_report import SessionReport, report_of
 
 
 async def session_report(env: Mapping[str, str], options: argparse.Namespace) -> int:
@@ -26,7 +27,12 @@ async def session_report(env: Mapping[str, str], options: argparse.Namespace) ->
     async with open_application(env) as (app, client):
         session = await app.load(client, options.session)
         report = await report_of(app, session, with_text=options.with_text)
-    written = await asyncio.to_thread(session_page, report)
+        written = await asyncio.to_thread(_page, report, app.services.exported)
     write_whole(options.output, written.encode("utf-8", "replace"))
     print(f"The report: {options.output}")
     return 0
+
+
+def _page(report: SessionReport, exported: Callable[[str], str]) -> str:
+    """The page as it may leave this machine."""
+    return json.loads(exported(json.dumps(session_page(report))))

@@ -41,23 +41,30 @@ class _NullSink:
 async def open_application(env: Mapping[str, str]) -> AsyncGenerator[tuple[Application, Client]]:
     """The application on the current folder's project, and the command line as its client."""
     from gemini_companion.adapters.clock import SystemClock
-    from gemini_companion.adapters.storage.store import open_store, project_key
+    from gemini_companion.adapters.storage.project import project_key
+    from gemini_companion.adapters.storage.store import open_store
     from gemini_companion.wiring.places import data_directory, home_directory
     from gemini_companion.wiring.services import build_services
+    from gemini_companion.wiring.vault import build_vault
 
     folder = os.getcwd()
     loaded = SettingsLoader(home_directory(env), (), env).reload(trusted=False)
     for problem in loaded.problems:
         print(problem.message_with_hint, file=sys.stderr)
     settings = loaded.settings
-    store = open_store(
-        data_directory(env),
-        project_key([folder]),
-        clock=SystemClock(),
-        notify=lambda message: print(message, file=sys.stderr),
-    )
+
+    def notify(message: str) -> None:
+        print(message, file=sys.stderr)
+
+    vault = build_vault(env, lambda: settings, notify=notify)
+    store = open_store(data_directory(env), project_key([folder]), clock=SystemClock(), notify=notify, vault=vault)
     services = build_services(
-        env, store=store, settings=lambda: settings, with_environment=False, environment=loaded.environment
+        env,
+        store=store,
+        settings=lambda: settings,
+        with_environment=False,
+        environment=loaded.environment,
+        vault=vault,
     )
     app = Application(services)
     client = Client("command-line", _NullSink(), name="command line")

@@ -16,6 +16,7 @@ import msgspec
 from gemini_companion.adapters.storage import recall_index, recall_search
 from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.recall.passages import Speaker
 from gemini_companion.engine.recall.query import parse_query, query_words
 from gemini_companion.engine.recall.words import normal
@@ -66,10 +67,11 @@ class Searched:
         self.connection = sqlite3.connect(":memory:", isolation_level=None)
         migrate(self.connection)
         self._turns: dict[tuple[str, int], int] = {}
+        vaulted = Vaulted()
         for number, entries in enumerate(scope.sessions):
             session_id = f"session-{number}"
             meta = SessionMeta(session_id=session_id, title="", model="", created_at=0, updated_at=entries[-1].time)
-            insert_session(self.connection, meta, entries)
+            insert_session(self.connection, vaulted.meta(meta), vaulted.entries(entries))
             for entry in entries:
                 self._turns[session_id, entry.seq] = len(self._turns)
         while recall_index.index_step(self.connection):

@@ -236,13 +236,12 @@ class Application:
             client.forget(session_id)
 
     async def export(self, client: Client, session_id: str, format: ExportFormat) -> str:
-        """The session as the text of a file of that format."""
+        """The session as the text of a file of that format, with marks for secrets."""
         session = await self.load(client, session_id)
         view, log = session.history.curated(), list(session.history.entries)
-        contents = [item.content for item in view]
-        return await asyncio.to_thread(
-            encode_session, session.meta, log, contents, format, snapshots_at=snapshot_places(view)
-        )
+        contents, places = [item.content for item in view], snapshot_places(view)
+        text = await asyncio.to_thread(encode_session, session.meta, log, contents, format, snapshots_at=places)
+        return await asyncio.to_thread(self.services.exported, text)
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
@@ -49,6 +50,14 @@ class RecallableStore(Protocol):
         ...
 
 
+class RedactableStore(Protocol):
+    """A store that can take the secrets out of what was written before."""
+
+    async def redact_older(self) -> None:
+        """Do what is left of that. Raises `CompanionError`."""
+        ...
+
+
 class Housekeeper(Protocol):
     """What keeps sessions in memory."""
 
@@ -78,6 +87,18 @@ async def keep_house(app: Housekeeper, clock: Sleeper) -> None:
     while True:
         await clock.sleep(_EVERY_SECONDS)
         await app.let_go_idle()
+
+
+async def redact_older(store: RedactableStore, load: Callable[[], None]) -> None:
+    """Take the secrets out of what was written before there was a vault; `load` has what takes long at first.
+
+    Faults go to the log: the next start goes on where this one ended.
+    """
+    await asyncio.to_thread(load)
+    try:
+        await store.redact_older()
+    except CompanionError as fault:
+        logger.warning("Earlier chats still have the secrets that stand in them: %s", fault.message)
 
 
 async def index_for_recall(store: RecallableStore) -> None:

@@ -67,6 +67,8 @@ class Services:
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
     agents: AgentService | None = None
     """The subagents; `None` where there are none, as in one's own session."""
+    exported: Callable[[str], str] = lambda document: document
+    """A JSON text as it may leave this machine, without secrets. May take long."""
     memory: MemoryService | None = None
     """The memory files; `None` where there are none to be read."""
 

@@ -111,6 +111,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.prompt.mandates": "trusted",
     "companion.prompt.style": "trusted",
     "companion.prompt.safety": "trusted",
+    "companion.redaction": "user",
     "companion.trustedFolders": "user",
 }
 """Every key of the settings; a test compares it with the schema. Of `companion.tools.rules` those that deny count from

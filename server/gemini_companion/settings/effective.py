@@ -107,6 +107,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The strategy of every other automatic compression; `None` where nothing is compared."""
     recall_embeddings: bool
     """Whether texts may be sent out to be found by their meaning."""
+    redaction: bool
+    """Whether secrets are kept out of what is stored."""
     session_retention: SessionRetention
     """Which sessions may go."""
     prompt_sections: Mapping[str, bool]
@@ -175,6 +177,7 @@ def settle(
         compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,
         recall_embeddings=merged.companion.recall.embeddings,
+        redaction=merged.companion.redaction == "on",
         session_retention=session_retention(merged),
         prompt_sections=msgspec.structs.asdict(merged.companion.prompt),
         tools=tool_options(merged, layers, lambda folder: os.path.realpath(_resolved(folder, home))),

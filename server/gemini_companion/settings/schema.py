@@ -52,6 +52,7 @@ EXPECTED: Final[Mapping[str, str]] = {
     "companion.tools.mode": '"ask", "plan" or "acceptEdits"',
     "companion.tools.sandbox": '"auto", "required" or "off"',
     "companion.tools.rules": 'rules with a "tool", a "decision" ("allow", "ask", "deny"), and a "path" or a "command"',
+    "companion.redaction": '"on" or "off"',
     "companion.trustedFolders": "an absolute path, or one that starts with ~/",
 }
 """By key: what is expected, for a value of the right type that its pattern or its list of choices refuses."""

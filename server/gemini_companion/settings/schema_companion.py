@@ -161,5 +161,9 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """How long sessions are kept."""
     prompt: PromptSettings = PromptSettings()
     """Which sections the system prompt has."""
+    redaction: Literal["on", "off"] = "on"
+    """Whether secrets are kept out of what is stored: marks stand for them on the disk, and chats show them again from
+    a vault of the user's. Read only from the user's own file.
+    """
     trusted_folders: Annotated[list[_FolderPath], Meta(max_length=1_000)] = []
     """Folders whose workspaces are trusted. Read only from the user's own file: no workspace can trust itself."""

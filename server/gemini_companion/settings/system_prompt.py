@@ -121,11 +121,13 @@ def _replace(path: Path, text: str) -> None:
     """Whole or not at all: a file aside takes its place. A link there is replaced, not followed."""
     if path.is_dir():
         raise IsADirectoryError(21, "it is a folder")
+    from gemini_companion.engine.redaction import mask  # slow, and seldom needed
+
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, aside = tempfile.mkstemp(prefix=".system-", suffix=".tmp", dir=path.parent)
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text + "\n")
+            file.write(mask(text) + "\n")
         os.replace(aside, path)
     except BaseException:
         with contextlib.suppress(OSError):

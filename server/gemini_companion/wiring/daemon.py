@@ -15,6 +15,7 @@ from gemini_companion.wiring.tools import build_tooling
 if TYPE_CHECKING:
     from gemini_companion.adapters.storage.recent import RecentFile
     from gemini_companion.adapters.storage.store import SqliteStore
+    from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.protocol.connection import Connection
     from gemini_companion.protocol.host import Host
     from gemini_companion.protocol.options import InitializationOptions
@@ -42,6 +43,7 @@ class Daemon:
         self._store: SqliteStore
         self._telemetry: TelemetrySwitch | None = None
         self._recent: RecentFile | None = None
+        self._vault: Vault
 
     def create_server(self) -> CompanionServer:
         """A server for one client."""
@@ -70,11 +72,13 @@ class Daemon:
         """The application; made for the first client, whose workspace names the project."""
         if self._app is None:
             from gemini_companion.adapters.clock import SystemClock
-            from gemini_companion.adapters.storage.store import open_store, project_key
+            from gemini_companion.adapters.storage.project import project_key
+            from gemini_companion.adapters.storage.store import open_store
             from gemini_companion.adapters.watching import FileWatch
             from gemini_companion.sessions.application import Application
             from gemini_companion.sessions.tools.background import Commands
             from gemini_companion.settings.service import SettingsService
+            from gemini_companion.wiring.vault import build_vault
 
             self._settings = settings = SettingsService(
                 home_directory(self._env),
@@ -86,11 +90,10 @@ class Daemon:
                 command_line=self._command_line,
                 on_environment=self._on_environment,
             )
+            warn = self._warn_from_thread()
+            self._vault = build_vault(self._env, lambda: settings.current, notify=warn)
             self._store = open_store(
-                data_directory(self._env),
-                project_key(folders),
-                clock=SystemClock(),
-                notify=self._warn_from_thread(),
+                data_directory(self._env), project_key(folders), clock=SystemClock(), notify=warn, vault=self._vault
             )
             commands = Commands()
             self._memory = self._build_memory()
@@ -105,6 +108,7 @@ class Daemon:
                 memory=self._memory,
                 folders=lambda: self._app.folders() if self._app else (),
                 environment=settings.environment,
+                vault=self._vault,
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
@@ -127,7 +131,7 @@ class Daemon:
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
         from gemini_companion.adapters.processes.spills import sweep_spills
-        from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
+        from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain, redact_older
         from gemini_companion.sessions.recall.meaning import keep_embedded
         from gemini_companion.wiring.telemetry import TelemetrySwitch, build_recent
 
@@ -145,6 +149,7 @@ class Daemon:
             loop.create_task(keep_house(self._app, services.clock), name="keeping house"),
             loop.create_task(index_for_recall(self._store), name="indexing for recall"),
             loop.create_task(keep_embedded(services), name="embedding for recall"),
+            loop.create_task(redact_older(self._store, self._vault.load), name="redacting"),
             loop.create_task(asyncio.to_thread(sweep_spills, spills_directory(self._env)), name="sweeping outputs"),
         ]
 

@@ -11,6 +11,7 @@ from gemini_companion.wiring.places import home_directory
 from gemini_companion.wiring.tools import build_ports, build_tools
 
 if TYPE_CHECKING:
+    from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.ports import SessionStore
@@ -65,11 +66,13 @@ def build_services(
     memory: MemoryService | None = None,
     folders: Callable[[], Sequence[str]] | None = None,
     environment: Mapping[str, str] | None = None,
+    vault: Vault | None = None,
 ) -> Services:
     """What every session shares. `commands` keeps what tools run, where there is an application that can stop it; there
     are subagents where `folders` tells the open workspace folders.
 
-    `environment` is `env` with what `.env` files add; processes that are started get nothing of those.
+    `environment` is `env` with what `.env` files add; processes that are started get nothing of those. `vault` keeps
+    secrets out of what leaves this machine, and of what commands put out.
     """
     import platform
 
@@ -113,7 +116,8 @@ def build_services(
             trusted=trusted,
             tools=lambda: tuple(tools),
         ),
-        ports=build_ports(env),
+        ports=build_ports(env, vault),
+        exported=vault.exported if vault is not None else lambda document: document,
         memory=memory,
         hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env)), files=PrivateTranscripts()),
     )

@@ -9,6 +9,7 @@ from gemini_companion.wiring.places import data_directory, home_directory, spill
 
 if TYPE_CHECKING:
     from gemini_companion.adapters.processes.judging import DiskJudge
+    from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.sessions.tools.background import Commands
     from gemini_companion.sessions.tools.tooling import Tooling
     from gemini_companion.settings.service import SettingsService
@@ -33,11 +34,12 @@ def build_tools(commands: Commands) -> ToolRegistry:
     return ToolRegistry([*workspace_tools(), *shell_tools(commands), *web_tools(), InvokeAgent(), *notes])
 
 
-def build_ports(env: Mapping[str, str]) -> Ports:
+def build_ports(env: Mapping[str, str], vault: Vault | None = None) -> Ports:
     """What tools reach the world through; the editor is replaced by the one of the client whose prompt it is."""
     from gemini_companion.adapters.files.disk import DiskFiles
     from gemini_companion.adapters.processes.runner import Runner
     from gemini_companion.adapters.search.ripgrep import RipgrepSearch
+    from gemini_companion.adapters.vault.sealing import OUTPUT
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.settings.places import places
     from gemini_companion.tools.no_editor import NoEditor
@@ -49,7 +51,12 @@ def build_ports(env: Mapping[str, str]) -> Ports:
     return Ports(
         files=DiskFiles(workspace, own=own),
         search=RipgrepSearch(workspace),
-        commands=Runner(env, folder=spills_directory(env), private=own),
+        commands=Runner(
+            env,
+            folder=spills_directory(env),
+            private=own,
+            closing=(lambda: vault.writer(OUTPUT)) if vault is not None else lambda: bytes,
+        ),
         editor=NoEditor(),
     )
 

@@ -28,8 +28,12 @@ async def make_old(store: SqliteStore, database: Path) -> None:
     old = sqlite3.connect(database, isolation_level=None)
     for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions", "sums"):
         old.execute(f"DROP TABLE {table}")
-    old.execute("DROP INDEX compressions_by_session")
-    old.execute("DROP INDEX sessions_by_chat")
+    for table in ("vault", "vault_uses", "redaction"):
+        old.execute(f"DROP TABLE {table}")
+    for index in ("compressions_by_session", "unredacted", "sessions_by_chat"):
+        old.execute(f"DROP INDEX {index}")
+    for table in ("sessions", "log", "damaged_entries"):
+        old.execute(f"ALTER TABLE {table} DROP COLUMN redacted")
     old.execute("ALTER TABLE sessions DROP COLUMN agent_of")
     old.execute(f"PRAGMA user_version = {OLD}")
     old.close()
@@ -86,8 +90,10 @@ async def test_a_step_of_indexing_takes_little_time_whatever_the_entries_are_lik
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection)
     from gemini_companion.adapters.storage.records import insert_session
+    from gemini_companion.adapters.storage.vaulted import Vaulted
 
-    insert_session(connection, meta(), Talk(("An entry of five megabytes. " * 180_000, "Yes.")).entries)
+    entries = Talk(("An entry of five megabytes. " * 180_000, "Yes.")).entries
+    insert_session(connection, Vaulted().meta(meta()), Vaulted().entries(entries))
     connection.execute("DELETE FROM recall_sessions")
     for table in ("recall", "passages"):
         connection.execute(f"DELETE FROM {table}")

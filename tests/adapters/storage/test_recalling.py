@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gemini_companion.adapters.storage import SqliteStore, recall_search
 from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.errors import SessionNotFound
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import (
@@ -249,7 +250,7 @@ TRICKS = [
 def indexed() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection)
-    insert_session(connection, meta(), COFFEE.entries)
+    insert_session(connection, Vaulted().meta(meta()), Vaulted().entries(COFFEE.entries))
     return connection
 
 
@@ -268,7 +269,7 @@ def test_any_text_can_be_asked_and_said(text: str) -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection)
     said = text.encode(errors="replace").decode()
-    insert_session(connection, meta(), Talk((said, said)).entries)
+    insert_session(connection, Vaulted().meta(meta()), Vaulted().entries(Talk((said, said)).entries))
     query = parse_query(text)
     for hit in recall_search.hits(connection, recall_search.search(connection, query), query.words):
         assert hit.text.strip("…") in said

@@ -195,7 +195,7 @@ async def test_the_projects_rules_survive_a_damaged_row(opened: Callable[[], Stu
     await set_constraint(await studio.session(), state="inForce", scope="project", text="Never push.")
     store: Any = studio.store
     await store.worker.run(
-        "write", lambda connection: connection.execute("INSERT INTO constraints VALUES ('x', ?)", (b"rotten",))
+        "write", lambda connection: connection.execute("INSERT INTO constraints VALUES ('x', ?, 0)", (b"rotten",))
     )
     assert [one.text for one in await store.constraints()] == ["Never push."]
 

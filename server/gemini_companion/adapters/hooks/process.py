@@ -230,8 +230,9 @@ async def _start(shell: str, command: str, cwd: str, stdin: bytes, env: Mapping[
 
 
 def _file_with(data: bytes) -> IO[bytes]:
-    """A file without a name that has `data`, at its beginning."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 – whoever asks closes it
+    """A file without a name that has `data`, at its beginning; in memory where that can be, so on no disk."""
+    in_memory = hasattr(os, "memfd_create")
+    file = open(os.memfd_create("hook"), "w+b") if in_memory else tempfile.TemporaryFile()  # noqa: SIM115 – is returned
     try:
         file.write(data)
         file.seek(0)

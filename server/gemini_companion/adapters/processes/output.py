@@ -8,6 +8,7 @@ import codecs
 import os
 import tempfile
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -21,9 +22,23 @@ QUOTA: Final = 64_000_000
 
 
 class Output:
-    """What a command has put out. `folder` is where a file is made when there is more than is held; `None`: none is."""
+    """What a command has put out. `folder` is where a file is made when there is more than is held; `None`: none is.
 
-    def __init__(self, folder: str | None, *, head: int = HEAD, tail: int = TAIL, quota: int = QUOTA) -> None:
+    `closing` makes what its pieces are closed with on their way into the file, so that nobody else reads what a command
+    said; `None` if they cannot be, and then no file is made.
+    """
+
+    def __init__(
+        self,
+        folder: str | None,
+        *,
+        head: int = HEAD,
+        tail: int = TAIL,
+        quota: int = QUOTA,
+        closing: Callable[[], Callable[[bytes], bytes] | None] = lambda: bytes,
+    ) -> None:
+        self._closing = closing
+        self._closed: Callable[[bytes], bytes] = bytes
         self._folder = folder
         self._head_limit = head
         self._tail_limit = tail
@@ -57,11 +72,20 @@ class Output:
                 self._first.append(data)
                 if self.total_bytes <= self._head_limit + self._tail_limit:
                     return
+                closed = self._closing()
+                if closed is None:
+                    self.spill_note = "it could not be kept without its secrets"
+                    self._first = []
+                    return
+                self._closed = closed
                 self._file, self.spill_path = tempfile.mkstemp(prefix="command-", suffix=".txt", dir=self._folder)
                 data = b"".join(self._first)
                 self._first = []
             room = self._quota - self._written
-            self._written += os.write(self._file, memoryview(data)[:room])
+            left = memoryview(self._closed(data[:room]))
+            while left:
+                left = left[os.write(self._file, left) :]
+            self._written += min(len(data), room)
             if len(data) > room:
                 self.spill_note = f"recall gives its first {self._quota:,}, and this is its end"
         except OSError as fault:

@@ -29,7 +29,8 @@ class Runner:
 
     `environment` is the daemon's own; commands get little of it. `folder` is where outputs that are too long are put,
     in a folder of this runner's own that is made with the first command and goes with `close`; `private` are folders
-    and files that no command in a sandbox may see.
+    and files that no command in a sandbox may see. `closing` makes what closes the pieces of one output on their way
+    there, `None` where that cannot be done: then it is not put there.
     """
 
     def __init__(
@@ -39,7 +40,9 @@ class Runner:
         folder: str | None,
         private: Sequence[str] = (),
         platform: str = sys.platform,
+        closing: Callable[[], Callable[[bytes], bytes] | None] = lambda: bytes,
     ) -> None:
+        self._closing = closing
         self._environment = clean(environment)
         self._find = program_finder(environment)
         self._spills = SpillFolder(folder) if folder is not None else None
@@ -105,7 +108,7 @@ class Runner:
         running = ReapedCommand(
             process,
             status,
-            Output(folder),
+            Output(folder, closing=self._closing),
             limit_seconds=limit_seconds,
             silence_seconds=silence_seconds,
             sandbox=held.description,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,6 +15,8 @@ from gemini_companion.sessions.ports import StoredEvent, StoredEvents
 if TYPE_CHECKING:
     import sqlite3
 
+    from gemini_companion.adapters.vault.vault import Vault
+
 _log = logging.getLogger(__name__)
 
 KEPT_EVENTS: Final = 20_000
@@ -22,6 +24,8 @@ KEPT_EVENTS: Final = 20_000
 
 PRUNE_EVERY: Final = 1_000
 """How many more there may be before they are deleted."""
+
+_PURPOSE: Final = "event"
 
 
 def reserve(connection: sqlite3.Connection, session_id: str, count: int) -> int:
@@ -38,9 +42,14 @@ def reserve(connection: sqlite3.Connection, session_id: str, count: int) -> int:
 
 
 class EventKeeper:
-    """Stores events, and deletes the oldest from time to time."""
+    """Stores events, and deletes the oldest from time to time.
 
-    def __init__(self) -> None:
+    With a vault each is closed as a whole: a secret may be split over the pieces of an answer or of an output. One that
+    cannot be closed, or opened, is as one that is gone.
+    """
+
+    def __init__(self, vault: Vault | None = None) -> None:
+        self._vault = vault
         self._since_pruning: dict[str, int] = {}
 
     def save(self, connection: sqlite3.Connection, events: Sequence[StoredEvent]) -> None:
@@ -48,20 +57,43 @@ class EventKeeper:
         for session_id in dict.fromkeys(event.session_id for event in events):
             if connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (session_id,)).fetchone() is None:
                 continue
-            rows = [
-                (session_id, event.seq, msgspec.json.encode(event))
-                for event in events
-                if event.session_id == session_id
-            ]
+            rows: list[tuple[str, int, bytes]] = []
+            for event in events:
+                if event.session_id == session_id:
+                    data = self.closed(msgspec.json.encode(event))
+                    if data is None:
+                        mark_gone(connection, session_id, event.seq)
+                    else:
+                        rows.append((session_id, event.seq, data))
             connection.executemany("INSERT OR IGNORE INTO events (session_id, seq, json) VALUES (?, ?, ?)", rows)
             count = self._since_pruning.get(session_id, PRUNE_EVERY) + len(rows)
             self._since_pruning[session_id] = 0 if count >= PRUNE_EVERY else count
             if count >= PRUNE_EVERY:
                 _prune(connection, session_id)
 
+    def closed(self, data: bytes) -> bytes | None:
+        """The JSON of an event as it is stored; `None` if it cannot be closed."""
+        return data if self._vault is None else self._vault.sealed(data, _PURPOSE)
 
-def read(connection: sqlite3.Connection, session_id: str, after_seq: int, limit: int) -> StoredEvents:
-    """The stored events past `after_seq`, at most `limit`. Raises `SessionNotFound`."""
+    def _opened(self, data: bytes | str) -> StoredEvent:
+        raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        opened = raw if self._vault is None else self._vault.unsealed(raw, _PURPOSE)
+        if opened is None:
+            raise ValueError("its key cannot be had")
+        return _decoded(opened)
+
+    def read(self, connection: sqlite3.Connection, session_id: str, after_seq: int, limit: int) -> StoredEvents:
+        """The stored events past `after_seq`, at most `limit`. Raises `SessionNotFound`."""
+        return _read(connection, session_id, after_seq, limit, self._opened)
+
+
+def _read(
+    connection: sqlite3.Connection,
+    session_id: str,
+    after_seq: int,
+    limit: int,
+    decoded: Callable[[bytes | str], StoredEvent],
+) -> StoredEvents:
     require_session(connection, session_id)
     rows = connection.execute(
         "SELECT seq, json FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
@@ -74,15 +106,14 @@ def read(connection: sqlite3.Connection, session_id: str, after_seq: int, limit:
     events: list[StoredEvent] = []
     for seq, data in rows[:limit]:
         try:
-            events.append(_decoded(data))
+            events.append(decoded(data))
         except ValueError as fault:
             _log.warning("Event %d of session %s is damaged and is left out: %s", seq, session_id, fault)
             is_truncated = True
     return StoredEvents(events=tuple(events), truncated=is_truncated)
 
 
-def _decoded(data: bytes | str) -> StoredEvent:
-    data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+def _decoded(data: bytes) -> StoredEvent:
     stored = msgspec.json.decode(data, type=StoredEvent)
     return msgspec.structs.replace(stored, event=upgraded_event(stored.event)) if MARK in data else stored
 

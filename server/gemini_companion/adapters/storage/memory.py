@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -17,19 +17,21 @@ from gemini_companion.adapters.storage.private_files import (
     make_private_directory,
     make_room,
     move_private_file,
-    read_private_text,
+    read_private_file,
     remove_file,
     safe_name,
-    write_private_text,
+    write_private_file,
 )
 from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.adapters.storage.versions import digest_of
 from gemini_companion.engine.constraints.budget import is_over_budget
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, encode_entry
 from gemini_companion.engine.recall.query import RecallQuery
+from gemini_companion.engine.redaction import mask
 from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.ports import PassageText, SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
 from gemini_companion.sessions.recalled import RecallResult
@@ -37,6 +39,8 @@ from gemini_companion.sessions.retention import StoredSession
 
 if TYPE_CHECKING:
     import sqlite3
+
+_AS_IT_IS: Final = Vaulted()
 
 
 class MemoryRecall:
@@ -77,7 +81,7 @@ class MemoryRecall:
         connection = sqlite3.connect(":memory:", isolation_level=None)
         migrate(connection)
         for meta, log in self._sessions:
-            insert_session(connection, meta, log)
+            insert_session(connection, _AS_IT_IS.meta(meta), _AS_IT_IS.entries(log))
         while recall_index.index_step(connection):
             pass
         return connection
@@ -121,7 +125,7 @@ class MemorySums:
 
 
 class MemoryStore:
-    """A `SessionStore` in memory; only private texts go to disk, below `directory`."""
+    """A `SessionStore` in memory; only private texts go to disk, below `directory`, with their secrets masked."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
@@ -130,6 +134,8 @@ class MemoryStore:
         self._events: list[StoredEvent] = []
         self._next_event = 1
         self.versions = MemoryVersions()
+        self._texts: dict[str, str] = {}
+        """By path, whole texts whose file has masks."""
 
     @property
     def sums(self) -> MemorySums:
@@ -245,7 +251,9 @@ class MemoryStore:
 
     async def read_text(self, session_id: str, name: str) -> str | None:
         """A private text; `None` if there is none."""
-        return await asyncio.to_thread(read_private_text, self.text_path(session_id, name))
+        path = self.text_path(session_id, name)
+        data = await asyncio.to_thread(read_private_file, path)
+        return self._texts.get(path, data.decode(errors="replace")) if data is not None else None
 
     async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
         """Delete private files, if they exist."""
@@ -270,9 +278,13 @@ class MemoryStore:
         directory = os.path.join(self._directory, safe_name(session_id))
         try:
             make_private_directory(directory)
-            return write_private_text(directory, safe_name(name), text)
+            shown = mask(text)
+            path = write_private_file(directory, safe_name(name), shown.encode(errors="replace"))
         except OSError as fault:
             raise storage_fault(fault, directory) from fault
+        if shown != text:
+            self._texts[path] = text
+        return path
 
     def _keep(self, session_id: str, name: str, path: str) -> str:
         directory = os.path.join(self._directory, safe_name(session_id))

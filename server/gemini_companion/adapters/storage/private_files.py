@@ -73,14 +73,13 @@ def create_private_file(path: str) -> None:
         os.close(descriptor)
 
 
-def write_private_text(directory: str, name: str, text: str) -> str:
+def write_private_file(directory: str, name: str, data: bytes) -> str:
     """Write a new file of that name, or of that name with a number if it is taken, and return its path.
 
     A file of the same content is taken as it is. The file is complete and on disk when this returns; if it raises
     `OSError` or `StorageFault`, there is no file.
     """
     stem, suffix = os.path.splitext(name)
-    data = text.encode(errors="replace")
     for number in count(1):
         path = os.path.join(directory, name if number == 1 else f"{stem}-{number}{suffix}")
         try:
@@ -106,12 +105,28 @@ def write_private_text(directory: str, name: str, text: str) -> str:
     raise AssertionError
 
 
-def read_private_text(path: str) -> str | None:
-    """The text of a plain file, what is no UTF-8 in it replaced; `None` if it cannot be read or is a link."""
+def replace_private_file(path: str, data: bytes) -> None:
+    """Put other bytes in the place of a file, completely or not at all. Raises `OSError`."""
+    unfinished = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+    try:
+        with open(descriptor, "wb") as file:
+            _restrict(descriptor)
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(unfinished, path)
+    except BaseException:
+        remove_file(unfinished)
+        raise
+
+
+def read_private_file(path: str) -> bytes | None:
+    """The bytes of a plain file; `None` if it cannot be read or is a link."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with open(descriptor, "rb") as file:
-            return file.read().decode(errors="replace") if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+            return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
     except OSError:
         return None
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage import records
 from gemini_companion.adapters.storage.faults import storage_fault
@@ -15,14 +16,33 @@ from gemini_companion.adapters.storage.private_files import (
     make_private_directory,
     make_room,
     move_private_file,
-    read_private_text,
+    read_private_file,
     remove_file,
     safe_name,
-    write_private_text,
+    write_private_file,
 )
+from gemini_companion.adapters.storage.vaulted import keep_secrets, note_left, sealed_of
 from gemini_companion.adapters.storage.worker import Worker
+from gemini_companion.adapters.vault.sealing import OUTPUT
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from gemini_companion.adapters.vault.vault import Vault
 
 _log = logging.getLogger(__name__)
+
+
+REDACTED: Final = b"\n[[secret::]]\n"
+"""How a text ends that has markers, or is escaped; every other one is as it was given, for nothing in it opens one."""
+
+
+def written_text(vault: Vault | None, text: str) -> tuple[bytes, Mapping[str, bytes]]:
+    """A text as it may stand in a file, and the secrets that must be in the vault before."""
+    if vault is None:
+        return text.encode(errors="replace"), {}
+    redacted = vault.text(text)
+    return (redacted.data + REDACTED if redacted.is_changed else redacted.data), redacted.secrets
 
 
 class PrivateTexts:
@@ -30,6 +50,7 @@ class PrivateTexts:
 
     worker: Worker
     _directory: str
+    _vault: Vault | None
     _notify: Callable[[str], None]
     _limited: set[str]
     """Sessions of which it was told that their files are limited."""
@@ -39,17 +60,22 @@ class PrivateTexts:
         number.
         """
         directory = await self._known(session_id)
+        data, secrets = await asyncio.to_thread(written_text, self._vault, text)
+        if secrets:  # ahead of the file: a marker without its secret would be all that is left of it
+            await self.worker.run("write", lambda connection: keep_secrets(connection, session_id, secrets))
+        await self._note_open()
 
         def work() -> str:
             make_private_directory(directory)
             close_to_others(directory)
-            return write_private_text(directory, safe_name(name), text)
+            return write_private_file(directory, safe_name(name), data)
 
         return await self.worker.run_file(work)
 
     async def keep_file(self, session_id: str, name: str, path: str) -> str:
         """Take a file in as a private text: it is moved, and its new path returned. Raises `StorageFault`."""
         directory = await self._known(session_id)
+        await self._note_open()
 
         def work() -> str:
             try:
@@ -63,7 +89,18 @@ class PrivateTexts:
 
     async def read_text(self, session_id: str, name: str) -> str | None:
         """A private text by the name given to `save_text`; `None` if there is none."""
-        return await asyncio.to_thread(read_private_text, self.text_path(session_id, name))
+        data = await asyncio.to_thread(read_private_file, self.text_path(session_id, name))
+        if data is None or self._vault is None:
+            return None if data is None else data.decode(errors="replace")
+        if not data.endswith(REDACTED):
+            opened = await asyncio.to_thread(self._vault.unsealed_stream, data, OUTPUT)
+            return None if opened is None else opened.decode(errors="replace")
+        vault, inside = self._vault, data[: -len(REDACTED)]
+
+        def work(connection: sqlite3.Connection) -> bytes:
+            return vault.restored(inside, lambda secret_id: sealed_of(connection, secret_id), in_json=False)
+
+        return (await self.worker.run("read", work)).decode(errors="replace")
 
     async def remove_texts(self, session_id: str, names: Sequence[str]) -> None:
         """Delete private files, if they exist."""
@@ -108,6 +145,11 @@ class PrivateTexts:
     def text_path(self, session_id: str, name: str) -> str:
         """The path that `save_text` uses for `name`, if that is not taken."""
         return os.path.join(self._files_of(session_id), safe_name(name))
+
+    async def _note_open(self) -> None:
+        """While redaction is off: note that files have to be gone through once it is on."""
+        if self._vault is not None and not self._vault.is_on():
+            await self.worker.run("relaxed", lambda connection: note_left(connection, "files"))
 
     async def _known(self, session_id: str) -> str:
         await self.worker.run("read", lambda connection: records.require_session(connection, session_id))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from gemini_companion.adapters.storage import recall_index, recall_search, recall_vectors
 from gemini_companion.adapters.storage.faults import BROKEN, result_code, storage_fault
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.log import Entry
@@ -38,7 +39,10 @@ _STEPS_BEFORE_A_SEARCH: Final = 20
 class SqliteRecall:
     """Recall over the sessions of one file. `notify` gets a sentence for people, on any thread."""
 
-    def __init__(self, worker: Worker, path: str, notify: Callable[[str], None]) -> None:
+    def __init__(
+        self, worker: Worker, path: str, notify: Callable[[str], None], vaulted: Vaulted | None = None
+    ) -> None:
+        self._vaulted = vaulted
         self._worker = worker
         self._path = path
         self._notify = notify
@@ -60,7 +64,7 @@ class SqliteRecall:
             found = recall_search.search(connection, query, session_id=session_id, limit=limit, dense=dense)
             if not found and not recall_index.is_sound(connection):
                 raise _DamagedIndex
-            return recall_search.hits(connection, found, query.words)
+            return recall_search.hits(connection, found, query.words, self._vaulted)
 
         return await self._answer(work, session_id)
 
@@ -70,7 +74,9 @@ class SqliteRecall:
         """All that was said in a turn, or one entry."""
 
         def work(connection: sqlite3.Connection) -> list[RecallHit]:
-            return recall_search.whole(connection, session_id=session_id, turn_id=turn_id, entry_id=entry_id)
+            return recall_search.whole(
+                connection, session_id=session_id, turn_id=turn_id, entry_id=entry_id, vaulted=self._vaulted
+            )
 
         return await self._answer(work, session_id)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage.recall_index import spots_of
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.history.hiding import Hiding
 from gemini_companion.engine.history.log import CompressionEntry, ContentEntry, Entry, UndoEntry, decode_entry
 from gemini_companion.engine.recall.excerpt import beginning
@@ -16,15 +17,20 @@ from gemini_companion.sessions.recalled import RecallHit
 if TYPE_CHECKING:
     import sqlite3
 
+_AS_STORED: Final = Vaulted()
 _BESIDE: Final = 2
 """Entries before and after one that are shown beside it."""
 
 
 class EntryReader:
-    """Reads entries from the log by their spots, each session's facts once."""
+    """Reads entries from the log by their spots, each session's facts once.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    With `vaulted` as they were said; without it as they are stored, which is what the index is made of.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, vaulted: Vaulted | None = None) -> None:
         self._connection = connection
+        self._vaulted = vaulted or _AS_STORED
         self._sessions: dict[int, tuple[str, str]] = {}
         """Id and title, by number."""
         self._hiding: dict[int, Hiding] = {}
@@ -32,11 +38,11 @@ class EntryReader:
     def entry(self, spot: int) -> ContentEntry | None:
         """The entry at a spot; `None` if it is damaged or gone."""
         row = self._connection.execute(
-            "SELECT json FROM passages JOIN recall_sessions ON number = passages.id >> ?"
+            "SELECT json, log.redacted FROM passages JOIN recall_sessions ON number = passages.id >> ?"
             " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
             (PLACE_BITS, spot),
         ).fetchone()
-        entry = _decoded(row[0]) if row is not None else None
+        entry = _decoded(self._vaulted.restored(self._connection, *row)) if row is not None else None
         return spoken_entry(entry) if entry is not None else None
 
     def beside(self, spot: int) -> tuple[list[str], list[str]]:
@@ -84,10 +90,12 @@ class EntryReader:
     def _session(self, number: int) -> tuple[str, str]:
         if number not in self._sessions:
             row = self._connection.execute(
-                "SELECT session_id, title FROM recall_sessions JOIN sessions USING (session_id) WHERE number = ?",
+                "SELECT session_id, title, redacted FROM recall_sessions JOIN sessions USING (session_id)"
+                " WHERE number = ?",
                 (number,),
             ).fetchone()
-            self._sessions[number] = row or ("", "")
+            session_id, title, redacted = row or ("", "", 0)
+            self._sessions[number] = session_id, self._vaulted.restored_text(self._connection, title, redacted)
         return self._sessions[number]
 
     def _hides(self, number: int, session_id: str) -> Hiding:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from gemini_companion.adapters.storage.leases import require_session
 from gemini_companion.adapters.storage.recall_index import PART_BITS, TOOL, decode_about, row_of, rows_of, spots_of
 from gemini_companion.adapters.storage.recall_reading import EntryReader
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.recall.excerpt import excerpt
 from gemini_companion.engine.recall.passages import entry_text, passage_spans
 from gemini_companion.engine.recall.query import RecallQuery
@@ -82,9 +83,11 @@ def look_up(connection: sqlite3.Connection, spots: Sequence[int]) -> dict[int, K
     return {spot: Known(time, decode_about(about), entry_id) for spot, time, about, entry_id in rows}
 
 
-def hits(connection: sqlite3.Connection, found: Iterable[Found], words: Sequence[str]) -> list[RecallHit]:
+def hits(
+    connection: sqlite3.Connection, found: Iterable[Found], words: Sequence[str], vaulted: Vaulted | None = None
+) -> list[RecallHit]:
     """What was found as clients get it. One whose session went meanwhile, or whose entry is damaged, is left out."""
-    reader = EntryReader(connection)
+    reader = EntryReader(connection, vaulted)
     listed: list[RecallHit] = []
     for each in found:
         entry = reader.entry(each.spot)
@@ -108,7 +111,12 @@ def hits(connection: sqlite3.Connection, found: Iterable[Found], words: Sequence
 
 
 def whole(
-    connection: sqlite3.Connection, *, session_id: str | None = None, turn_id: str | None, entry_id: str | None
+    connection: sqlite3.Connection,
+    *,
+    session_id: str | None = None,
+    turn_id: str | None,
+    entry_id: str | None,
+    vaulted: Vaulted | None = None,
 ) -> list[RecallHit]:
     """All that was said in a turn, or one entry, whole and in order; of one session, where forks have it too.
 
@@ -130,7 +138,7 @@ def whole(
         )
     ]
     spots = [spot for spot in spots if spot >> PLACE_BITS == spots[0] >> PLACE_BITS]
-    reader = EntryReader(connection)
+    reader = EntryReader(connection, vaulted)
     read = [(spot, reader.entry(spot)) for spot in spots]
     return [reader.hit(spot, entry, entry_text(entry)) for spot, entry in read if entry is not None]
 

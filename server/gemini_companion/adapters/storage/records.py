@@ -11,9 +11,17 @@ import msgspec
 from gemini_companion.adapters.storage import recall_index, search
 from gemini_companion.adapters.storage.leases import require_session, session_not_found
 from gemini_companion.adapters.storage.schema import TABLES
+from gemini_companion.adapters.storage.vaulted import (
+    Vaulted,
+    WrittenEntry,
+    WrittenMeta,
+    forget_unused,
+    keep_secrets,
+    share_secrets,
+)
 from gemini_companion.adapters.storage.versions import share_versions
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
-from gemini_companion.engine.history.log import Entry, decode_entry, encode_entry
+from gemini_companion.engine.history.log import Entry, decode_entry
 from gemini_companion.sessions.ports import SessionMeta
 
 if TYPE_CHECKING:
@@ -21,32 +29,47 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+META_COLUMNS = "session_id, title, updated_at, meta, redacted"
+"""What `decode_meta` reads of a session."""
 
-def insert_session(connection: sqlite3.Connection, meta: SessionMeta, entries: Sequence[Entry]) -> None:
+
+def insert_session(connection: sqlite3.Connection, written: WrittenMeta, entries: Sequence[WrittenEntry]) -> None:
     """Add a session with its first entries. Raises `InvalidInput` if the id is taken."""
+    meta = written.meta
     if connection.execute("SELECT 1 FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone():
         raise InvalidInput(
             "There is a session with this id already.", path="$.sessionId", hint="Give the new one another id."
         )
     connection.execute(
-        "INSERT INTO sessions (session_id, title, updated_at, meta, agent_of) VALUES (?, ?, ?, ?, ?)",
-        (meta.session_id, meta.title, meta.updated_at, _encode_meta(meta), meta.agent and meta.agent.session_id),
+        "INSERT INTO sessions (session_id, title, updated_at, meta, redacted, agent_of) VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            meta.session_id,
+            meta.title,
+            meta.updated_at,
+            written.row.data,
+            written.row.redacted,
+            meta.agent and meta.agent.session_id,
+        ),
     )
+    keep_secrets(connection, meta.session_id, written.row.secrets)
     search.index_title(connection, meta.session_id, meta.title)
     if meta.parent is not None:
         share_versions(connection, meta.parent, meta.session_id)
+        share_secrets(connection, meta.parent, meta.session_id)
     _insert_entries(connection, meta.session_id, entries)
 
 
-def update_session(connection: sqlite3.Connection, meta: SessionMeta) -> None:
+def update_session(connection: sqlite3.Connection, written: WrittenMeta) -> None:
     """Replace a session's metadata. Raises `SessionNotFound`."""
+    meta = written.meta
     row = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone()
     if row is None:
         raise session_not_found(meta.session_id)
     connection.execute(
-        "UPDATE sessions SET title = ?, updated_at = ?, meta = ? WHERE session_id = ?",
-        (meta.title, meta.updated_at, _encode_meta(meta), meta.session_id),
+        "UPDATE sessions SET title = ?, updated_at = ?, meta = ?, redacted = ? WHERE session_id = ?",
+        (meta.title, meta.updated_at, written.row.data, written.row.redacted, meta.session_id),
     )
+    keep_secrets(connection, meta.session_id, written.row.secrets)
     if row[0] != meta.title:
         search.index_title(connection, meta.session_id, meta.title)
 
@@ -59,6 +82,7 @@ def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
         recall_index.forget(connection, one)
         for table in TABLES:
             connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (one,))
+    forget_unused(connection)
 
 
 def agents_of(connection: sqlite3.Connection, session_id: str) -> list[str]:
@@ -66,11 +90,11 @@ def agents_of(connection: sqlite3.Connection, session_id: str) -> list[str]:
     return [row[0] for row in connection.execute("SELECT session_id FROM sessions WHERE agent_of = ?", (session_id,))]
 
 
-def append_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:
+def append_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[WrittenEntry]) -> None:
     """Append entries to the log. Raises `StaleVersion` if their `seq` does not continue it."""
     if not entries:
         return
-    first = entries[0].seq
+    first = entries[0].entry.seq
     last = _last_seq(connection, session_id)
     if first <= last and _move_damaged(connection, session_id, first):
         last = _last_seq(connection, session_id)
@@ -81,21 +105,19 @@ def append_entries(connection: sqlite3.Connection, session_id: str, entries: Seq
     _insert_entries(connection, session_id, entries)
     connection.execute(
         "UPDATE sessions SET updated_at = max(updated_at, ?) WHERE session_id = ?",
-        (max(entry.time for entry in entries), session_id),
+        (max(each.entry.time for each in entries), session_id),
     )
 
 
-def read_meta(connection: sqlite3.Connection, session_id: str) -> SessionMeta:
+def read_meta(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> SessionMeta:
     """A session's metadata without `held_by`. Raises `SessionNotFound`."""
-    row = connection.execute(
-        "SELECT session_id, title, updated_at, meta FROM sessions WHERE session_id = ?", (session_id,)
-    ).fetchone()
+    row = connection.execute(f"SELECT {META_COLUMNS} FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
     if row is None:
         raise session_not_found(session_id)
-    return decode_meta(row)
+    return decode_meta(connection, vaulted, row)
 
 
-def read_entries(connection: sqlite3.Connection, session_id: str) -> tuple[list[Entry], list[int]]:
+def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> tuple[list[Entry], list[int]]:
     """The log in order, and the numbers of the entries that were lost to damage, now or earlier.
 
     A damaged entry is left out with a warning; the others stay readable.
@@ -104,9 +126,11 @@ def read_entries(connection: sqlite3.Connection, session_id: str) -> tuple[list[
     damaged = [
         int(seq) for (seq,) in connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,))
     ]
-    for seq, data in connection.execute("SELECT seq, json FROM log WHERE session_id = ? ORDER BY seq", (session_id,)):
+    for seq, data, redacted in connection.execute(
+        "SELECT seq, json, redacted FROM log WHERE session_id = ? ORDER BY seq", (session_id,)
+    ):
         try:
-            entries.append(decode_entry(data))
+            entries.append(decode_entry(vaulted.restored(connection, data, redacted)))
         except ValueError as fault:
             _log.warning("Entry %d of session %s is damaged and is left out: %s", seq, session_id, fault)
             damaged.append(int(seq))
@@ -154,34 +178,40 @@ def delete_older(connection: sqlite3.Connection, session_id: str, deadline: int)
     return True
 
 
-def decode_meta(row: tuple[str, str, int, bytes]) -> SessionMeta:
-    """The metadata in a row (session_id, title, updated_at, meta); only what the columns have if `meta` is damaged."""
-    session_id, title, updated_at, data = row
+def decode_meta(connection: sqlite3.Connection, vaulted: Vaulted, row: tuple[str, str, int, bytes, int]) -> SessionMeta:
+    """The metadata in a row of `META_COLUMNS`; only what the other columns have if `meta` is damaged."""
+    session_id, shown, updated_at, data, redacted = row
+    title = vaulted.restored_text(connection, shown, redacted)
     try:
-        meta = msgspec.json.decode(data, type=SessionMeta)
+        meta = msgspec.json.decode(vaulted.restored(connection, data, redacted), type=SessionMeta)
     except ValueError as fault:
         _log.warning("What is known of session %s is damaged; its title and log are still there: %s", session_id, fault)
         meta = SessionMeta(session_id=session_id, title=title, model="", created_at=updated_at, updated_at=updated_at)
     return msgspec.structs.replace(meta, session_id=session_id, title=title, updated_at=updated_at, held_by=None)
 
 
-def _encode_meta(meta: SessionMeta) -> bytes:
-    return msgspec.json.encode(msgspec.structs.replace(meta, held_by=None))
+def bare_meta(data: bytes) -> SessionMeta | None:
+    """The metadata of a row as it is stored, secrets as markers; `None` if it is damaged."""
+    try:
+        return msgspec.json.decode(data, type=SessionMeta)
+    except ValueError:
+        return None
 
 
-def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:
+def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[WrittenEntry]) -> None:
     last = 0
-    for entry in entries:
+    for entry, row in entries:
         if entry.seq <= last:
             raise StaleVersion(f"Entry {entry.seq} comes after entry {last}.", hint="Read the session again.")
         last = entry.seq
         connection.execute(
-            "INSERT INTO log (session_id, seq, id, type, time, json) VALUES (?, ?, ?, ?, ?, ?)",
-            (session_id, entry.seq, entry.id, entry.__struct_config__.tag, entry.time, encode_entry(entry)),
+            "INSERT INTO log (session_id, seq, id, type, time, json, redacted) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (session_id, entry.seq, entry.id, entry.__struct_config__.tag, entry.time, row.data, row.redacted),
         )
+        keep_secrets(connection, session_id, row.secrets)
         search.index_entry(connection, session_id, entry)
     if entries:
-        recall_index.index_appended(connection, session_id, entries)
+        recall_index.index_appended(connection, session_id, [entry for entry, _ in entries])
 
 
 def _last_seq(connection: sqlite3.Connection, session_id: str) -> int:
@@ -192,16 +222,17 @@ def _last_seq(connection: sqlite3.Connection, session_id: str) -> int:
 def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -> bool:
     """Move the rows from `first` on to `damaged_entries` if none of them can be decoded; False if one can."""
     rows = connection.execute(
-        "SELECT seq, json FROM log WHERE session_id = ? AND seq >= ?", (session_id, first)
+        "SELECT seq, json, redacted FROM log WHERE session_id = ? AND seq >= ?", (session_id, first)
     ).fetchall()
-    for _, data in rows:
+    for _, data, _ in rows:
         try:
             decode_entry(data)
         except ValueError:
             continue
         return False
     connection.executemany(
-        "INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, ?)", [(session_id, *row) for row in rows]
+        "INSERT INTO damaged_entries (session_id, seq, json, redacted) VALUES (?, ?, ?, ?)",
+        [(session_id, *row) for row in rows],
     )
     connection.execute("DELETE FROM log WHERE session_id = ? AND seq >= ?", (session_id, first))
     connection.execute(

@@ -28,7 +28,10 @@ class Room:
         """By session, up to which entry its log is measured, and the bytes to there."""
 
     async def stored(self, sized: Collection[str] | None) -> list[StoredSession]:
-        """Every session, the sizes of those named in `sized` measured and the others' 0; `None` measures all."""
+        """Every session but those of subagents, which go with their chat.
+
+        The sizes of those named in `sized` are measured and the others' 0; `None` measures all.
+        """
         found = await self._worker.run("read", lambda connection: _sessions(connection, self._leases))
         wanted = [one.session_id for one in found if sized is None or one.session_id in sized]
         logs: dict[str, int] = {}
@@ -53,28 +56,27 @@ class Room:
 
 
 def _sessions(connection: sqlite3.Connection, leases: Leases) -> list[StoredSession]:
-    rows = connection.execute("SELECT session_id, title, updated_at, meta FROM sessions").fetchall()
+    rows = connection.execute("SELECT session_id, updated_at, meta FROM sessions WHERE agent_of IS NULL").fetchall()
     return [
         StoredSession(
-            session_id=meta.session_id,
-            updated_at=meta.updated_at,
+            session_id=session_id,
+            updated_at=updated_at,
             size=0,
-            is_kept=meta.is_kept,
-            is_open=leases.is_held(connection, meta.session_id),
+            is_kept=(meta := records.bare_meta(data)) is not None and meta.is_kept,
+            is_open=leases.is_held(connection, session_id),
         )
-        for meta in map(records.decode_meta, rows)
+        for session_id, updated_at, data in rows
     ]
 
 
 def delete_unused(connection: sqlite3.Connection, leases: Leases, one: StoredSession) -> bool:
     """Delete a session if it is as it was found: written no more since, neither opened nor kept; true if so."""
-    row = connection.execute(
-        "SELECT session_id, title, updated_at, meta FROM sessions WHERE session_id = ?", (one.session_id,)
-    ).fetchone()
+    row = connection.execute("SELECT updated_at, meta FROM sessions WHERE session_id = ?", (one.session_id,)).fetchone()
     if row is None or leases.is_held(connection, one.session_id):
         return False
-    meta = records.decode_meta(row)
-    if meta.is_kept or meta.updated_at != one.updated_at:
+    updated_at, data = row
+    meta = records.bare_meta(data)
+    if updated_at != one.updated_at or (meta is not None and meta.is_kept):
         return False
     records.delete_session(connection, one.session_id)
     return True

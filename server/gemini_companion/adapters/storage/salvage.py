@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from gemini_companion.adapters.storage.records import decode_meta
+from gemini_companion.adapters.storage.records import bare_meta
 from gemini_companion.adapters.storage.search import index_entry, index_title
 from gemini_companion.engine.history.log import decode_entry
 
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TABLES: Final = {
-    "sessions": ("session_id", "title", "updated_at", "meta"),
-    "log": ("session_id", "seq", "id", "type", "time", "json"),
-    "damaged_entries": ("session_id", "seq", "json"),
+    "sessions": ("session_id", "title", "updated_at", "meta", "redacted"),
+    "log": ("session_id", "seq", "id", "type", "time", "json", "redacted"),
+    "damaged_entries": ("session_id", "seq", "json", "redacted"),
     "leases": ("session_id", "instance", "machine", "pid", "started", "heartbeat"),
     "event_numbers": ("session_id", "next", "gone_to"),
-    "constraints": ("constraint_id", "json"),
+    "constraints": ("constraint_id", "json", "redacted"),
+    "vault": ("id", "sealed"),
+    "vault_uses": ("session_id", "id"),
 }
 """Tables that are copied as they are. Events are only for replay, the indexes are made anew."""
 
@@ -78,11 +80,24 @@ def _name_in(source: sqlite3.Connection, table: str) -> str:
     return table
 
 
+def _names_in(source: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> str:
+    """The columns as they are to be selected: an earlier version has no `redacted`, and nothing is so there."""
+    import sqlite3
+
+    try:
+        source.execute(f"SELECT redacted FROM {table} LIMIT 0")
+    except sqlite3.OperationalError:
+        return ", ".join("0 AS redacted" if column == "redacted" else column for column in columns)
+    except sqlite3.DatabaseError:
+        pass
+    return ", ".join(columns)
+
+
 def _readable_rows(source: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     """Rows from the front until one cannot be read, then from the back."""
     import sqlite3
 
-    names = ", ".join(columns)
+    names = _names_in(source, table, columns)
     last = -1
     try:
         for row in source.execute(f"SELECT rowid, {names} FROM {table} NOT INDEXED ORDER BY rowid"):
@@ -104,6 +119,7 @@ def _single_entries(source: sqlite3.Connection, table: str, connection: sqlite3.
     import sqlite3
 
     columns = ", ".join(_TABLES["log"])
+    selected = _names_in(source, table, _TABLES["log"])
     known = set(connection.execute("SELECT session_id, seq FROM log"))
     keys: list[tuple[str, int]] = []
     with suppress(sqlite3.DatabaseError):
@@ -115,11 +131,11 @@ def _single_entries(source: sqlite3.Connection, table: str, connection: sqlite3.
     found = 0
     for key in keys:
         try:
-            row = source.execute(f"SELECT {columns} FROM {table} WHERE session_id = ? AND seq = ?", key).fetchone()
+            row = source.execute(f"SELECT {selected} FROM {table} WHERE session_id = ? AND seq = ?", key).fetchone()
         except sqlite3.DatabaseError:
             row = None
         if row is not None and row[:2] == key:
-            connection.execute(f"INSERT OR IGNORE INTO log ({columns}) VALUES (?, ?, ?, ?, ?, ?)", row)
+            connection.execute(f"INSERT OR IGNORE INTO log ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
             found += 1
         else:
             connection.execute("INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, x'')", key)
@@ -139,9 +155,11 @@ def _index(connection: sqlite3.Connection) -> None:
 
 def _tell_agents(connection: sqlite3.Connection) -> None:
     """Put the column that repeats a field of `meta` right; the damaged file may be of a version without it."""
-    for row in connection.execute("SELECT session_id, title, updated_at, meta FROM sessions").fetchall():
-        if (agent := decode_meta(row).agent) is not None:
-            connection.execute("UPDATE sessions SET agent_of = ? WHERE session_id = ?", (agent.session_id, row[0]))
+    for session_id, data in connection.execute("SELECT session_id, meta FROM sessions").fetchall():
+        if (meta := bare_meta(data)) is not None and meta.agent is not None:
+            connection.execute(
+                "UPDATE sessions SET agent_of = ? WHERE session_id = ?", (meta.agent.session_id, session_id)
+            )
 
 
 def _quoted(path: str) -> str:

@@ -74,6 +74,22 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         """CREATE TABLE sums (
             session_id TEXT PRIMARY KEY NOT NULL, newest INTEGER NOT NULL, json BLOB NOT NULL)""",
     ),
+    # Secrets, closed with the vault's key, and which session has a marker of which; '' is the project as a whole.
+    # `redacted` is 1 where a row's JSON has markers for its secrets and is escaped. Those of earlier versions, and what
+    # was written while redaction was off, have 0, and the background goes through them.
+    (
+        "CREATE TABLE vault (id TEXT PRIMARY KEY NOT NULL, sealed BLOB NOT NULL)",
+        "CREATE TABLE vault_uses (session_id TEXT NOT NULL, id TEXT NOT NULL, UNIQUE (session_id, id))",
+        "CREATE INDEX vault_uses_by_id ON vault_uses (id)",
+        "ALTER TABLE sessions ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE log ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE damaged_entries ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE constraints ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0",
+        "CREATE INDEX unredacted ON log (session_id, seq) WHERE redacted = 0",
+        # Whether the files beside the database, and the free pages within it, still have what was written before.
+        "CREATE TABLE redaction (id INTEGER PRIMARY KEY CHECK (id = 1), files INTEGER NOT NULL, pages INTEGER NOT NULL)",
+        "INSERT INTO redaction SELECT 1, count(*) > 0, count(*) > 0 FROM sessions",
+    ),
 )
 
 TABLES: Final = (
@@ -87,10 +103,11 @@ TABLES: Final = (
     "due_sessions",
     "versions",
     "sums",
+    "vault_uses",
 )
 """Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
 
-PROJECT_TABLES: Final = ("constraints",)
+PROJECT_TABLES: Final = ("constraints", "vault", "redaction")
 """Every table of the project as a whole."""
 
 

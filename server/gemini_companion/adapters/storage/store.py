@@ -17,8 +17,10 @@ from gemini_companion.adapters.storage.private_files import remove_directory, re
 from gemini_companion.adapters.storage.private_texts import PrivateTexts
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
 from gemini_companion.adapters.storage.recall import SqliteRecall
+from gemini_companion.adapters.storage.redacting import Redacting
 from gemini_companion.adapters.storage.schema import FILE_NAME
 from gemini_companion.adapters.storage.sums import SqliteSums
+from gemini_companion.adapters.storage.vaulted import Vaulted, WrittenEntry, WrittenMeta, count_secrets
 from gemini_companion.adapters.storage.version_store import SqliteVersions
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from gemini_companion.adapters.storage.database import Database
+    from gemini_companion.adapters.vault.vault import Vault
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +43,7 @@ Metas: TypeAlias = list[SessionMeta]
 Stored: TypeAlias = list[StoredSession]
 Values: TypeAlias = list[str | int]
 Ids: TypeAlias = list[str]
+Written: TypeAlias = list[WrittenEntry]
 
 THIRTY_DAYS_MS: Final = 30 * 24 * 60 * 60 * 1000
 _MAX_PAGE: Final = 500
@@ -51,16 +55,6 @@ _MAX_NUMBER: Final = 2**62
 """Above any event number, within SQLite's integers."""
 
 
-def project_key(folders: Sequence[str]) -> str:
-    """The name of a project's directory: a hash of its workspace folders' real paths, in any order, or `default`."""
-    if not folders:
-        return "default"
-    import hashlib
-
-    paths = sorted({os.path.realpath(folder) for folder in folders})
-    return hashlib.sha256("\0".join(paths).encode(errors="surrogatepass")).hexdigest()[:32]
-
-
 def open_store(
     data_dir: str | os.PathLike[str],
     project: str,
@@ -69,12 +63,14 @@ def open_store(
     processes: ProcessTable | None = None,
     notify: Callable[[str], None] = lambda message: None,
     heartbeat_seconds: float = 5.0,
+    vault: Vault | None = None,
 ) -> SqliteStore:
     """The store of the project named by `project_key`. The disk is not touched until it is first used.
 
     `notify` is called on any thread, with a sentence for people, when a damaged file was moved aside, and when a
     session that lost entries is read for the first time.
-    `processes` knows which holders of leases are alive; by default the system is asked.
+    `processes` knows which holders of leases are alive; by default the system is asked. `vault` keeps secrets out of
+    what is written; without it they stand there as they are.
     """
     directory = os.path.join(os.path.abspath(data_dir), "projects", safe_name(project))
     return SqliteStore(
@@ -83,6 +79,7 @@ def open_store(
         processes=processes or SystemProcesses(),
         notify=notify,
         heartbeat_seconds=heartbeat_seconds,
+        vault=vault,
     )
 
 
@@ -97,12 +94,15 @@ class SqliteStore(PrivateTexts):
         processes: ProcessTable,
         notify: Callable[[str], None],
         heartbeat_seconds: float,
+        vault: Vault | None = None,
     ) -> None:
         self._directory = directory
         self._clock = clock
         self._notify = notify
         self._leases = Leases(os.urandom(8).hex(), processes, lambda: clock.monotonic())
-        self._events = EventKeeper()
+        self._vault = vault
+        self._vaulted = Vaulted(vault)
+        self._events = EventKeeper(vault)
         self._held: set[str] = set()
         self._told: set[str] = set()
         """Sessions whose damaged entries were told of."""
@@ -111,20 +111,20 @@ class SqliteStore(PrivateTexts):
         """By session, the highest number of an event that could not be stored."""
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
         """Where everything that writes to the file happens."""
-        self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify)
+        self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify, self._vaulted)
         self.sums = SqliteSums(self.worker)
         self._room = room.Room(self.worker, self._leases, os.path.join(directory, "files"))
-        self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify)
+        self.versions = SqliteVersions(self.worker, os.path.join(directory, "versions"), clock, notify, vault=vault)
 
     async def create(self, meta: SessionMeta, entries: Sequence[Entry] = ()) -> None:
         """Make a session, a fork with its parent's private files, and hold it. Raises `InvalidInput` for a taken id."""
 
-        def work(connection: sqlite3.Connection) -> None:
-            records.insert_session(connection, meta, entries)
+        def work(connection: sqlite3.Connection, written: tuple[WrittenMeta, Written]) -> None:
+            records.insert_session(connection, *written)
             self._leases.take(connection, meta.session_id, self._clock.now())
 
         self.worker.keep_beating()
-        await self.worker.run("write", work)
+        await self.worker.write(lambda: (self._vaulted.meta(meta), self._vaulted.entries(entries)), work)
         self._held.add(meta.session_id)
         if meta.parent is not None:
             await self.share_texts(meta.session_id, meta.parent)
@@ -133,12 +133,12 @@ class SqliteStore(PrivateTexts):
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Append entries; they are on disk when this returns."""
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: sqlite3.Connection, written: Written) -> None:
             self._leases.require_held(connection, session_id)
-            records.append_entries(connection, session_id, entries)
+            records.append_entries(connection, session_id, written)
 
         try:
-            await self.worker.run("write", work)
+            await self.worker.write(lambda: self._vaulted.entries(entries), work)
         except SessionBusy:
             self._held.discard(session_id)
             raise
@@ -148,7 +148,7 @@ class SqliteStore(PrivateTexts):
         """Read a whole session."""
 
         def work(connection: sqlite3.Connection) -> tuple[SessionMeta, Log, list[int]]:
-            entries, damaged = records.read_entries(connection, session_id)
+            entries, damaged = records.read_entries(connection, self._vaulted, session_id)
             return self._meta(connection, session_id), entries, damaged
 
         meta, entries, damaged = await self.worker.run("read", work)
@@ -164,11 +164,11 @@ class SqliteStore(PrivateTexts):
     async def save_meta(self, meta: SessionMeta) -> None:
         """Replace a session's metadata. Raises `SessionBusy` while another living process holds it."""
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: sqlite3.Connection, written: WrittenMeta) -> None:
             self._leases.require_free(connection, meta.session_id)
-            records.update_session(connection, meta)
+            records.update_session(connection, written)
 
-        await self.worker.run("write", work)
+        await self.worker.write(lambda: self._vaulted.meta(meta), work)
 
     async def list(
         self, *, query: str = "", limit: int = 50, cursor: str | None = None, with_agents: bool = False
@@ -184,12 +184,12 @@ class SqliteStore(PrivateTexts):
             values += decode_cursor(cursor)
         where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
         select = (
-            f"SELECT session_id, title, updated_at, meta FROM sessions {where} ORDER BY updated_at DESC, session_id"
-            " DESC LIMIT ?"
+            f"SELECT {records.META_COLUMNS} FROM sessions {where} ORDER BY updated_at DESC, session_id DESC LIMIT ?"
         )
 
         def work(connection: sqlite3.Connection) -> SessionPage:
-            metas = [records.decode_meta(row) for row in connection.execute(select, [*values, size + 1])]
+            rows = connection.execute(select, [*values, size + 1]).fetchall()
+            metas = [records.decode_meta(connection, self._vaulted, row) for row in rows]
             page = self._with_holders(connection, metas[:size])
             last = page[-1] if len(metas) > size else None
             return SessionPage(
@@ -258,14 +258,25 @@ class SqliteStore(PrivateTexts):
         await self.versions.remove_unneeded()
         return count
 
+    async def redact_older(self) -> None:
+        """Go through what was written before there was a vault, or while redaction was off. Goes on where it ended."""
+        await Redacting(self.worker, self._vault, self._vaulted, self._events, self.versions, self._directory).run()
+
+    async def secrets(self) -> tuple[int, int]:
+        """How many secrets the vault has for this project, and how many entries were not gone through yet."""
+        return await self.worker.run("read", count_secrets)
+
     async def constraints(self) -> tuple[Constraint, ...]:
         """The project's constraints, oldest first."""
-        return await self.worker.run("read", project_rules.read_constraints)
+        return await self.worker.run(
+            "read", lambda connection: project_rules.read_constraints(connection, self._vaulted)
+        )
 
     async def save_constraints(self, constraints: Sequence[Constraint]) -> bool:
         """Add some of the project's constraints, or replace those with their ids, if the budget has room."""
-        return await self.worker.run(
-            "write", lambda connection: project_rules.save_constraints(connection, constraints)
+        return await self.worker.write(
+            lambda: self._vaulted.constraints(constraints),
+            lambda connection, rows: project_rules.save_constraints(connection, self._vaulted, rows),
         )
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> int:
@@ -314,7 +325,7 @@ class SqliteStore(PrivateTexts):
     async def events(self, session_id: str, after_seq: int, limit: int = _MAX_EVENTS) -> StoredEvents:
         """Read the stored events past `after_seq`, at most 10,000."""
         after, size = min(max(after_seq, 0), _MAX_NUMBER), min(max(limit, 1), _MAX_EVENTS)
-        kept = await self.worker.run("read", lambda connection: event_log.read(connection, session_id, after, size))
+        kept = await self.worker.run("read", lambda connection: self._events.read(connection, session_id, after, size))
         return msgspec.structs.replace(kept, truncated=True) if after < self._lost_events.get(session_id, 0) else kept
 
     async def beat(self) -> None:
@@ -339,7 +350,7 @@ class SqliteStore(PrivateTexts):
         self._held = self._leases.beat(connection, self._clock.now())
 
     def _meta(self, connection: sqlite3.Connection, session_id: str) -> SessionMeta:
-        return self._with_holders(connection, [records.read_meta(connection, session_id)])[0]
+        return self._with_holders(connection, [records.read_meta(connection, self._vaulted, session_id)])[0]
 
     def _with_holders(self, connection: sqlite3.Connection, metas: Metas) -> Metas:
         holders = self._leases.holders(connection, [meta.session_id for meta in metas])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage.records import require_session
+from gemini_companion.adapters.storage.vaulted import note_left
 from gemini_companion.adapters.storage.versions import (
     VersionFiles,
     digest_of,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from gemini_companion.adapters.storage.worker import Worker
+    from gemini_companion.adapters.vault.vault import Vault
 
 MAX_STORE: Final = 2**30
 """Bytes on disk of all versions of a project."""
@@ -40,11 +42,19 @@ class SqliteVersions:
     """
 
     def __init__(
-        self, worker: Worker, directory: str, clock: Clock, notify: Callable[[str], None], *, room: int = MAX_STORE
+        self,
+        worker: Worker,
+        directory: str,
+        clock: Clock,
+        notify: Callable[[str], None],
+        *,
+        room: int = MAX_STORE,
+        vault: Vault | None = None,
     ) -> None:
         self.room = room
         self._worker = worker
-        self._files = VersionFiles(directory)
+        self._vault = vault
+        self._files = VersionFiles(directory, vault)
         self._clock = clock
         self._notify = notify
         self._saves = 0
@@ -58,6 +68,8 @@ class SqliteVersions:
         def note(connection: sqlite3.Connection) -> None:
             require_session(connection, session_id)
             note_versions(connection, session_id, turn_id, digests)
+            if self._vault is not None and not self._vault.is_on():
+                note_left(connection, "files")
 
         await self._worker.run("write", note)
         await asyncio.to_thread(lambda: [self._files.save(data) for data in versions])
@@ -79,6 +91,10 @@ class SqliteVersions:
                 self._files.remove([digest])
 
         await self._worker.run("relaxed", work)
+
+    def close_older(self) -> bool:
+        """Close what was kept before there was a vault, or while redaction was off; False if some could not be."""
+        return self._files.close_older()
 
     async def remove_unneeded(self) -> None:
         """Delete the versions that no session needs any more, and what was left unfinished a day ago."""

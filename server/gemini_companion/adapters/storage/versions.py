@@ -1,24 +1,31 @@
 """The bytes that files had before and after a turn changed them, by their digest, beside the log.
 
 A blob is a file `<first two digits>/<digest>.zst` of zstd frames with a checksum; blobs that no session needs any more
-go. Which session needs which is in the table `versions` of the project's file.
+go. Which session needs which is in the table `versions` of the project's file. With a vault the frames are closed with
+its key, whatever is in them: a file has to come back byte for byte, so nothing in it can be replaced.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import os
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage.private_files import make_private_directory, remove_file
+from gemini_companion.adapters.vault.sealing import is_sealed
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.tool_entries import MAX_VERSION
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from gemini_companion.adapters.vault.vault import Vault
+
+_log = logging.getLogger(__name__)
 
 MAX_FILE: Final = MAX_VERSION
 _LEVEL: Final = 3
@@ -33,8 +40,9 @@ def digest_of(data: bytes) -> str:
 class VersionFiles:
     """The blobs of one project. Every method blocks and raises `StorageFault`; any number of threads may call it."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, vault: Vault | None = None) -> None:
         self._directory = directory
+        self._vault = vault
 
     def save(self, data: bytes) -> str:
         """Keep these bytes, at most `MAX_FILE`, and return their digest; they are on disk when this returns."""
@@ -43,8 +51,8 @@ class VersionFiles:
         digest = digest_of(data)
         path = self._path(digest)
         try:
-            if not self._holds(path, data):
-                self._write(path, data)
+            if not self._holds(path, digest, data):
+                self._write(path, digest, data)
         except OSError as fault:
             raise _told(fault, "kept") from fault
         return digest
@@ -54,11 +62,17 @@ class VersionFiles:
         path = self._path(digest)
         try:
             with open(path, "rb") as file:
-                packed = file.read(MAX_FILE * 2)
+                packed = self._opened(file.read(MAX_FILE * 2), digest)
         except FileNotFoundError:
             return None
         except OSError as fault:
             raise _told(fault, "read") from fault
+        if packed is None:
+            raise StorageFault(
+                f"An earlier version of a file is closed with a key that the vault does not have ({digest[:12]}).",
+                hint="It cannot be brought back until the key is there again; `doctor` says where it was. Nothing was"
+                " changed.",
+            )
         data = _unpacked(packed)
         if data is None or digest_of(data) != digest:
             raise StorageFault(
@@ -87,6 +101,23 @@ class VersionFiles:
                     if not entry.name.endswith(".zst") and entry.stat(follow_symlinks=False).st_mtime < before:
                         remove_file(entry.path)
 
+    def close_older(self) -> bool:
+        """Close the blobs that are open, one by one; False if some could not be, which is logged."""
+        is_whole = True
+        for digest in self.all():
+            path = self._path(digest)
+            try:
+                with open(path, "rb") as file:
+                    packed = file.read(MAX_FILE * 2)
+                if not is_sealed(packed):
+                    self._replace(path, self._closed(packed, digest))
+            except FileNotFoundError:
+                continue
+            except (OSError, StorageFault) as fault:
+                _log.warning("An earlier version of a file could not be closed: %s", fault)
+                is_whole = False
+        return is_whole
+
     def all(self) -> set[str]:
         """The digests of all blobs there are."""
         found: set[str] = set()
@@ -105,22 +136,36 @@ class VersionFiles:
             raise StorageFault("This names no version of a file.", hint="The log of this session is damaged.")
         return os.path.join(self._directory, digest[:2], f"{digest}.zst")
 
-    @staticmethod
-    def _holds(path: str, data: bytes) -> bool:
+    def _holds(self, path: str, digest: str, data: bytes) -> bool:
         """Whether the blob is there, whole: one that was damaged is written anew."""
         try:
             with open(path, "rb") as file:
-                return _unpacked(file.read(MAX_FILE * 2)) == data
+                packed = self._opened(file.read(MAX_FILE * 2), digest)
         except FileNotFoundError:
             return False
+        return packed is not None and _unpacked(packed) == data
 
-    @staticmethod
-    def _write(path: str, data: bytes) -> None:
+    def _write(self, path: str, digest: str, data: bytes) -> None:
         import zstandard
 
-        folder = os.path.dirname(path)
-        make_private_directory(folder)
+        make_private_directory(os.path.dirname(path))
         packed = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(data)  # one a call: not shareable
+        self._replace(path, self._closed(packed, digest))
+
+    def _closed(self, packed: bytes, digest: str) -> bytes:
+        closed = packed if self._vault is None else self._vault.sealed(packed, f"version:{digest}")
+        if closed is None:
+            raise StorageFault(
+                "An earlier version of a file could not be kept: the vault of secrets has no key.",
+                hint="`gemini-companion doctor` says why. Until it has one, changes cannot be taken back.",
+            )
+        return closed
+
+    def _opened(self, packed: bytes, digest: str) -> bytes | None:
+        return packed if self._vault is None else self._vault.unsealed(packed, f"version:{digest}")
+
+    @staticmethod
+    def _replace(path: str, packed: bytes) -> None:
         unfinished = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
         descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
         try:
@@ -132,7 +177,7 @@ class VersionFiles:
         except BaseException:
             remove_file(unfinished)
             raise
-        _sync_folder(folder)
+        _sync_folder(os.path.dirname(path))
 
 
 def _unpacked(packed: bytes) -> bytes | None:

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
+_P = TypeVar("_P")
 
-Kind: TypeAlias = Literal["read", "write", "relaxed", "file"]
+Kind: TypeAlias = Literal["read", "write", "relaxed", "file", "alone"]
 """`write` is on disk when it is done; `relaxed` may be lost if the machine fails, not if the process does; `file` needs
-no database.
+no database; `alone` needs it outside of any transaction.
 """
+
+_APART: Final = ("file", "alone")
 
 Work: TypeAlias = Callable[["sqlite3.Connection"], _T]
 
@@ -41,7 +44,7 @@ _MAX_GROUP: Final = 256
 class _Job:
     """Work, and the future for its result on the caller's loop; without one, a failure is logged."""
 
-    __slots__ = ("fault", "future", "kind", "loop", "on_failure", "value", "work")
+    __slots__ = ("before", "fault", "future", "kind", "loop", "on_failure", "value", "work")
 
     def __init__(
         self,
@@ -49,8 +52,10 @@ class _Job:
         work: Callable[..., Any],
         loop: asyncio.AbstractEventLoop | None = None,
         on_failure: Callable[[], None] | None = None,
+        before: Callable[[], None] | None = None,
     ) -> None:
         self.kind: Kind = kind
+        self.before = before
         self.work = work
         self.loop = loop
         self.on_failure = on_failure
@@ -115,6 +120,20 @@ class Worker:
         self._put(job)
         return job.future  # type: ignore[return-value]
 
+    def write(self, prepare: Callable[[], _P], work: Callable[[sqlite3.Connection, _P], _T]) -> asyncio.Future[_T]:
+        """Do the work like a `write` of `run`, with what `prepare` gives once, on the thread, ahead of the transaction.
+
+        So what takes its time without the database keeps no other process waiting.
+        """
+        prepared: list[_P] = []
+
+        def with_it(connection: sqlite3.Connection) -> _T:
+            return work(connection, prepared[0])
+
+        job = _Job("write", with_it, asyncio.get_running_loop(), before=lambda: prepared.append(prepare()))
+        self._put(job)
+        return job.future  # type: ignore[return-value]
+
     def run_file(self, work: Callable[[], _T]) -> asyncio.Future[_T]:
         """Do work on files on the thread, outside any transaction."""
         job = _Job("file", work, asyncio.get_running_loop())
@@ -162,7 +181,7 @@ class Worker:
                 jobs.append(_Job("relaxed", self._beat))
                 next_beat = time.monotonic() + self._beat_seconds
             for group in _grouped(jobs):
-                _do(database, group)
+                _do(database, [job for job in group if _is_prepared(job, database)])
                 for job in group:
                     job.settle()
                     self._post_done += job.on_failure is not None
@@ -191,18 +210,33 @@ def _grouped(jobs: list[_Job]) -> list[list[_Job]]:
     """Neighbouring jobs that may share a transaction."""
     groups: list[list[_Job]] = []
     for job in jobs:
-        if groups and job.kind != "file" and groups[-1][0].kind != "file":
+        if groups and job.kind not in _APART and groups[-1][0].kind not in _APART:
             groups[-1].append(job)
         else:
             groups.append([job])
     return groups
 
 
+def _is_prepared(job: _Job, database: Database) -> bool:
+    """Do what comes before the job; False if that failed, which is then its fault."""
+    try:
+        if job.before is not None:
+            job.before()
+    except BaseException as fault:
+        job.fault = _translated(fault, database.path)
+        return False
+    return True
+
+
 def _do(database: Database, jobs: list[_Job], *, is_second_try: bool = False) -> None:
     """Run a group; afterwards every job has its value or its fault."""
+    if not jobs:
+        return
     try:
         if jobs[0].kind == "file":
             jobs[0].value = jobs[0].work()
+        elif jobs[0].kind == "alone":
+            jobs[0].value = jobs[0].work(database.connection())
         else:
             _transact(database, jobs)
     except BaseException as fault:

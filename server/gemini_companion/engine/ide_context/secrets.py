@@ -69,7 +69,7 @@ def mask_between(text: str, start: int, end: int, *, keep_lines: bool = False) -
 
 def find_secrets(text: str) -> list[Secret]:
     """Every secret in the text, in order and without overlaps; of two that overlap, one covers both."""
-    found = list(_assigned_secrets(text))
+    found = [*_assigned_secrets(text), *_ends_of_keys(text)]
     for rule in _RULES:
         if any(needle in text for needle in rule.needles):
             found += [
@@ -160,6 +160,34 @@ def _assigned_secrets(text: str) -> Iterator[Secret]:
             yield Secret(*match.span("secret"), "credential")
 
 
+# -- keys whose beginning was cut off
+
+_KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINE = re.compile(r"[A-Za-z0-9/=+]{4,76}")
+_KEY_LINES = 512
+
+
+def _ends_of_keys(text: str) -> Iterator[Secret]:
+    """The last lines of a private key that stand without its first, as in an output that was cut."""
+    if "-----END " not in text:
+        return
+    for end in _KEY_END.finditer(text):
+        start = end.start()
+        for _ in range(_KEY_LINES):
+            close = (
+                start - 1 if text[start - 1 : start] == "\n" else start - 2 if text[start - 2 : start] == "\\n" else -1
+            )
+            if close < 0:
+                break
+            near = max(0, close - 80)
+            line = max(text.rfind("\n", near, close) + 1, text.rfind("\\n", near, close) + 2, near)
+            if not _KEY_LINE.fullmatch(text, line, close):
+                break
+            start = line
+        if start < end.start():
+            yield Secret(start, end.end(), "private key")
+
+
 # -- the table
 
 _RUN = r"(?<![A-Za-z0-9_-])"  # where a run of token characters starts
@@ -181,7 +209,6 @@ _PEM = (
     rf"(?:[A-Za-z0-9/=+]{{16,}}+{_BETWEEN}*+)++(?:[A-Za-z0-9/=+]{{1,16}}+{_BETWEEN}*+)?+"
     r"(?:-----END (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----)?+)"
 )
-
 _RULES: tuple[_Rule, ...] = (
     _Rule("private key", ("PRIVATE KEY",), re.compile(_PEM)),
     _token("AWS key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"),

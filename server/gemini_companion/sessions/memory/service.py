@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from gemini_companion.engine.errors import CompanionError, InvalidInput, UntrustedWorkspace
+from gemini_companion.engine.ide_context.secrets import find_secrets
 from gemini_companion.engine.memory.saving import one_fact
 from gemini_companion.engine.memory.tiers import MemoryFile, Tiers, framed, tiers
 from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
@@ -191,6 +192,12 @@ def checked_fact(text: str) -> str:
         raise InvalidInput(f"This is too long: {fault}.", path="$.fact", hint="Keep it to what matters.") from None
     if not fact:
         raise InvalidInput("There is no fact.", path="$.fact", hint="Say what is to be kept, in a sentence.")
+    if find_secrets(fact):
+        raise InvalidInput(
+            "The fact holds a secret, and memory is a plain text that every chat sends.",
+            path="$.fact",
+            hint="Say where the secret is kept instead.",
+        )
     return fact
 
 

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.tool_entries import AllowanceEntry, ToolRule
+from gemini_companion.engine.ide_context.secrets import find_secrets
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import RuleList, StoredRule
@@ -53,8 +54,11 @@ def _listed(rules: Iterable[SourcedRule]) -> RuleList:
 
 
 def can_be_stored(rule: ToolRule) -> bool:
-    """Whether the settings would read a rule as it is: there a dollar sign begins a variable."""
-    return not any("$" in text for text in (rule.tool, rule.path or "", rule.workspace or "", *(rule.command or ())))
+    """Whether the settings may have a rule, and would read it as it is: there a dollar sign begins a variable, and a
+    secret in a command would stand in a plain file.
+    """
+    texts = (rule.tool, rule.path or "", rule.workspace or "", *(rule.command or ()))
+    return not any("$" in text for text in texts) and not find_secrets(" ".join(texts))
 
 
 async def allow_for_session(session: Session, rule: ToolRule) -> bool:

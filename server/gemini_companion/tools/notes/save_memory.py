@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from gemini_companion.engine.edits.encoding import Encoded
+from gemini_companion.engine.ide_context.secrets import find_secrets
 from gemini_companion.engine.memory.saving import MAX_FACT, one_fact, with_fact
 from gemini_companion.tools.memory import KeptFact, MemoryKeeper
 from gemini_companion.tools.tool import Proposal, Risk, Shape, ToolContext, ToolOutput, ToolRefusal, Touched
@@ -102,4 +103,6 @@ def _fact(args: SaveMemoryArgs) -> str:
         raise ToolRefusal(f"Nothing was kept: {fault}.") from None
     if not fact:
         raise ToolRefusal("There is no fact. Say in one sentence what is to be kept.")
+    if find_secrets(fact):
+        raise ToolRefusal("Nothing was kept: the fact holds a secret. Say where the secret is kept instead.")
     return fact

@@ -1,0 +1,251 @@
+"""`Vault`: what is written goes through it, and what is read comes back through it.
+
+It keeps no secrets itself: the store has them beside what needs them, closed with the vault's key, so that both are
+written in one transaction.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from gemini_companion.adapters.vault.betterleaks import Betterleaks
+from gemini_companion.adapters.vault.keys import Key, Keyring, Keys
+from gemini_companion.adapters.vault.sealing import (
+    STREAM,
+    framed,
+    is_sealed,
+    name_of,
+    pieces_of,
+    seal,
+    unseal,
+)
+from gemini_companion.engine.ide_context.secrets import Secret
+from gemini_companion.engine.redaction.documents import StandIn, redacted_document
+from gemini_companion.engine.redaction.finding import Finder, all_secrets
+from gemini_companion.engine.redaction.markers import has_markers, marker, replaced, restored
+
+_log = logging.getLogger(__name__)
+
+_REMEMBERED: Final = 10_000
+"""Secrets that are held in memory, so that what is read often is not opened each time."""
+_SOUGHT_AGAIN: Final = 200
+"""Lines of the newest secrets, which are looked for by what they are."""
+_LONGEST: Final = 64 * 1024
+"""Characters of a secret that is held in memory; an attached file with secrets is one, and may be longer."""
+_LONG_ENOUGH: Final = 8
+"""Characters from which on that is done: fewer might be a word."""
+_DIRECTORY: Final = "vault"
+
+
+class Redacted(NamedTuple):
+    """What may be written, and what must be on disk before it: by id, secrets closed with the vault's key."""
+
+    data: bytes
+    secrets: Mapping[str, bytes]
+    is_changed: bool
+
+
+class Vault:
+    """The vault of a data directory. Nothing is read or made before it is needed; every method may block.
+
+    `is_on` says whether secrets are kept out of what is written now; what was written is read either way. `notify` gets
+    a sentence for people, on any thread.
+    """
+
+    def __init__(
+        self,
+        data_dir: str | os.PathLike[str],
+        *,
+        is_on: Callable[[], bool] = lambda: True,
+        notify: Callable[[str], None] = lambda message: None,
+        keyring: Callable[[], Keyring | None] | None = None,
+        finders: Sequence[Finder] | None = None,
+    ) -> None:
+        self.is_on = is_on
+        self.keys = Keys(os.path.join(os.path.abspath(data_dir), _DIRECTORY), notify=notify, keyring=keyring)
+        self.betterleaks = Betterleaks()
+        self._finders: Sequence[Finder] = (self._known, *((self.betterleaks,) if finders is None else finders))
+        self._notify = notify
+        self._lock = threading.Lock()
+        self._secrets: dict[str, str] = {}
+        """By id."""
+        self._pieces: deque[str] = deque(maxlen=_SOUGHT_AGAIN)
+        """The newest of them, line by line."""
+        self._is_told = False
+
+    def load(self) -> None:
+        """Load what the first write would have to wait for."""
+        if self.is_on():
+            self._key()
+            self.document(b'{"first": "nothing"}')
+
+    def has_key(self) -> bool:
+        """Whether what is written now can be brought back; a key is made if there is none."""
+        return self._key() is not None
+
+    def document(self, data: bytes) -> Redacted:
+        """A JSON document as it may be written while redaction is on. Without a key secrets are masked for good."""
+        secrets: dict[str, bytes] = {}
+        redacted = redacted_document(data, self._stand_in(secrets), self._finders)
+        return Redacted(data if redacted is None else redacted, secrets, redacted is not None)
+
+    def text(self, text: str) -> Redacted:
+        """A text as it may be written, UTF-8. Without a key secrets are masked for good.
+
+        While redaction is off the secrets stay, and what looks like a marker is escaped all the same.
+        """
+        secrets: dict[str, bytes] = {}
+        found = all_secrets(text, self._finders) if self.is_on() else ()
+        shown = replaced(text, found, self._stand_in(secrets))
+        return Redacted(shown.encode(errors="replace"), secrets, shown != text)
+
+    def exported(self, document: str) -> str:
+        """A JSON text as it may leave this machine: with markers, which are brought back nowhere."""
+        return self.document(document.encode("utf-8", "surrogatepass")).data.decode() if self.is_on() else document
+
+    def restored(self, data: bytes, sealed_of: Callable[[str], bytes | None], *, in_json: bool) -> bytes:
+        """What was given to be written. `sealed_of` looks up what is kept under an id; unknown markers stay."""
+        if not has_markers(data):
+            return data
+
+        def secret_of(secret_id: str) -> str | None:
+            known = self._secrets.get(secret_id)
+            if known is not None:
+                return known
+            sealed = sealed_of(secret_id)
+            opened = unseal(sealed, self.keys, _purpose(secret_id)) if sealed is not None else None
+            if opened is None:
+                return None
+            return self._remember(secret_id, opened.decode("utf-8", "surrogatepass"))
+
+        return restored(data, secret_of, in_json=in_json)
+
+    def sealed(self, data: bytes, purpose: str) -> bytes | None:
+        """The bytes closed as a whole; as they are while redaction is off; `None` if there is no key."""
+        if not self.is_on():
+            return data
+        key = self._key()
+        return seal(data, key, purpose) if key is not None else None
+
+    def unsealed(self, data: bytes, purpose: str) -> bytes | None:
+        """What was given to `sealed`; `None` if its key cannot be had or it is damaged."""
+        return unseal(data, self.keys, purpose) if is_sealed(data) else data
+
+    def writer(self, purpose: str) -> Callable[[bytes], bytes] | None:
+        """Closes the pieces of a stream, in their order; as they are while redaction is off. `None` without a key."""
+        if not self.is_on():
+            return bytes
+        key = self._key()
+        return _SealedStream(key, purpose).piece if key is not None else None
+
+    def unsealed_stream(self, data: bytes, purpose: str) -> bytes | None:
+        """What was given to a stream, as far as its writer came; `None` if its key cannot be had."""
+        if not data.startswith(STREAM):
+            return data
+        opened: list[bytes] = []
+        for number, piece in enumerate(pieces_of(data)):
+            plain = unseal(piece, self.keys, f"{purpose}:{number}")
+            if plain is None:
+                return None
+            opened.append(plain)
+        return b"".join(opened)
+
+    def _known(self, text: str) -> list[Secret]:
+        """What was a secret before is one wherever it comes again, also where nothing around it says so, or where an
+        output was cut in the middle of it.
+        """
+        with self._lock:
+            latest = list(self._pieces)
+        return [Secret(start, end, "credential") for piece in latest for start, end in _places(text, piece)]
+
+    def _stand_in(self, secrets: dict[str, bytes]) -> StandIn:
+        """Names secrets by markers and closes them into `secrets`."""
+
+        def named(secret: str, kind: str) -> str:
+            key = self._key()
+            if key is None:
+                return f"[masked: {kind}]"
+            secret_id = name_of(secret, key)
+            if secret_id not in secrets:
+                secrets[secret_id] = seal(secret.encode("utf-8", "surrogatepass"), key, _purpose(secret_id))
+                self._remember(secret_id, secret)
+            return marker(kind, secret_id)
+
+        return named
+
+    def _key(self) -> Key | None:
+        try:
+            return self.keys.current()
+        except OSError as fault:
+            _log.warning("There is no key for the vault: %s", fault)
+            if not self._is_told:
+                self._is_told = True
+                why = fault.strerror or type(fault).__name__
+                self._notify(
+                    f"The vault of secrets cannot be used, for its key can be kept nowhere ({why}). Until it can,"
+                    " secrets are masked for good where chats are stored, and what would need the vault is not kept."
+                    " Look at the rights of the data folder."
+                )
+            return None
+
+    def _remember(self, secret_id: str, secret: str) -> str:
+        if len(secret) > _LONGEST:
+            return secret
+        with self._lock:
+            if len(self._secrets) >= _REMEMBERED:
+                del self._secrets[next(iter(self._secrets))]
+            if secret_id not in self._secrets:
+                self._pieces.extend(line for line in secret.splitlines() if _is_sought(line, secret))
+            self._secrets[secret_id] = secret
+        return secret
+
+
+class _SealedStream:
+    """Closes the pieces of one stream, in their order."""
+
+    def __init__(self, key: Key, purpose: str) -> None:
+        self._key = key
+        self._purpose = purpose
+        self._number = 0
+
+    def piece(self, data: bytes) -> bytes:
+        """What is to be appended to the file for this piece."""
+        closed = framed(seal(data, self._key, f"{self._purpose}:{self._number}"))
+        self._number += 1
+        return closed if self._number > 1 else STREAM + closed
+
+
+def _is_sought(line: str, secret: str) -> bool:
+    """Whether a line of a secret is one wherever it stands; of a key of several lines those that name it are not."""
+    return len(line) >= _LONG_ENOUGH and (line == secret or (len(line) >= 2 * _LONG_ENOUGH and " " not in line))
+
+
+def _places(text: str, secret: str) -> Iterator[tuple[int, int]]:
+    """Where a secret stands, or at least the first or the second half of a longer one with what is left beside it."""
+    middle = len(secret) // 2 if len(secret) >= 2 * _LONG_ENOUGH else len(secret)
+    start = text.find(secret[:middle])
+    while start >= 0:
+        end = start + middle
+        while end - start < len(secret) and text[end : end + 1] == secret[end - start]:
+            end += 1
+        yield start, end
+        start = text.find(secret[:middle], end)
+    if middle == len(secret):
+        return
+    tail = secret[middle:]
+    found = text.find(tail)
+    while found >= 0:
+        start, end = found, found + len(tail)
+        while end - start < len(secret) and start and text[start - 1] == secret[len(secret) - (end - start) - 1]:
+            start -= 1
+        yield start, end
+        found = text.find(tail, end)
+
+
+def _purpose(secret_id: str) -> str:
+    return f"secret:{secret_id}"

@@ -1,0 +1,164 @@
+"""Secrets planted everywhere over stdio: nothing of them is on the disk, and a restart shows and sends them again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor_client import SERVER, Editor, editor, server_environment
+from tests.support.emulator import Emulator, answer, call
+from tests.support.patience import PATIENCE
+from tests.support.planted_secrets import PLANTED, leaks_in
+
+SAID = "\n".join(f"{number}. {one.text}" for number, one in enumerate(PLANTED))
+LONG = 400_000
+"""Characters of an output that is too long to be held."""
+
+
+class Desk:
+    """Starts servers over one home, with secrets in its settings, and answers every question with yes."""
+
+    def __init__(self, tmp_path: Path, workspace: Path, gemini: dict[str, str]) -> None:
+        self.data, self.log, self.workspace = tmp_path / "data", tmp_path / "daemon.log", workspace
+        self.environment = server_environment(tmp_path, **gemini)
+        self.settings = tmp_path / "home" / ".gemini" / "settings.json"
+        self.settings.parent.mkdir(parents=True)
+        (workspace / "notes.txt").write_text(SAID, "utf-8")
+        hook = {"type": "command", "command": f"cat {workspace / 'notes.txt'}"}
+        servers = {"one": {"command": "x", "env": {one.kind: one.secret for one in PLANTED}}}
+        self.settings.write_text(
+            json.dumps({"mcpServers": servers, "hooks": {"BeforeAgent": [{"hooks": [hook]}]}, "telemetry": "broken"}),
+            "utf-8",
+        )
+
+    @asynccontextmanager
+    async def server(self) -> AsyncGenerator[Editor]:
+        command = [*SERVER, "--log-file", str(self.log), "--log-level", "debug"]
+        options = {"trusted": True, "supports": ["confirmTool"]}
+        async with editor(self.environment, self.workspace, options=options, command=command) as spoken:
+            spoken.client.protocol.fm.features.pop("gemini/confirmTool", None)
+            spoken.client.feature("gemini/confirmTool")(_yes)
+            yield spoken
+
+    def leaks(self) -> list[str]:
+        """What stands in the data folder and the log."""
+        files = [self.log, *(path for path in self.data.rglob("*") if path.is_file())]
+        return [f"{path.name}: {leak}" for path in files for leak in leaks_in(path.read_bytes())]
+
+    def run(self, *arguments: str) -> str:
+        """What the command line prints."""
+        command = [sys.executable, "-m", "gemini_companion", *arguments]
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=self.workspace, env=self.environment, timeout=PATIENCE
+        )
+        assert done.returncode == 0, done.stderr
+        assert leaks_in(done.stderr.encode()) == []
+        return done.stdout
+
+
+async def _yes(params: Any) -> Any:
+    return {"outcome": "once"}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, workspace: Path, gemini_environment: dict[str, str]) -> Desk:
+    return Desk(tmp_path, workspace, gemini_environment)
+
+
+def in_pieces(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+async def plant(spoken: Editor, emulator: Emulator, workspace: Path) -> None:
+    """Have secrets said by the person, shown by the editor, read, printed and written by tools, said by the model."""
+    repeat = f"import sys; sys.stdout.write(open('notes.txt').read() * {LONG // len(SAID) + 1})"
+    (workspace / "repeat.py").write_text(repeat, "utf-8")
+    emulator.script(
+        answer(call("read_file", {"file_path": "notes.txt"})),
+        answer(call("run_shell_command", {"command": "cat notes.txt"})),
+        answer(call("run_shell_command", {"command": "python3 repeat.py"})),
+        answer(call("write_file", {"file_path": "copy.txt", "content": SAID})),
+        answer(*in_pieces(f"I saw these:\n{SAID}", 11)),
+    )
+    uri = (workspace / "parser.py").as_uri()
+    shown = {
+        "uri": uri,
+        "lastFocusedAt": 1,
+        "isActive": True,
+        "selectedText": SAID,
+        "cursor": {"line": 1, "character": 1},
+    }
+    spoken.notify("gemini/ideContext/didChange", {"openFiles": [shown]})
+    await spoken.ask("gemini/chat", {"prompt": f"Here they are:\n{SAID}"})
+
+
+def contents_of(emulator: Emulator) -> list[Any]:
+    """What the newest request says, but for what is looked at anew after a restart: the environment and the editor."""
+    anew = ("<session_context>", "What the user's editor shows now")
+    contents = emulator.asked("streamGenerateContent")[-1].contents
+    return [
+        {**one, "parts": [part for part in one["parts"] if not part.get("text", "").startswith(anew)]}
+        for one in contents
+    ]
+
+
+async def test_no_planted_secret_reaches_the_disk_and_a_restart_sends_the_same_request(
+    desk: Desk, emulator: Emulator
+) -> None:
+    async with desk.server() as spoken:
+        await plant(spoken, emulator, desk.workspace)
+        before = contents_of(emulator)
+        assert desk.leaks() == []
+        session_id = spoken.envelopes[-1]["sessionId"]
+        shown = (await spoken.ask("gemini/session/history", {"view": "transcript"}))["contents"]
+        exported = await spoken.ask("gemini/session/export", {"sessionId": session_id, "format": "companion"})
+        foreign = await spoken.ask("gemini/session/export", {"sessionId": session_id, "format": "gemini-cli"})
+    assert desk.leaks() == []
+    for text in (json.dumps(exported), json.dumps(foreign), desk.run("sessions", "export", session_id)):
+        assert leaks_in(text.encode()) == []
+        assert "[[secret:" in text
+    assert PLANTED[-1].secret in json.dumps(before)  # the model was told what the person said
+    emulator.script("Yes.")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/session/open", {"sessionId": session_id})
+        assert (await spoken.ask("gemini/session/history", {"view": "transcript"}))["contents"] == shown
+        await spoken.ask("gemini/chat", {"prompt": "Go on."})
+        after = contents_of(emulator)
+    assert after[: len(before)] == before
+    assert PLANTED[-1].secret in json.dumps(after[len(before)])  # and what the model said itself
+    assert desk.leaks() == []
+    assert (desk.workspace / "copy.txt").read_text("utf-8") == SAID
+    assert emulator.malformed == []
+
+
+async def test_without_the_vaults_key_marks_stay_and_the_chat_goes_on(desk: Desk, emulator: Emulator) -> None:
+    async with desk.server() as spoken:
+        await plant(spoken, emulator, desk.workspace)
+        session_id = spoken.envelopes[-1]["sessionId"]
+    shutil.rmtree(desk.data / "vault")
+    emulator.script("Yes.")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/session/open", {"sessionId": session_id})
+        assert "[[secret:github-" in json.dumps(await spoken.ask("gemini/session/history", {"view": "transcript"}))
+        assert (await spoken.ask("gemini/chat", {"prompt": f"Go on with {PLANTED[5].secret}."}))["text"] == "Yes."
+    assert desk.leaks() == []
+
+
+async def test_doctor_says_what_the_vault_holds_and_where_its_key_is(desk: Desk, emulator: Emulator) -> None:
+    desk.settings.write_text("{}", "utf-8")
+    async with desk.server() as spoken:
+        await plant(spoken, emulator, desk.workspace)
+    told = await asyncio.to_thread(desk.run, "doctor")
+    assert "redaction is on, by our own patterns and Betterleaks" in told
+    assert f"its key is a file in {desk.data / 'vault'}" in told
+    desk.settings.write_text('{"companion": {"redaction": "off"}}', "utf-8")
+    assert "redaction is off" in await asyncio.to_thread(desk.run, "doctor")
