@@ -858,11 +858,14 @@ export interface ChatCompressed {
   readonly trigger: "auto" | "background" | "manual";
 }
 
-/** The model repeats itself. */
+/** The model goes round in circles. */
 export interface LoopDetected {
   readonly type: "loopDetected";
-  readonly kind: string;
+  readonly kind: "noProgress" | "repeatedCalls" | "repeatedText";
+  /** What it repeats, or why it is thought to be stuck; a line, secrets masked, empty where that would show one. */
   readonly detail: string;
+  /** The first time in a turn it is told so; the second time the turn ends. */
+  readonly outcome?: "stopped" | "told";
 }
 
 /** `model.maxSessionTurns` is used up. */
@@ -1624,6 +1627,8 @@ export interface Stats {
   /** Sessions of the project that could not be read and are left out. */
   readonly unreadable?: number;
   readonly turns: number;
+  /** Times that a model went round in circles. */
+  readonly loops?: number;
   readonly calls: number;
   readonly failures: number;
   readonly promptTokens: number;
@@ -1658,7 +1663,7 @@ export interface Stats {
 export interface ModelSums {
   /** `""` where the log does not say. */
   readonly model: string;
-  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "title";
+  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "loopCheck" | "title";
   readonly calls: number;
   /** Calls that failed or were cancelled. */
   readonly failures: number;

@@ -370,8 +370,9 @@ export const chatCompressed = v.object({
 
 export const loopDetected = v.object({
   type: v.literal("loopDetected"),
-  kind: v.string(),
+  kind: v.picklist(["noProgress", "repeatedCalls", "repeatedText"]),
   detail: v.string(),
+  outcome: v.exactOptional(v.picklist(["stopped", "told"])),
 });
 
 export const maxTurnsReached = v.object({
@@ -910,7 +911,7 @@ export const latency = v.object({
 
 export const modelSums = v.object({
   model: v.string(),
-  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "title"]),
+  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "loopCheck", "title"]),
   calls: integer,
   failures: integer,
   promptTokens: integer,
@@ -960,6 +961,7 @@ export const stats = v.object({
   sessions: v.exactOptional(integer),
   unreadable: v.exactOptional(integer),
   turns: integer,
+  loops: v.exactOptional(integer),
   calls: integer,
   failures: integer,
   promptTokens: integer,

@@ -32,6 +32,7 @@ EXAMPLES: dict[str, Any] = {
     "model.compressionTokenCap": 7,
     "model.tokenLimit": 8,
     "model.maxSessionTurns": 9,
+    "model.disableLoopDetection": True,
     "model.summarizeToolOutput": {"run": {}},
     "context.fileName": "X.md",
     "context.importFormat": "flat",

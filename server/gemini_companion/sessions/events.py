@@ -21,6 +21,7 @@ from gemini_companion.engine.history.log import (
     Usage,
     Withheld,
 )
+from gemini_companion.engine.history.loop_entry import LoopKind, LoopOutcome
 from gemini_companion.sessions.event import SessionEvent
 from gemini_companion.sessions.results import ErrorData
 from gemini_companion.sessions.tool_events import (
@@ -223,10 +224,13 @@ class ChatCompressed(SessionEvent, tag="chatCompressed", frozen=True, kw_only=Tr
 
 
 class LoopDetected(SessionEvent, tag="loopDetected", frozen=True, kw_only=True):
-    """The model repeats itself."""
+    """The model goes round in circles."""
 
-    kind: str
+    kind: LoopKind
     detail: str
+    """What it repeats, or why it is thought to be stuck; a line, secrets masked, empty where that would show one."""
+    outcome: LoopOutcome = "told"
+    """The first time in a turn it is told so; the second time the turn ends."""
 
 
 class MaxTurnsReached(SessionEvent, tag="maxTurnsReached", frozen=True, kw_only=True):

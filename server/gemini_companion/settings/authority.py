@@ -37,6 +37,7 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "model.compressionTokenCap": "editor",
     "model.tokenLimit": "editor",
     "model.maxSessionTurns": "editor",
+    "model.disableLoopDetection": "trusted",
     "model.summarizeToolOutput": "trusted",
     "context.fileName": "editor",
     "context.importFormat": "everybody",

@@ -43,6 +43,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens that the model accepts, in place of the table's number; `None` for that."""
     max_session_turns: int | None
     """Prompts; `None` for no limit."""
+    loop_detection: bool
+    """Whether loops of the model are looked for."""
     summarize_tool_output: Mapping[str, int | None]
     """The tools whose outputs are condensed, and to how many tokens (`None`: the summariser's own limit)."""
     context_file_names: tuple[str, ...]
@@ -114,6 +116,7 @@ def settle(
         compression_token_cap=merged.model.compression_token_cap or None,
         token_limit_override=merged.model.token_limit,
         max_session_turns=merged.model.max_session_turns if merged.model.max_session_turns > 0 else None,
+        loop_detection=not merged.model.disable_loop_detection,
         summarize_tool_output={tool: wish.token_budget for tool, wish in merged.model.summarize_tool_output.items()},
         context_file_names=file_names,
         context_import_format=merged.context.import_format,

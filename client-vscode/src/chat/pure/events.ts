@@ -6,6 +6,7 @@ import type { ConversationRows } from "./conversationRows.js";
 import { errorView } from "./faults.js";
 import { visibleText } from "./history.js";
 import { hookRan } from "./hookNotices.js";
+import { loopDetected } from "./loopNotices.js";
 import { merged, receiptOf } from "./receipts.js";
 import { applyToolEvent } from "./toolEvents.js";
 import { cutShort } from "./toolRows.js";
@@ -155,7 +156,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       hookRan(chat, event);
       return;
     case "loopDetected":
-      chat.notice("warning", chat.t("Gemini repeats itself: {0}", event.detail));
+      loopDetected(chat, event);
       return;
     case "maxTurnsReached":
       chat.notice("warning", chat.t("This chat has reached its limit of {0} turns.", event.limit), [

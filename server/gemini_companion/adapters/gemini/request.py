@@ -57,6 +57,8 @@ def generate_body(request: ModelRequest, options: GeminiOptions) -> Json:
         generation["temperature"] = request.temperature
     if request.max_output_tokens is not None:
         generation["maxOutputTokens"] = request.max_output_tokens
+    if request.answers_json:
+        generation["responseMimeType"] = "application/json"
     if options.include_thoughts and request.role == "main" and _THINKING_MODELS.match(request.model):
         generation["thinkingConfig"] = {"includeThoughts": True}
     return {**body, "generationConfig": generation} if generation else body

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from gemini_companion.engine.facts.fact import SummaryTask
     from gemini_companion.engine.tokens.limits import KnownModel
 
-CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title", "utility_output"]
-"""What a call is for: a turn's answer, a snapshot, a session's title, a tool's output condensed."""
+CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title", "utility_output", "utility_loop_check"]
+"""What a call is for: a turn's answer, a snapshot, a session's title, an output condensed, a look at a long turn."""
 
 EmbeddingPurpose: TypeAlias = Literal["document", "question"]
 
@@ -64,6 +64,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the turn or the compression that it is made for, in logs and telemetry."""
     temperature: float | None = None
     max_output_tokens: int | None = None
+    answers_json: bool = False
+    """The answer is wished for as one JSON object; it is not decoded, and need not be one."""
 
 
 class OpenDocument(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from gemini_companion.engine.errors import Cancelled, ContextOverflow
@@ -17,6 +17,7 @@ from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext, prepare_context
 from gemini_companion.sessions.context.system_prompt import settle_system_prompt
 from gemini_companion.sessions.events import ContextWindowWillOverflow, Event, MessageDelta
+from gemini_companion.sessions.loops.watch import LoopWatch
 from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
@@ -55,6 +56,7 @@ class Requests:
     safe_point: SafePoint
     is_cancelled: Callable[[], bool]
     hooks: TurnHooks
+    loops: LoopWatch = field(init=False)
     outputs: Outputs = field(default_factory=WholeOutputs)
     compression: CompressionResult | None = None
     """The compression that ran within the turn."""
@@ -62,6 +64,9 @@ class Requests:
     """Where something did not fit: what that is and what to do, in sentences for people."""
     _retries: RetryBudget = field(init=False)
     """Shared by an answer and by the one after a rescue."""
+
+    def __post_init__(self) -> None:
+        self.loops = LoopWatch(self.session, self.turn_id)
 
     def emit(self, event: Event) -> None:
         """Emit an event of the turn."""
@@ -196,7 +201,9 @@ class Requests:
             self._local_context(),
             emit=self.emit,
             retries=self._retries,
+            listener=self.loops,
         )
+        answer = replace(answer, parts=self.loops.answered(answer.parts, answer.attempt))
         if wished is request and answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
             session.observe(self.choice, answer.usage.prompt_tokens, parts)
         return await self.hooks.after_model(wished, answer)
