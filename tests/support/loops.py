@@ -84,7 +84,7 @@ def streams(count: int, seed: int) -> Iterator[Stream]:
     """Half of them with a loop: sentences in English or Japanese, with code, tables, lists, emoji and dividers."""
     for number in range(count):
         chance = random.Random(seed + number)
-        before = "".join(_blocks(chance, chance.randrange(0, 30)))
+        before = "".join(_blocks(chance, chance.randrange(0, 12)))
         if number % 2:
             yield Stream(before + "".join(_blocks(chance, 10)), None)
             continue

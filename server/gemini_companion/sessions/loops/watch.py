@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -24,8 +24,8 @@ from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tools.called import Called, Ended
 
-_LONGEST_ARGUMENTS: Final = 2_000
-"""Characters of a call's arguments that are looked through for secrets before they are cut for people."""
+_LONGEST_ARGUMENT: Final = 2_000
+"""Characters of one of a call's arguments that are looked through for secrets before they are cut for people."""
 
 
 class Loop(NamedTuple):
@@ -62,7 +62,7 @@ class LoopWatch:
     """Noticed in the answer under way."""
     _listens: bool = False
     _calls: CallCycles = field(default_factory=CallCycles)
-    _recent: deque[Called] = field(default_factory=lambda: deque(maxlen=LONGEST))
+    _recent: deque[str] = field(default_factory=lambda: deque(maxlen=LONGEST))
     _schedule: Schedule = field(default_factory=Schedule)
 
     # --- an answer
@@ -107,12 +107,14 @@ class LoopWatch:
             return None
         loop = Loop("repeatedText", _shown(chant.excerpt)) if chant is not None else None
         for one in ended:
-            self._recent.append(one.called)
+            self._recent.append(_said(one.called))
             call, result = _digests(one)
             cycle = self._calls.add(call, result)
             self._chanting.mark(f"{call} {result}")
             if cycle is not None and loop is None:
-                loop = Loop("repeatedCalls", _shown_calls(list(self._recent)[-cycle.length :], cycle.repeats))
+                loop = Loop(
+                    "repeatedCalls", _shown(f"{cycle.repeats} × {' → '.join(list(self._recent)[-cycle.length :])}")
+                )
         return self._noticed(loop) if loop is not None else None
 
     async def look(self, choice: ModelChoice) -> Noticed | None:
@@ -129,7 +131,7 @@ class LoopWatch:
 
     def begin_anew(self) -> None:
         """A person has said something: what the model does from here on is another matter."""
-        self._told = False
+        self._told, self._chant = False, None
         self._forget()
 
     # --- what follows
@@ -172,13 +174,9 @@ def _digests(ended: Ended) -> tuple[str, str]:
     return digest_of(call.name, call.args), digest_of(response.get("response"), response.get("parts"))
 
 
-def _shown_calls(calls: Iterable[Called], repeats: int) -> str:
-    named = " → ".join(f"{called.call.name}({_arguments(called.call.args)})" for called in calls)
-    return _shown(f"{repeats} × {named}")
-
-
-def _arguments(args: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}: {str(value)[:_LONGEST_ARGUMENTS]}" for name, value in args.items())
+def _said(called: Called) -> str:
+    args = ", ".join(f"{name}: {str(value)[:_LONGEST_ARGUMENT]}" for name, value in called.call.args.items())
+    return f"{called.call.name}({args})"[: 2 * _LONGEST_ARGUMENT]
 
 
 def _shown(text: str) -> str:

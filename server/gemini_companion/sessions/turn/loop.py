@@ -178,9 +178,8 @@ class TurnLoop:
         """The call that failed too often, if one did."""
         self._round = calls
         await calls.run()
-        if self.steering.waiting():
-            self.requests.loops.begin_anew()
-        noticed = self.requests.loops.round_ended(calls.ended)  # as the tools answered, without what is said of that
+        loops = self.requests.loops
+        noticed = loops.begin_anew() if self.steering.waiting() else loops.round_ended(calls.ended)
         ended, asked = self.repeats.note(calls.ended)
         session = self.requests.session
         results = [] if calls.is_empty else [results_entry(session, self.requests.turn_id, ended)]
