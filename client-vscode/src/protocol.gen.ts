@@ -1663,7 +1663,7 @@ export interface Stats {
 export interface ModelSums {
   /** `""` where the log does not say. */
   readonly model: string;
-  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "loopCheck" | "title";
+  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "loopCheck" | "routing" | "title";
   readonly calls: number;
   /** Calls that failed or were cancelled. */
   readonly failures: number;

@@ -911,7 +911,7 @@ export const latency = v.object({
 
 export const modelSums = v.object({
   model: v.string(),
-  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "loopCheck", "title"]),
+  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "loopCheck", "routing", "title"]),
   calls: integer,
   failures: integer,
   promptTokens: integer,

@@ -116,6 +116,7 @@ const PURPOSES = {
   condensing: "Condensed outputs",
   grounding: "Web",
   loopCheck: "Progress check",
+  routing: "Choice of a model",
 } as const;
 
 function purposeOf({ purpose }: ModelSums): string {

@@ -63,3 +63,6 @@ class Services:
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
     memory: MemoryService | None = None
     """The memory files; `None` where there are none to be read."""
+
+    def __post_init__(self) -> None:
+        self.models.availability.now = self.clock.monotonic

@@ -45,6 +45,7 @@ from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.models.route import Route
 from gemini_companion.sessions.offering import Offering
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import CompressionStatusReport
@@ -90,6 +91,7 @@ class Session:
         """The compressions that were in force when it was built."""
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
+        self.route = Route()
         self.last_result: CompressionResult | None = None
         """Of the newest compression, undo or failed attempt."""
         self.turns = 0
@@ -257,8 +259,8 @@ class Session:
     # --- numbers
 
     def choice(self) -> ModelChoice:
-        """The model that answers, and its provider."""
-        return self.services.models.choose(
+        """The model that answers, and its provider; a turn keeps its own."""
+        return self.route.now or self.services.models.choose(
             self.services.settings(), asked=self.asked_model, session_model=self.meta.model
         )
 

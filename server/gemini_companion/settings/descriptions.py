@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from gemini_companion.settings import schema
+from gemini_companion.settings import schema, spending
 
 
 @functools.cache
 def descriptions() -> Mapping[str, str]:
     """The description of each key, on one line; nothing for a key where the source is not at hand."""
     try:
-        tree = ast.parse(inspect.getsource(schema))
+        trees = [ast.parse(inspect.getsource(module)) for module in (schema, spending)]
     except (OSError, TypeError):
         return {}
-    texts = {node.name: _under_fields(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+    texts = {node.name: _under_fields(node) for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
     return dict(_of(schema.SettingsFile, "", texts))
 
 

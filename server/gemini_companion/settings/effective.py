@@ -15,6 +15,7 @@ from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.hooks.config import HookOptions, read_hooks
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
+from gemini_companion.settings.spending import BudgetSettings
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
 DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
@@ -43,6 +44,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens that the model accepts, in place of the table's number; `None` for that."""
     max_session_turns: int | None
     """Prompts; `None` for no limit."""
+    budget: BudgetSettings
+    """What may be spent; 0 for no limit."""
+    model_fallback: bool
+    """Whether another model answers while the one that is meant cannot."""
     loop_detection: bool
     """Whether loops of the model are looked for."""
     summarize_tool_output: Mapping[str, int | None]
@@ -116,6 +121,8 @@ def settle(
         compression_token_cap=merged.model.compression_token_cap or None,
         token_limit_override=merged.model.token_limit,
         max_session_turns=merged.model.max_session_turns if merged.model.max_session_turns > 0 else None,
+        budget=merged.companion.budget,
+        model_fallback=merged.companion.routing.fallback,
         loop_detection=not merged.model.disable_loop_detection,
         summarize_tool_output={tool: wish.token_budget for tool, wish in merged.model.summarize_tool_output.items()},
         context_file_names=file_names,

@@ -16,6 +16,7 @@ from msgspec import Meta
 from gemini_companion.engine.history.tool_entries import Decision, Mode
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
+from gemini_companion.settings.spending import BudgetSettings, RoutingSettings
 
 # `$` also matches before a final newline in Python, though not in ECMAScript, where the schema's patterns are read.
 FILE_NAME: Final = r"^(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}(/(?!\.{1,2}(/|$))[^/\\\x00-\x1f]{1,255}){0,5}$(?!\n)"
@@ -291,6 +292,10 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """How what was said earlier is found again."""
     sessions: SessionsSettings = SessionsSettings()
     """How long sessions are kept."""
+    routing: RoutingSettings = RoutingSettings()
+    """What happens while a model cannot answer."""
+    budget: BudgetSettings = BudgetSettings()
+    """How much may be spent."""
     prompt: PromptSettings = PromptSettings()
     """Which sections the system prompt has."""
     trusted_folders: Annotated[list[_FolderPath], Meta(max_length=1_000)] = []

@@ -8,6 +8,7 @@ import { visibleText } from "./history.js";
 import { hookRan } from "./hookNotices.js";
 import { loopDetected } from "./loopNotices.js";
 import { merged, receiptOf } from "./receipts.js";
+import { changedModel } from "./modelNotices.js";
 import { applyToolEvent } from "./toolEvents.js";
 import { cutShort } from "./toolRows.js";
 import { beginTurn } from "./unfinished.js";
@@ -147,7 +148,8 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       for (const id of event.undone) chat.change(`c:${id}`, "divider", { state: "undone", canUndo: false });
       return;
     case "modelChanged":
-      chat.noticeBefore(`a:${turn}`, "info", chat.t("{0} answers from here on.", event.to));
+      chat.noticeBefore(`a:${turn}`, "info", changedModel(chat.t, event));
+      chat.change(`a:${turn}`, "answer", { model: event.to });
       return;
     case "outputsMasked":
       masked(chat, turn, event);

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from gemini_companion.engine.facts.fact import SummaryTask
     from gemini_companion.engine.tokens.limits import KnownModel
 
-CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title", "utility_output", "utility_loop_check"]
-"""What a call is for: a turn's answer, a snapshot, a session's title, an output condensed, a look at a long turn."""
+CallRole: TypeAlias = Literal[
+    "main", "utility_compressor", "utility_title", "utility_output", "utility_loop_check", "utility_router"
+]
+"""What a call is for: a turn's answer, a snapshot, a session's title, an output condensed, a look at a long turn, the
+choice of a model for a prompt.
+"""
 
 EmbeddingPurpose: TypeAlias = Literal["document", "question"]
 
@@ -199,6 +203,14 @@ class ModelCatalogue(Protocol):
 
     def compressor_for(self, name: str) -> str:
         """The model that writes snapshots for chats with this one."""
+        ...
+
+    def next_model(self, name: str) -> str | None:
+        """The model that answers where this one cannot for a while; `None` if there is none."""
+        ...
+
+    def routes(self, name: str) -> tuple[str, str] | None:
+        """The large and the quick model between which each prompt chooses; `None` for a name that means one model."""
         ...
 
     def title_model(self, name: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from gemini_companion.engine.errors import Cancelled, ContextOverflow
-from gemini_companion.engine.history.content import Content, visible_text_of
+from gemini_companion.engine.errors import Cancelled, ContextOverflow, ModelUnavailable
+from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.engine.tokens.ledger import FACTOR_RANGE
 from gemini_companion.sessions.clients import Client
@@ -21,12 +21,13 @@ from gemini_companion.sessions.loops.watch import LoopWatch
 from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.routing.router import can_change, reroute, route
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.tools.tooling import Outputs, WholeOutputs
 from gemini_companion.sessions.turn.hooks import TurnHooks
 from gemini_companion.sessions.turn.overflow import OVERFLOW_SHARE, overflow_of, overflow_of_view, what_is_too_much
-from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, Answer, stream_answer
+from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, SHORT_RETRY_SECONDS, Answer, stream_answer
 
 FITTED_SHARE: Final = 0.9
 """Share of the window that a view has after it was shortened: the next round should not need that again."""
@@ -67,6 +68,12 @@ class Requests:
 
     def __post_init__(self) -> None:
         self.loops = LoopWatch(self.session, self.turn_id)
+
+    async def route(self, prompt: tuple[Part, ...] = (), *, resumes: bool = False) -> None:
+        """Choose the turn's model, once."""
+        self.choice, change = await route(self.session, self.turn_id, visible_text_of(prompt), resumes=resumes)
+        if change is not None:
+            self.emit(change)
 
     def emit(self, event: Event) -> None:
         """Emit an event of the turn."""
@@ -136,10 +143,25 @@ class Requests:
             self.emit(due.receipt())
 
     async def answer(self) -> Answer:
-        """Stream the next answer; if the provider refuses the size, compress and try once more, then shorten and try a
-        last time.
+        """Stream the next answer. If the model cannot answer now, the next one does, to the end of the turn; if the
+        provider refuses the size, compress and try once more, then shorten and try a last time.
         """
-        self._retries = RetryBudget(self.session.services.clock, RETRY_SECONDS)
+        while True:
+            seconds = SHORT_RETRY_SECONDS if can_change(self.session, self.choice) else RETRY_SECONDS
+            self._retries = RetryBudget(self.session.services.clock, seconds)
+            try:
+                answer = await self._answer()
+            except ModelUnavailable as fault:
+                rerouted = reroute(self.session, self.choice, fault)
+                if rerouted is None:
+                    raise
+                self.choice, change = rerouted
+                self.emit(change)
+            else:
+                self.session.services.models.availability.answered(self.choice.name)
+                return answer
+
+    async def _answer(self) -> Answer:
         try:
             return await self._stream()
         except ContextOverflow as refused:

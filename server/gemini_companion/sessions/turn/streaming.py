@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS: Final = 120.0
 """Seconds of waiting that the retries of one answer may add up to; a longer delay that a service asks for fails."""
 
+SHORT_RETRY_SECONDS: Final = 10.0
+"""The same where another model can answer instead."""
+
 _BLOCKED: Final = {
     "SAFETY": "the safety filter stopped the answer",
     "PROHIBITED_CONTENT": "the service stopped the answer as prohibited content",
