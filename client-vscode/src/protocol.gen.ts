@@ -868,6 +868,20 @@ export interface LoopDetected {
   readonly outcome?: "stopped" | "told";
 }
 
+/** Most of a budget is used, or all of it. */
+export interface BudgetUsed {
+  readonly type: "budgetUsed";
+  readonly scope: "day" | "session";
+  readonly unit: "cost" | "tokens";
+  /** Tokens, or US dollars by list prices. */
+  readonly spent: number;
+  readonly limit: number;
+  /** At 80 % people are told, once; at 100 % the turn ends. */
+  readonly outcome: "stopped" | "warned";
+  /** The key of the settings that sets the limit. */
+  readonly setting: string;
+}
+
 /** `model.maxSessionTurns` is used up. */
 export interface MaxTurnsReached {
   readonly type: "maxTurnsReached";
@@ -1171,7 +1185,7 @@ export interface ChatResult {
   /** The compression that ran within the turn, if one did. */
   readonly compression?: CompressionResult;
   /** Nothing was sent, or the turn was ended early. */
-  readonly stopped?: "blocked" | "contextWindowWillOverflow" | "loopDetected" | "maxToolRounds" | "maxTurns";
+  readonly stopped?: "blocked" | "budget" | "contextWindowWillOverflow" | "loopDetected" | "maxToolRounds" | "maxTurns";
   /** The prompt, if nothing was sent. */
   readonly prompt?: readonly Readonly<Record<string, unknown>>[];
   /** Where it was stopped: why, and what can be done, in sentences for people. */
@@ -1770,6 +1784,7 @@ export type CompanionEvent =
   | CompressionUndone
   | ChatCompressed
   | LoopDetected
+  | BudgetUsed
   | MaxTurnsReached
   | MemoryChanged
   | SettingsChanged

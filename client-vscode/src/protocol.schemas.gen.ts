@@ -375,6 +375,16 @@ export const loopDetected = v.object({
   outcome: v.exactOptional(v.picklist(["stopped", "told"])),
 });
 
+export const budgetUsed = v.object({
+  type: v.literal("budgetUsed"),
+  scope: v.picklist(["day", "session"]),
+  unit: v.picklist(["cost", "tokens"]),
+  spent: v.number(),
+  limit: v.number(),
+  outcome: v.picklist(["stopped", "warned"]),
+  setting: v.string(),
+});
+
 export const maxTurnsReached = v.object({
   type: v.literal("maxTurnsReached"),
   limit: integer,
@@ -432,7 +442,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
@@ -589,7 +599,7 @@ export const chatResult = v.object({
   usage: usage,
   turnUsage: v.exactOptional(usage),
   compression: v.exactOptional(compressionResult),
-  stopped: v.exactOptional(v.picklist(["blocked", "contextWindowWillOverflow", "loopDetected", "maxToolRounds", "maxTurns"])),
+  stopped: v.exactOptional(v.picklist(["blocked", "budget", "contextWindowWillOverflow", "loopDetected", "maxToolRounds", "maxTurns"])),
   prompt: v.exactOptional(v.array(v.record(v.string(), v.unknown()))),
   message: v.exactOptional(v.string()),
 });

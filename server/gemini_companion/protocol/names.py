@@ -104,6 +104,7 @@ EVENTS: Final = (
     "compressionUndone",
     "chatCompressed",
     "loopDetected",
+    "budgetUsed",
     "maxTurnsReached",
     "memoryChanged",
     "settingsChanged",

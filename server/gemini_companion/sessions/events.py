@@ -39,6 +39,8 @@ from gemini_companion.sessions.tool_events import (
     ToolQuestionAsked,
 )
 
+BudgetScope: TypeAlias = Literal["session", "day"]
+BudgetUnit: TypeAlias = Literal["tokens", "cost"]
 Phase: TypeAlias = Literal["hook", "truncating", "summarising", "verifying", "repairing", "counting", "installing"]
 PHASE_TEXTS: Final[Mapping[Phase, str]] = {
     "hook": "Asking hooks",
@@ -233,6 +235,20 @@ class LoopDetected(SessionEvent, tag="loopDetected", frozen=True, kw_only=True):
     """The first time in a turn it is told so; the second time the turn ends."""
 
 
+class BudgetUsed(SessionEvent, tag="budgetUsed", frozen=True, kw_only=True):
+    """Most of a budget is used, or all of it."""
+
+    scope: BudgetScope
+    unit: BudgetUnit
+    spent: float
+    """Tokens, or US dollars by list prices."""
+    limit: float
+    outcome: Literal["warned", "stopped"]
+    """At 80 % people are told, once; at 100 % the turn ends."""
+    setting: str
+    """The key of the settings that sets the limit."""
+
+
 class MaxTurnsReached(SessionEvent, tag="maxTurnsReached", frozen=True, kw_only=True):
     """`model.maxSessionTurns` is used up."""
 
@@ -319,6 +335,7 @@ Event: TypeAlias = (
     | CompressionUndone
     | ChatCompressed
     | LoopDetected
+    | BudgetUsed
     | MaxTurnsReached
     | MemoryChanged
     | SettingsChanged

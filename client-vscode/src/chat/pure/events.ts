@@ -3,6 +3,7 @@ import type { AnswerRow, Receipt } from "../../panel/contract.js";
 import type { CompressionCompleted, CompressionFailed, EventParams, OutputsMasked, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
+import { budgetUsed } from "./budgetNotices.js";
 import { errorView } from "./faults.js";
 import { visibleText } from "./history.js";
 import { hookRan } from "./hookNotices.js";
@@ -159,6 +160,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     case "loopDetected":
       loopDetected(chat, event);
+      return;
+    case "budgetUsed":
+      budgetUsed(chat, event);
       return;
     case "maxTurnsReached":
       chat.notice("warning", chat.t("This chat has reached its limit of {0} turns.", event.limit), [

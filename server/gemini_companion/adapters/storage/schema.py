@@ -67,6 +67,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             session_id TEXT NOT NULL, turn_id TEXT NOT NULL, digest TEXT NOT NULL, UNIQUE (session_id, turn_id, digest))""",
         "CREATE INDEX versions_by_digest ON versions (digest)",
     ),
+    # What requests to models have cost, by the quarter of an hour (`engine.statistics.spending`).
+    (
+        """CREATE TABLE spending (
+            slot INTEGER PRIMARY KEY NOT NULL, tokens INTEGER NOT NULL, micro_dollars INTEGER NOT NULL)""",
+    ),
 )
 
 TABLES: Final = (
@@ -82,7 +87,7 @@ TABLES: Final = (
 )
 """Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
 
-PROJECT_TABLES: Final = ("constraints",)
+PROJECT_TABLES: Final = ("constraints", "spending")
 """Every table of the project as a whole."""
 
 

@@ -68,6 +68,8 @@ class TurnLoop:
         session = self.requests.session
         rounds, limit = 0, session.services.settings().tool_max_rounds
         while True:
+            if rounds and await self.requests.is_over_budget():  # the first request was looked at when the turn began
+                return Stopped("budget")
             answer = await self.requests.answer()
             self.usage = answer.usage or Usage()
             calls = await self._round_of(answer)

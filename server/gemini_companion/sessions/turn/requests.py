@@ -11,6 +11,7 @@ from gemini_companion.engine.errors import Cancelled, ContextOverflow, ModelUnav
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.engine.tokens.ledger import FACTOR_RANGE
+from gemini_companion.sessions.budget.limits import over_budget
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.request import assured
 from gemini_companion.sessions.context.environment import refresh_environment
@@ -62,12 +63,20 @@ class Requests:
     compression: CompressionResult | None = None
     """The compression that ran within the turn."""
     too_much: str = ""
-    """Where something did not fit: what that is and what to do, in sentences for people."""
+    """Where something did not fit, or would cost too much: what that is and what to do, in sentences for people."""
     _retries: RetryBudget = field(init=False)
     """Shared by an answer and by the one after a rescue."""
 
     def __post_init__(self) -> None:
         self.loops = LoopWatch(self.session, self.turn_id)
+
+    async def is_over_budget(self) -> bool:
+        """Whether nothing more may be spent; then `too_much` says why and what to do."""
+        if self.choice.provider.capabilities.runs_here:
+            return False
+        use = await over_budget(self.session, self.turn_id)
+        self.too_much = f"{use.sentence} {use.hint}" if use is not None else self.too_much
+        return use is not None
 
     async def route(self, prompt: tuple[Part, ...] = (), *, resumes: bool = False) -> None:
         """Choose the turn's model, once."""

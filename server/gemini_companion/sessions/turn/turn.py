@@ -132,6 +132,8 @@ class Turn:
         if limit is not None and session.turns - (self.replaces is not None) >= limit:
             self.emit(MaxTurnsReached(limit=limit))
             return await self._stop_unsent("maxTurns")
+        if await self.requests.is_over_budget():
+            return await self._stop_unsent("budget")
         if self.replaces is not None:
             check_replaceable(session, self.replaces)
             session.history.exclude(self.replaces)
@@ -155,6 +157,8 @@ class Turn:
         await take_in_project_rules(self.session)
         await take_in_memory(self.session)
         await refresh_environment(self.session)
+        if await self.requests.is_over_budget():
+            return await self._stop(Stopped("budget"))
         await self.requests.route(self.prompt, resumes=True)
         self.loop = loop = self._new_loop()
         stopped = await loop.go_on(before.reply)
