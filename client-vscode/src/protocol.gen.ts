@@ -865,7 +865,7 @@ export interface LoopDetected {
   /** What it repeats, or why it is thought to be stuck; a line, secrets masked, empty where that would show one. */
   readonly detail: string;
   /** The first time in a turn it is told so; the second time the turn ends. */
-  readonly outcome?: "stopped" | "told";
+  readonly outcome: "stopped" | "told";
 }
 
 /** Most of a budget is used, or all of it. */

@@ -372,7 +372,7 @@ export const loopDetected = v.object({
   type: v.literal("loopDetected"),
   kind: v.picklist(["noProgress", "repeatedCalls", "repeatedText"]),
   detail: v.string(),
-  outcome: v.exactOptional(v.picklist(["stopped", "told"])),
+  outcome: v.picklist(["stopped", "told"]),
 });
 
 export const budgetUsed = v.object({

@@ -231,7 +231,7 @@ class LoopDetected(SessionEvent, tag="loopDetected", frozen=True, kw_only=True):
     kind: LoopKind
     detail: str
     """What it repeats, or why it is thought to be stuck; a line, secrets masked, empty where that would show one."""
-    outcome: LoopOutcome = "told"
+    outcome: LoopOutcome
     """The first time in a turn it is told so; the second time the turn ends."""
 
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gemini_companion.adapters.storage.store import open_store
@@ -40,8 +41,10 @@ def costing(answer: list[Any]) -> Answer:
 
 
 def entry(**fields: Any) -> ModelCallEntry:
-    known: dict[str, Any] = {"purpose": "answer", "subject": "t", "outcome": "ok", "duration_ms": 1, "usage": EACH}
-    return ModelCallEntry(**{"id": "e", "seq": 1, "time": 0, "model": "gemini-2.5-flash"} | known | fields)
+    plain = ModelCallEntry(
+        id="e", seq=1, time=0, purpose="answer", subject="t", model="gemini-2.5-flash", outcome="ok", duration_ms=1
+    )
+    return msgspec.structs.replace(plain, **{"usage": EACH, **fields})
 
 
 async def test_people_are_told_once_at_four_fifths_and_nothing_is_sent_when_all_is_used(tmp_path: Path) -> None:
@@ -70,10 +73,7 @@ async def test_a_turn_whose_budget_ends_in_its_middle_keeps_its_rounds_and_goes_
     session = await studio.session()
     assert [item.kind for item in session.history.items] == ["prompt", *["reply", "toolResult"] * 2]
     assert (await studio.app.resume(studio.client, None)).stopped == "budget", "nothing has changed"
-    studio.settings = type(studio.settings)(
-        **{name: getattr(studio.settings, name) for name in studio.settings.__struct_fields__}
-        | {"budget": BudgetSettings(session_tokens=90_000)}
-    )
+    studio.settings = msgspec.structs.replace(studio.settings, budget=BudgetSettings(session_tokens=90_000))
     assert (await studio.app.resume(studio.client, None)).text.strip() == "Done."
     assert [item.kind for item in session.history.items] == ["prompt", *["reply", "toolResult"] * 4, "reply"]
 

@@ -4,7 +4,7 @@ import { rowsOf } from "../../../src/chat/pure/history.js";
 import { stage } from "./fakeDaemon.js";
 import type { HistoryItem, LoopDetected } from "../../../src/protocol.gen.js";
 
-const FOUND: LoopDetected = { type: "loopDetected", kind: "repeatedCalls", detail: "5 × read(a)" };
+const FOUND: LoopDetected = { type: "loopDetected", kind: "repeatedCalls", detail: "5 × read(a)", outcome: "told" };
 
 async function noticesOf(...events: LoopDetected[]): Promise<string[]> {
   const { chat } = stage();
