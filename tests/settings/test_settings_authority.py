@@ -149,7 +149,8 @@ def test_an_untrusted_workspace_decides_only_how_imports_are_put_together_and_wh
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():
     forbidden = [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)]
-    assert forbidden == ["model.local", "companion.recall.embeddings", "companion.trustedFolders"]
+    budget = [f"companion.budget.{limit}" for limit in ("sessionTokens", "sessionCost", "dayTokens", "dayCost")]
+    assert forbidden == ["model.local", "companion.recall.embeddings", *budget, "companion.trustedFolders"]
 
 
 # --- names that choose an endpoint

@@ -4,9 +4,7 @@ import type { ConversationRows } from "./conversationRows.js";
 
 export function budgetUsed(chat: ConversationRows, { scope, unit, spent, limit, outcome, setting }: BudgetUsed): void {
   const shown = (amount: number): string =>
-    unit === "cost"
-      ? `$${amount.toFixed(2)}`
-      : chat.t("{0} tokens", Math.round(amount).toLocaleString("en"));
+    unit === "cost" ? `$${amount.toFixed(2)}` : chat.t("{0} tokens", Math.round(amount).toLocaleString("en"));
   const used = [shown(spent), shown(limit), setting] as const;
   const text =
     outcome === "stopped"
