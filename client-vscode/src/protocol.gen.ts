@@ -877,11 +877,28 @@ export interface ChatCompressed {
   readonly trigger: "auto" | "background" | "manual";
 }
 
-/** The model repeats itself. */
+/** The model goes round in circles. */
 export interface LoopDetected {
   readonly type: "loopDetected";
-  readonly kind: string;
+  readonly kind: "noProgress" | "repeatedCalls" | "repeatedText";
+  /** What it repeats, or why it is thought to be stuck; a line, secrets masked, empty where that would show one. */
   readonly detail: string;
+  /** The first time in a turn it is told so; the second time the turn ends. */
+  readonly outcome: "stopped" | "told";
+}
+
+/** Most of a budget is used, or all of it. */
+export interface BudgetUsed {
+  readonly type: "budgetUsed";
+  readonly scope: "day" | "session";
+  readonly unit: "cost" | "tokens";
+  /** Tokens, or US dollars by list prices. */
+  readonly spent: number;
+  readonly limit: number;
+  /** At 80 % people are told, once; at 100 % the turn ends. */
+  readonly outcome: "stopped" | "warned";
+  /** The key of the settings that sets the limit. */
+  readonly setting: string;
 }
 
 /** `model.maxSessionTurns` is used up. */
@@ -1213,7 +1230,7 @@ export interface ChatResult {
   /** The compression that ran within the turn, if one did. */
   readonly compression?: CompressionResult;
   /** Nothing was sent, or the turn was ended early. */
-  readonly stopped?: "blocked" | "contextWindowWillOverflow" | "loopDetected" | "maxToolRounds" | "maxTurns";
+  readonly stopped?: "blocked" | "budget" | "contextWindowWillOverflow" | "loopDetected" | "maxToolRounds" | "maxTurns";
   /** The prompt, if nothing was sent. */
   readonly prompt?: readonly Readonly<Record<string, unknown>>[];
   /** Where it was stopped: why, and what can be done, in sentences for people. */
@@ -1710,6 +1727,8 @@ export interface Stats {
   /** Sessions of the project that could not be read and are left out. */
   readonly unreadable?: number;
   readonly turns: number;
+  /** Times that a model went round in circles. */
+  readonly loops?: number;
   readonly calls: number;
   readonly failures: number;
   readonly promptTokens: number;
@@ -1748,7 +1767,7 @@ export interface Stats {
 export interface ModelSums {
   /** `""` where the log does not say. */
   readonly model: string;
-  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "title";
+  readonly purpose: "answer" | "compression" | "condensing" | "grounding" | "loopCheck" | "routing" | "title";
   readonly calls: number;
   /** Calls that failed or were cancelled. */
   readonly failures: number;
@@ -1870,6 +1889,7 @@ export type CompanionEvent =
   | CompressionUndone
   | ChatCompressed
   | LoopDetected
+  | BudgetUsed
   | MaxTurnsReached
   | MemoryChanged
   | SettingsChanged

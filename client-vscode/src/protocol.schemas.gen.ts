@@ -373,8 +373,19 @@ export const chatCompressed = v.object({
 
 export const loopDetected = v.object({
   type: v.literal("loopDetected"),
-  kind: v.string(),
+  kind: v.picklist(["noProgress", "repeatedCalls", "repeatedText"]),
   detail: v.string(),
+  outcome: v.picklist(["stopped", "told"]),
+});
+
+export const budgetUsed = v.object({
+  type: v.literal("budgetUsed"),
+  scope: v.picklist(["day", "session"]),
+  unit: v.picklist(["cost", "tokens"]),
+  spent: v.number(),
+  limit: v.number(),
+  outcome: v.picklist(["stopped", "warned"]),
+  setting: v.string(),
 });
 
 export const maxTurnsReached = v.object({
@@ -444,7 +455,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
@@ -606,7 +617,7 @@ export const chatResult = v.object({
   usage: usage,
   turnUsage: v.exactOptional(usage),
   compression: v.exactOptional(compressionResult),
-  stopped: v.exactOptional(v.picklist(["blocked", "contextWindowWillOverflow", "loopDetected", "maxToolRounds", "maxTurns"])),
+  stopped: v.exactOptional(v.picklist(["blocked", "budget", "contextWindowWillOverflow", "loopDetected", "maxToolRounds", "maxTurns"])),
   prompt: v.exactOptional(v.array(v.record(v.string(), v.unknown()))),
   message: v.exactOptional(v.string()),
 });
@@ -957,7 +968,7 @@ export const latency = v.object({
 
 export const modelSums = v.object({
   model: v.string(),
-  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "title"]),
+  purpose: v.picklist(["answer", "compression", "condensing", "grounding", "loopCheck", "routing", "title"]),
   calls: integer,
   failures: integer,
   promptTokens: integer,
@@ -1018,6 +1029,7 @@ export const stats = v.object({
   sessions: v.exactOptional(integer),
   unreadable: v.exactOptional(integer),
   turns: integer,
+  loops: v.exactOptional(integer),
   calls: integer,
   failures: integer,
   promptTokens: integer,

@@ -38,7 +38,7 @@ def roles(contents: list[Content]) -> list[str]:
 
 async def with_turns(studio: Studio, count: int = 5) -> Session:
     """A chat of so many turns with long answers."""
-    studio.model.default_stream = "answer " * 200
+    studio.model.default_stream = " ".join(f"answer {number}" for number in range(100))
     for number in range(count):
         await studio.chat(f"question {number} " + "word " * 100)
     return await studio.session()

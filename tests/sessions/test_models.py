@@ -37,6 +37,12 @@ class SmallCatalogue:
     def compressor_for(self, name: str) -> str:
         return "small/one"
 
+    def next_model(self, name: str) -> str | None:
+        return None
+
+    def routes(self, name: str) -> tuple[str, str] | None:
+        return None
+
     def title_model(self, name: str) -> str:
         return "small/one"
 

@@ -39,6 +39,7 @@ EXAMPLES: dict[str, Any] = {
     "model.compressionTokenCap": 7,
     "model.tokenLimit": 8,
     "model.maxSessionTurns": 9,
+    "model.disableLoopDetection": True,
     "model.summarizeToolOutput": {"run": {}},
     "context.fileName": "X.md",
     "context.importFormat": "flat",
@@ -106,6 +107,11 @@ EXAMPLES: dict[str, Any] = {
     "companion.prompt.mandates": False,
     "companion.prompt.style": False,
     "companion.prompt.safety": False,
+    "companion.routing.fallback": False,
+    "companion.budget.sessionTokens": 9,
+    "companion.budget.sessionCost": 9.5,
+    "companion.budget.dayTokens": 9,
+    "companion.budget.dayCost": 9.5,
     "companion.redaction": "off",
     "companion.trustedFolders": ["/x"],
 }
@@ -161,9 +167,11 @@ def test_an_untrusted_workspace_decides_only_how_imports_are_put_together_and_wh
 
 def test_what_no_workspace_may_decide_even_a_trusted_one():
     forbidden = [key for key in AUTHORITY if not is_admitted(key, "workspace", trusted=True)]
+    budget = [f"companion.budget.{limit}" for limit in ("sessionTokens", "sessionCost", "dayTokens", "dayCost")]
     assert forbidden == [
         "model.local",
         "companion.recall.embeddings",
+        *budget,
         "companion.redaction",
         "companion.trustedFolders",
     ]

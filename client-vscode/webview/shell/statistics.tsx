@@ -115,6 +115,8 @@ const PURPOSES = {
   title: "Title",
   condensing: "Condensed outputs",
   grounding: "Web",
+  loopCheck: "Progress check",
+  routing: "Choice of a model",
 } as const;
 
 function purposeOf({ purpose }: ModelSums): string {
@@ -203,6 +205,7 @@ function statisticsRows(stats: Stats, locale: string): readonly (readonly [strin
   return [
     ...(stats.sessionId == null ? [[t("Chats"), count(stats.sessions ?? 1)] as const] : []),
     [t("Turns"), count(stats.turns)],
+    ...((stats.loops ?? 0) > 0 ? [[t("Went round in circles"), count(stats.loops ?? 0)] as const] : []),
     [t("Calls of the model"), count(stats.calls)],
     ...(stats.failures > 0 ? [[t("Of these failed or stopped"), count(stats.failures)] as const] : []),
     [t("Tokens sent"), count(stats.promptTokens)],

@@ -113,9 +113,25 @@ class ModelFault(CompanionError):
 
 
 class ModelUnavailable(ModelFault):
-    """The model's service failed after its retries."""
+    """The model's service failed after its retries.
+
+    `of_model` is true where another model of the same service may answer: a quota is used up, or this
+    one is overloaded.
+    """
 
     retryable_by_default = True
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        retryable: bool | None = None,
+        retry_after_ms: int | None = None,
+        of_model: bool = False,
+    ) -> None:
+        super().__init__(message, hint=hint, retryable=retryable, retry_after_ms=retry_after_ms)
+        self.of_model = of_model
 
 
 class Unauthenticated(ModelFault):

@@ -160,6 +160,14 @@ class EvaluationCatalogue:
         """The other one."""
         return SUMMARISER
 
+    def next_model(self, name: str) -> str | None:
+        """None: there is no other."""
+        return None
+
+    def routes(self, name: str) -> tuple[str, str] | None:
+        """None: a name means one model."""
+        return None
+
     def title_model(self, name: str) -> str:
         """And its own titles."""
         return MODEL

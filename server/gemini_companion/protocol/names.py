@@ -107,6 +107,7 @@ EVENTS: Final = (
     "compressionUndone",
     "chatCompressed",
     "loopDetected",
+    "budgetUsed",
     "maxTurnsReached",
     "memoryChanged",
     "settingsChanged",

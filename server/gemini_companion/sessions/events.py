@@ -21,6 +21,7 @@ from gemini_companion.engine.history.log import (
     Usage,
     Withheld,
 )
+from gemini_companion.engine.history.loop_entry import LoopKind, LoopOutcome
 from gemini_companion.engine.hooks.events import HookOutcome
 from gemini_companion.sessions.agent_events import AgentActivity
 from gemini_companion.sessions.event import SessionEvent
@@ -40,6 +41,8 @@ from gemini_companion.sessions.tool_events import (
     ToolQuestionAsked,
 )
 
+BudgetScope: TypeAlias = Literal["session", "day"]
+BudgetUnit: TypeAlias = Literal["tokens", "cost"]
 Phase: TypeAlias = Literal["hook", "truncating", "summarising", "verifying", "repairing", "counting", "installing"]
 PHASE_TEXTS: Final[Mapping[Phase, str]] = {
     "hook": "Asking hooks",
@@ -227,10 +230,27 @@ class ChatCompressed(SessionEvent, tag="chatCompressed", frozen=True, kw_only=Tr
 
 
 class LoopDetected(SessionEvent, tag="loopDetected", frozen=True, kw_only=True):
-    """The model repeats itself."""
+    """The model goes round in circles."""
 
-    kind: str
+    kind: LoopKind
     detail: str
+    """What it repeats, or why it is thought to be stuck; a line, secrets masked, empty where that would show one."""
+    outcome: LoopOutcome
+    """The first time in a turn it is told so; the second time the turn ends."""
+
+
+class BudgetUsed(SessionEvent, tag="budgetUsed", frozen=True, kw_only=True):
+    """Most of a budget is used, or all of it."""
+
+    scope: BudgetScope
+    unit: BudgetUnit
+    spent: float
+    """Tokens, or US dollars by list prices."""
+    limit: float
+    outcome: Literal["warned", "stopped"]
+    """At 80 % people are told, once; at 100 % the turn ends."""
+    setting: str
+    """The key of the settings that sets the limit."""
 
 
 class MaxTurnsReached(SessionEvent, tag="maxTurnsReached", frozen=True, kw_only=True):
@@ -319,6 +339,7 @@ Event: TypeAlias = (
     | CompressionUndone
     | ChatCompressed
     | LoopDetected
+    | BudgetUsed
     | MaxTurnsReached
     | MemoryChanged
     | SettingsChanged

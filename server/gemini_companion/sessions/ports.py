@@ -14,6 +14,7 @@ from gemini_companion.engine.agents.definition import AgentCall
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.recall.query import RecallQuery
+from gemini_companion.engine.statistics.spending import Spent
 from gemini_companion.sessions.kept_sums import SumsStore
 from gemini_companion.sessions.recalled import RecallResult
 from gemini_companion.sessions.retention import StoredSession
@@ -205,6 +206,12 @@ class SessionStore(Protocol):
         """Add constraints of the project, or replace those with their ids, all at once.
 
         They are on disk when this returns; False, and nothing is saved, if those in force would be over the budget.
+        """
+        ...
+
+    async def spent_since(self, time: int) -> Spent:
+        """What the project's sessions have spent from this time on (ms since 1970, the beginning of a quarter of an
+        hour), whichever process holds them; deleted ones too.
         """
         ...
 

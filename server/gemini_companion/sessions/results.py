@@ -26,7 +26,9 @@ from gemini_companion.engine.history.tool_entries import CallRecord, Mode
 from gemini_companion.engine.history.verdict import StrategyName, Verdict
 from gemini_companion.engine.tokens.ledger import RequestParts
 
-StopReason: TypeAlias = Literal["contextWindowWillOverflow", "loopDetected", "maxTurns", "maxToolRounds", "blocked"]
+StopReason: TypeAlias = Literal[
+    "contextWindowWillOverflow", "loopDetected", "maxTurns", "maxToolRounds", "blocked", "budget"
+]
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -72,6 +72,9 @@ class Services:
     memory: MemoryService | None = None
     """The memory files; `None` where there are none to be read."""
 
+    def __post_init__(self) -> None:
+        self.models.availability.now = self.clock.monotonic
+
     def use_sessions(self, create: Create) -> None:
         """Make the sessions of subagents this way."""
         if self.agents is not None:

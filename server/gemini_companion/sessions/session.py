@@ -37,6 +37,7 @@ from gemini_companion.engine.history.sendable import sendable
 from gemini_companion.engine.history.tool_entries import Mode, SteerEntry, ToolCallEntry
 from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.view import History
+from gemini_companion.engine.statistics.spending import Spending
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
@@ -45,6 +46,7 @@ from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.lane import Lane
 from gemini_companion.sessions.models.registry import ModelChoice
+from gemini_companion.sessions.models.route import Route
 from gemini_companion.sessions.offering import Offering
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.results import CompressionStatusReport
@@ -90,6 +92,8 @@ class Session:
         """The compressions that were in force when it was built."""
         self.asked_model: str | None = None
         """The model that the running turn's request named; the session's own once it has answered."""
+        self.route = Route()
+        self.spending, self.budget_told = Spending(), set[object]()
         self.last_result: CompressionResult | None = None
         """Of the newest compression, undo or failed attempt."""
         self.turns = 0
@@ -190,9 +194,8 @@ class Session:
         epoch = self.history.epoch
         ide_tokens = 0 if only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
         self.history.apply(entry)
-        self.tools_state.apply(entry)
-        self.breaker.apply(entry)
-        self.experience.apply(entry)
+        for fold in (self.tools_state, self.breaker, self.experience, self.spending):
+            fold.apply(entry)
         if self.history.epoch != epoch and ide_tokens:
             self._due_ide_tokens = ide_tokens
         match entry:
@@ -261,8 +264,8 @@ class Session:
     # --- numbers
 
     def choice(self) -> ModelChoice:
-        """The model that answers, and its provider."""
-        return self.services.models.choose(
+        """The model that answers, and its provider; a turn keeps its own."""
+        return self.route.now or self.services.models.choose(
             self.services.settings(), asked=self.asked_model, session_model=self.meta.model
         )
 

@@ -6,17 +6,21 @@ import ast
 import functools
 import inspect
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 import msgspec
 
-from gemini_companion.settings import schema, schema_companion
+from gemini_companion.settings import agents, schema, schema_companion, schema_sessions, spending
+
+_MODULES: Final = (schema, schema_companion, schema_sessions, agents, spending)
+"""Where the keys stand."""
 
 
 @functools.cache
 def descriptions() -> Mapping[str, str]:
     """The description of each key, on one line; nothing for a key where the source is not at hand."""
     try:
-        trees = [ast.parse(inspect.getsource(module)) for module in (schema, schema_companion)]
+        trees = [ast.parse(inspect.getsource(module)) for module in _MODULES]
     except (OSError, TypeError):
         return {}
     nodes = [node for tree in trees for node in tree.body]

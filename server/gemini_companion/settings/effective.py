@@ -17,6 +17,7 @@ from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.agents import AgentOverrideSettings
 from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.session_retention import SessionRetention, session_retention
+from gemini_companion.settings.spending import BudgetSettings
 from gemini_companion.settings.telemetry import TelemetryOptions, telemetry_options
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
@@ -61,6 +62,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens that the model accepts, in place of the table's number; `None` for that."""
     max_session_turns: int | None
     """Prompts; `None` for no limit."""
+    budget: BudgetSettings
+    """What may be spent; 0 for no limit."""
+    model_fallback: bool
+    """Whether another model answers while the one that is meant cannot."""
+    loop_detection: bool
+    """Whether loops of the model are looked for."""
     summarize_tool_output: Mapping[str, int | None]
     """The tools whose outputs are condensed, and to how many tokens (`None`: the summariser's own limit)."""
     context_file_names: tuple[str, ...]
@@ -149,6 +156,9 @@ def settle(
         compression_token_cap=merged.model.compression_token_cap or None,
         token_limit_override=merged.model.token_limit,
         max_session_turns=merged.model.max_session_turns if merged.model.max_session_turns > 0 else None,
+        budget=merged.companion.budget,
+        model_fallback=merged.companion.routing.fallback,
+        loop_detection=not merged.model.disable_loop_detection,
         summarize_tool_output={tool: wish.token_budget for tool, wish in merged.model.summarize_tool_output.items()},
         context_file_names=file_names,
         context_import_format=merged.context.import_format,

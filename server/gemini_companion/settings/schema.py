@@ -126,6 +126,8 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How many tokens the model accepts in one request, where the built-in table is wrong or a proxy allows less."""
     max_session_turns: Annotated[int, Meta(ge=-1, le=1_000_000_000)] = -1
     """How many prompts one session answers; -1 and 0 set no limit."""
+    disable_loop_detection: bool = False
+    """Do not look for a model that goes round in circles: the same calls, the same words, or no progress."""
     summarize_tool_output: dict[str, SummarizeToolOutput] = {}
     """Which tools' long outputs the model that writes snapshots condenses, by the tool's name. What it does not manage
     in time and within its tokens is cut; the whole is kept either way.

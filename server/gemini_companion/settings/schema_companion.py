@@ -11,6 +11,7 @@ from gemini_companion.engine.history.tool_entries import Decision, Mode
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.tokens.limits import MODEL_NAME
 from gemini_companion.settings.schema_sessions import SessionsSettings
+from gemini_companion.settings.spending import BudgetSettings, RoutingSettings
 
 _FolderPath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])")]
 _WorkspacePath: TypeAlias = Annotated[str, Meta(pattern=r"^(~$|~[/\\]|/|\\\\|[A-Za-z]:[/\\])[^\x00]{0,4096}$(?!\n)")]
@@ -161,6 +162,10 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """How long sessions are kept."""
     prompt: PromptSettings = PromptSettings()
     """Which sections the system prompt has."""
+    routing: RoutingSettings = RoutingSettings()
+    """What happens while a model cannot answer."""
+    budget: BudgetSettings = BudgetSettings()
+    """How much may be spent."""
     redaction: Literal["on", "off"] = "on"
     """Whether secrets are kept out of what is stored: marks stand for them on the disk, and chats show them again from
     a vault of the user's. Read only from the user's own file.

@@ -3,11 +3,14 @@ import type { AnswerRow, Receipt } from "../../panel/contract.js";
 import type { CompressionCompleted, CompressionFailed, EventParams, OutputsMasked, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
+import { budgetUsed } from "./budgetNotices.js";
 import { errorView } from "./faults.js";
 import { visibleText } from "./history.js";
 import { agentActivity } from "./agentEvents.js";
 import { hookRan } from "./hookNotices.js";
+import { loopDetected } from "./loopNotices.js";
 import { merged, receiptOf } from "./receipts.js";
+import { changedModel } from "./modelNotices.js";
 import { applyToolEvent } from "./toolEvents.js";
 import { cutShort } from "./toolRows.js";
 import { beginTurn } from "./unfinished.js";
@@ -149,7 +152,8 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       for (const id of event.undone) chat.change(`c:${id}`, "divider", { state: "undone", canUndo: false });
       return;
     case "modelChanged":
-      chat.noticeBefore(`a:${turn}`, "info", chat.t("{0} answers from here on.", event.to));
+      chat.noticeBefore(`a:${turn}`, "info", changedModel(chat.t, event));
+      chat.change(`a:${turn}`, "answer", { model: event.to });
       return;
     case "outputsMasked":
       masked(chat, turn, event);
@@ -161,7 +165,10 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       hookRan(chat, turn, event);
       return;
     case "loopDetected":
-      chat.notice("warning", chat.t("Gemini repeats itself: {0}", event.detail));
+      loopDetected(chat, event);
+      return;
+    case "budgetUsed":
+      budgetUsed(chat, event);
       return;
     case "maxTurnsReached":
       chat.notice("warning", chat.t("This chat has reached its limit of {0} turns.", event.limit), [

@@ -3,6 +3,7 @@ import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, R
 import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
 import { errorView } from "./faults.js";
+import { wasTold } from "./loopNotices.js";
 import { merged, NOTHING_SENT, receiptOf, withFiles } from "./receipts.js";
 import { callsOf, withResults } from "./toolHistory.js";
 import type { Words } from "./toolRows.js";
@@ -154,6 +155,9 @@ export function rowsOf(
       const prompt = turn.prompt === undefined ? undefined : rows[turn.prompt];
       const receipt = prompt?.kind === "prompt" ? withFiles(prompt.receipt, item, toPlace) : undefined;
       if (prompt?.kind === "prompt" && receipt) rows[turn.prompt ?? 0] = { ...prompt, receipt };
+    } else if (item.kind === "reminder") {
+      const text = wasTold(t, item.reason ?? "");
+      rows.push({ kind: "notice", id: `l:${item.entryId}`, level: "warning", text, actions: [], time: item.time ?? 0 });
     } else if (item.kind === "prompt") {
       turn.prompt = rows.length;
       rows.push(promptOf(item, turnId, dated, turn.receipt, toPlace));

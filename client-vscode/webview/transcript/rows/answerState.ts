@@ -37,6 +37,8 @@ export function isGrowing(row: AnswerRow): boolean {
 function finishText(row: AnswerRow, { t }: Language): string {
   const reason = row.finishReason ?? "";
   if (reason === "maxToolRounds") return t("Stopped to ask you whether to go on");
+  if (reason === "loopDetected" || reason === "LOOP") return t("Stopped: it went round in circles");
+  if (reason === "budget") return t("Stopped: the budget is used up");
   if (reason === "MAX_TOKENS") return t("Ends early: the longest answer is reached");
   return reason === "" || reason === "STOP" ? "" : t("Ends early: {0}", reason);
 }

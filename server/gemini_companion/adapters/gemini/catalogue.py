@@ -10,7 +10,9 @@ from gemini_companion.engine.tokens.limits import (
     OFFLINE_MODEL,
     KnownModel,
     compressor_for,
+    next_model,
     resolve_model,
+    routes_of,
     title_model,
     token_limit,
 )
@@ -39,6 +41,14 @@ class GeminiCatalogue:
     def compressor_for(self, name: str) -> str:
         """From the table: one of the same family."""
         return compressor_for(name)
+
+    def next_model(self, name: str) -> str | None:
+        """From the table: a smaller one of the same generation."""
+        return next_model(name)
+
+    def routes(self, name: str) -> tuple[str, str] | None:
+        """For `auto` and its like."""
+        return routes_of(name)
 
     def title_model(self, name: str) -> str:
         """A flash-lite model."""

@@ -93,15 +93,20 @@ def fault_of(response: ErrorResponse, *, model: str, vertex: bool = False, now: 
                 hint=hint,
                 retryable=False,
                 retry_after_ms=retry_after_ms,
+                of_model=True,
             )
         return ModelUnavailable(
             f"{model} takes no more requests for now ({reason}).",
             hint=_later(retry_after_ms),
             retry_after_ms=retry_after_ms,
+            of_model=True,
         )
     if code in _RETRYABLE or code >= 500:
         return ModelUnavailable(
-            f"The model's service failed ({reason}).", hint=_later(retry_after_ms), retry_after_ms=retry_after_ms
+            f"The model's service failed ({reason}).",
+            hint=_later(retry_after_ms),
+            retry_after_ms=retry_after_ms,
+            of_model=code == 503,  # how the service says that a model is overloaded
         )
     if 300 <= code < 400:
         return ModelUnavailable(

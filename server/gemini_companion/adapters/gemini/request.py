@@ -64,6 +64,8 @@ def generate_body(request: ModelRequest, options: GeminiOptions) -> Json:
     if request.must_call is not None and request.tools:
         calling = {"mode": "ANY", **({"allowedFunctionNames": list(request.must_call)} if request.must_call else {})}
         body["toolConfig"] = {"functionCallingConfig": calling}
+    if request.answers_json:
+        generation["responseMimeType"] = "application/json"
     if options.include_thoughts and request.role == "main" and _THINKING_MODELS.match(request.model):
         generation["thinkingConfig"] = {"includeThoughts": True}
     return {**body, "generationConfig": generation} if generation else body

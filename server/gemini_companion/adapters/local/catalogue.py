@@ -52,6 +52,14 @@ class LocalCatalogue:
         """It writes its own snapshots: what is said to it stays on this machine."""
         return LOCAL_MODEL
 
+    def next_model(self, name: str) -> str | None:
+        """None: there is no other."""
+        return None
+
+    def routes(self, name: str) -> tuple[str, str] | None:
+        """None: a name means one model."""
+        return None
+
     def title_model(self, name: str) -> str:
         """And its own titles."""
         return LOCAL_MODEL

@@ -34,6 +34,14 @@ class OfflineCatalogue:
         """It writes its own snapshots."""
         return OFFLINE_MODEL
 
+    def next_model(self, name: str) -> str | None:
+        """None: there is no other."""
+        return None
+
+    def routes(self, name: str) -> tuple[str, str] | None:
+        """None: a name means one model."""
+        return None
+
     def title_model(self, name: str) -> str:
         """And its own titles."""
         return OFFLINE_MODEL

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -32,6 +33,7 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, encode_entry
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.engine.redaction import mask
+from gemini_companion.engine.statistics.spending import Spent, spent_on
 from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.ports import PassageText, SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
 from gemini_companion.sessions.recalled import RecallResult
@@ -131,6 +133,7 @@ class MemoryStore:
         self._directory = directory
         self._sessions: dict[str, tuple[SessionMeta, list[Entry]]] = {}
         self._constraints: dict[str, Constraint] = {}
+        self._spent: list[tuple[int, Spent]] = []
         self._events: list[StoredEvent] = []
         self._next_event = 1
         self.versions = MemoryVersions()
@@ -160,6 +163,7 @@ class MemoryStore:
         if entries and log and entries[0].seq <= log[-1].seq:
             raise StaleVersion("Another writer was faster.")
         log.extend(entries)
+        self._spent += [(entry.time, spent_on(entry)) for entry in entries]
 
     async def load(self, session_id: str) -> tuple[SessionMeta, list[Entry]]:
         """Read a whole session."""
@@ -213,6 +217,10 @@ class MemoryStore:
             return False
         self._constraints = after
         return True
+
+    async def spent_since(self, time: int) -> Spent:
+        """What was spent since then."""
+        return reduce(Spent.plus, (spent for when, spent in self._spent if when >= time), Spent())
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> int:
         """Do nothing: no other process can hold it."""

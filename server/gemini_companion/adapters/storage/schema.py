@@ -90,6 +90,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "CREATE TABLE redaction (id INTEGER PRIMARY KEY CHECK (id = 1), files INTEGER NOT NULL, pages INTEGER NOT NULL)",
         "INSERT INTO redaction SELECT 1, count(*) > 0, count(*) > 0 FROM sessions",
     ),
+    # What requests to models have cost, by the quarter of an hour (`engine.statistics.spending`).
+    (
+        """CREATE TABLE spending (
+            slot INTEGER PRIMARY KEY NOT NULL, tokens INTEGER NOT NULL, micro_dollars INTEGER NOT NULL)""",
+    ),
 )
 
 TABLES: Final = (
@@ -107,7 +112,7 @@ TABLES: Final = (
 )
 """Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
 
-PROJECT_TABLES: Final = ("constraints", "vault", "redaction")
+PROJECT_TABLES: Final = ("constraints", "spending", "vault", "redaction")
 """Every table of the project as a whole."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from gemini_companion.adapters.storage import event_log, project_rules, records, room, search
+from gemini_companion.adapters.storage import event_log, project_rules, records, room, search, spending
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
@@ -26,6 +26,7 @@ from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.statistics.spending import Spent
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage, StoredEvent, StoredEvents
 from gemini_companion.sessions.retention import GRACE_MS, StoredSession
 
@@ -136,6 +137,7 @@ class SqliteStore(PrivateTexts):
         def work(connection: sqlite3.Connection, written: Written) -> None:
             self._leases.require_held(connection, session_id)
             records.append_entries(connection, session_id, written)
+            spending.add_spending(connection, entries)
 
         try:
             await self.worker.write(lambda: self._vaulted.entries(entries), work)
@@ -278,6 +280,10 @@ class SqliteStore(PrivateTexts):
             lambda: self._vaulted.constraints(constraints),
             lambda connection, rows: project_rules.save_constraints(connection, self._vaulted, rows),
         )
+
+    async def spent_since(self, time: int) -> Spent:
+        """What the project's sessions have spent since then."""
+        return await self.worker.run("read", lambda connection: spending.spent_since(connection, time))
 
     async def hold(self, session_id: str, *, take_over: bool = False) -> int:
         """Take the lease, or keep it; returns when a process that did not give it back last had it, else 0."""

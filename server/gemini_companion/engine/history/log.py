@@ -15,6 +15,7 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.entry import Cut, LogEntry
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
+from gemini_companion.engine.history.loop_entry import LoopEntry
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.retention import LineSource, Retention
 from gemini_companion.engine.history.tool_entries import (
@@ -292,6 +293,7 @@ Entry: TypeAlias = (
     | KeptEntry
     | MaskEntry
     | ModelCallEntry
+    | LoopEntry
 )
 ContentEntry: TypeAlias = PromptEntry | SteerEntry | ReplyEntry | ToolResultEntry | IdeContextEntry
 

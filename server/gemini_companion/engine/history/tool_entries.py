@@ -102,10 +102,14 @@ class SteerEntry(LogEntry, tag="steer", frozen=True, kw_only=True):
     """Its `steerOffered`; `""` for what a person said in answer to a question, and in what earlier versions wrote."""
     hook_contexts: int = 0
     """Parts of `content` that are a hook's: all of them where a hook sent the turn back to work."""
+    reminder: str = ""
+    """Nothing of it is the person's: the model is told that it goes round in circles. What people are told of that."""
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
         """The person's own parts."""
+        if self.reminder:
+            return ()
         behind = len(self.attachments) + self.hook_contexts
         return self.content.parts[: max(0, len(self.content.parts) - behind)]
 

@@ -13,7 +13,7 @@ from gemini_companion.engine.statistics.tally import Tally, UseKey
 from gemini_companion.engine.statistics.uses import SAMPLES, ModelUse, ToolUse
 from gemini_companion.engine.tokens.rates import price_table
 
-_FORM: Final = 1
+_FORM: Final = 2
 """Rises when sums mean something else, or when more of a log is counted: what was kept before counts no more."""
 
 _COUNTS: Final = ("calls", "failures", "prompt", "cached", "thoughts", "output", "uncounted", "unpriced")
@@ -43,6 +43,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
     uses: tuple[_Use, ...]
     tools: tuple[_Tool, ...]
     turns: int
+    loops: int
     compressions: int
     tokens_saved: int
     started_at: int | None
@@ -94,6 +95,7 @@ def sums_of(tally: Tally) -> Sums:
             for name, use in tally.tools.items()
         ),
         turns=tally.turns,
+        loops=tally.loops,
         compressions=len(tally.installed),
         tokens_saved=tally.tokens_saved,
         started_at=tally.started_at,

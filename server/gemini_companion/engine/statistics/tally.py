@@ -22,6 +22,7 @@ from gemini_companion.engine.history.log import (
     TurnEndEntry,
     UndoEntry,
 )
+from gemini_companion.engine.history.loop_entry import LOOP, LoopEntry
 from gemini_companion.engine.history.model_call import CallPurpose, ModelCallEntry
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.statistics.uses import ModelUse, ToolUse, TurnUse, believed
@@ -80,6 +81,8 @@ class Tally:
         self._turn = ""
         """The one that has begun and not ended."""
         self.turns = 0
+        self.loops = 0
+        """Times that the model went round in circles."""
         self.started_at: int | None = None
         self.ended_at: int | None = None
         self._answers: dict[str, int] = {}
@@ -101,6 +104,8 @@ class Tally:
             case PromptEntry():
                 self.turns += 1
                 self._turn = entry.turn_id
+            case LoopEntry():
+                self.loops += 1
             case TurnEndEntry():
                 self.turns -= entry.outcome == "replaced"
                 self._answers.pop(entry.turn_id, None)
@@ -163,6 +168,8 @@ class Tally:
                 )
 
     def _add_reply(self, entry: ReplyEntry) -> None:
+        if entry.finish_reason == LOOP:  # its request was ended before its end, and stands as cancelled
+            return
         told = self._answers.get(entry.turn_id, 0)
         if told:
             self._answers[entry.turn_id] = told - 1

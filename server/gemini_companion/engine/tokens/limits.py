@@ -57,6 +57,23 @@ _ALIASES: Final[Mapping[str, str]] = {
     "auto-gemini-2.5": "gemini-2.5-pro",
 }
 
+_ROUTES: Final[Mapping[str, tuple[str, str]]] = {
+    "auto": (_PRO, DEFAULT_MODEL),
+    "auto-gemini-3": (_PRO, DEFAULT_MODEL),
+    "auto-gemini-2.5": ("gemini-2.5-pro", "gemini-2.5-flash"),
+}
+_NEXT: Final[Mapping[str, str]] = {
+    "gemini-3.1-pro-preview": DEFAULT_MODEL,
+    "gemini-3-pro-preview": DEFAULT_MODEL,
+    "gemini-3.8-flash": DEFAULT_MODEL,
+    "gemini-3-flash-preview": DEFAULT_MODEL,
+    "gemini-3.5-flash": "gemini-3.5-flash-lite",
+    "gemini-3.5-flash-lite": "gemini-3.1-flash-lite",
+    "gemini-2.5-pro": "gemini-2.5-flash",
+    "gemini-2.5-flash": "gemini-2.5-flash-lite",
+    "gemma-4-31b-it": "gemma-4-26b-a4b-it",
+}
+
 
 class KnownModel(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A model that people can choose, as `gemini/models` lists it."""
@@ -113,6 +130,18 @@ def token_limit(model: str) -> int:
 def compressor_for(model: str) -> str:
     """The model that summarises a conversation with `model`: one of its family, else the table's default."""
     return _COMPRESSORS.get(_bare(resolve_model(model)), _DEFAULT_COMPRESSOR)
+
+
+def next_model(model: str) -> str | None:
+    """The model that answers where `model` cannot: a smaller one of its generation, whose thought signatures it
+    accepts; `None` where there is none.
+    """
+    return _NEXT.get(_bare(resolve_model(model)))
+
+
+def routes_of(model: str) -> tuple[str, str] | None:
+    """The large and the quick model that `auto` and its like choose between for each prompt; `None` for other names."""
+    return _ROUTES.get(model)
 
 
 def title_model() -> str:

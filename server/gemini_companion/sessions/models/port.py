@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from gemini_companion.engine.facts.fact import SummaryTask
     from gemini_companion.engine.tokens.limits import KnownModel
 
-CallRole: TypeAlias = Literal["main", "utility_compressor", "utility_title", "utility_output"]
-"""What a call is for: a turn's answer, a snapshot, a session's title, a tool's output condensed."""
+CallRole: TypeAlias = Literal[
+    "main", "utility_compressor", "utility_title", "utility_output", "utility_loop_check", "utility_router"
+]
+"""What a call is for: a turn's answer, a snapshot, a session's title, an output condensed, a look at a long turn, the
+choice of a model for a prompt.
+"""
 
 EmbeddingPurpose: TypeAlias = Literal["document", "question"]
 
@@ -68,6 +72,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     top_k: float | None = None
     must_call: tuple[str, ...] | None = None
     """The model must call one of these of its `tools`, or if it is empty, any of them; `None`: as it likes."""
+    answers_json: bool = False
+    """The answer is wished for as one JSON object; it is not decoded, and need not be one."""
 
 
 class OpenDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -201,6 +207,14 @@ class ModelCatalogue(Protocol):
 
     def compressor_for(self, name: str) -> str:
         """The model that writes snapshots for chats with this one."""
+        ...
+
+    def next_model(self, name: str) -> str | None:
+        """The model that answers where this one cannot for a while; `None` if there is none."""
+        ...
+
+    def routes(self, name: str) -> tuple[str, str] | None:
+        """The large and the quick model between which each prompt chooses; `None` for a name that means one model."""
         ...
 
     def title_model(self, name: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.engine.tokens.limits import DEFAULT_MODEL, KnownModel
+from gemini_companion.sessions.models.availability import Availability
 from gemini_companion.sessions.models.port import Embedder, ModelCatalogue, ModelProvider, embedder
 from gemini_companion.settings.effective import Settings
 
@@ -38,6 +40,10 @@ class ModelChoice:
     """True if the model that was asked for cannot answer."""
     remedy: str = ""
     """For a fallback: what a person can do about it, as a sentence."""
+    instead_of: str = ""
+    """The model that was meant and cannot answer at the moment."""
+    routes: tuple[str, str] | None = None
+    """The large and the quick model, where each prompt chooses between them."""
 
 
 class ModelRegistry:
@@ -47,6 +53,8 @@ class ModelRegistry:
         """The last registration is the fallback. Raises `ValueError` unless it has a provider."""
         self._registrations = tuple(registrations)
         self._retired: list[ModelProvider] = []
+        self.availability = Availability()
+        """Which models are left alone for a while."""
         fallback = self._registrations[-1] if self._registrations else None
         if fallback is None or fallback.provider is None:
             raise ValueError("The last registration is the fallback: it needs a provider.")
@@ -85,13 +93,15 @@ class ModelRegistry:
         registered = self._registered(name)
         catalogue = registered.catalogue
         if registered.provider is not None and registered.is_set_up():
-            return ModelChoice(
+            meant = ModelChoice(
                 asked=name,
                 name=catalogue.resolve(name),
                 provider=registered.provider,
                 catalogue=catalogue,
                 reason=reason,
+                routes=catalogue.routes(name),
             )
+            return self.answering(settings, meant)
         return ModelChoice(
             asked=name,
             name=self._fallback_catalogue.models[0].name,
@@ -101,6 +111,33 @@ class ModelRegistry:
             is_fallback=True,
             remedy=registered.remedy,
         )
+
+    def answering(self, settings: Settings, choice: ModelChoice, name: str = "") -> ModelChoice:
+        """The choice with the model that answers in place of the one meant (`name`, if given), as long as that one
+        cannot; the one meant, if none of those behind it can either, or the settings want no other.
+        """
+        meant = name or choice.name
+        tried, candidate = {meant}, meant
+        while settings.model_fallback and not self.availability.is_available(candidate):
+            following = choice.catalogue.next_model(candidate)
+            if following is None or following in tried:
+                return replace(choice, name=meant, instead_of="")
+            tried.add(following)
+            candidate = following
+        return replace(choice, name=candidate, instead_of=meant if candidate != meant else "")
+
+    def after(self, settings: Settings, choice: ModelChoice, fault: ModelUnavailable) -> ModelChoice | None:
+        """What answers after this model could not; `None` if it is not the model's own fault, or no other can."""
+        if not fault.of_model:
+            return None
+        self.availability.failed(choice.name, fault.retry_after_ms)
+        following = self.answering(settings, choice, choice.instead_of or choice.name)
+        return following if following.name != choice.name and following.instead_of else None
+
+    def has_next(self, settings: Settings, choice: ModelChoice) -> bool:
+        """Whether another model would answer if this one could not."""
+        following = choice.catalogue.next_model(choice.name) if settings.model_fallback else None
+        return following is not None and self.availability.is_available(following)
 
     def compressor(self, settings: Settings, choice: ModelChoice) -> str:
         """The name of the model that writes snapshots.

@@ -13,6 +13,7 @@ from gemini_companion.engine.errors import ModelFault
 from gemini_companion.engine.history.model_call import CallOutcome, CallPurpose, ModelCallEntry
 from gemini_companion.engine.history.usage import Usage
 from gemini_companion.engine.tokens.ledger import RequestParts
+from gemini_companion.sessions.budget.limits import check_budget
 from gemini_companion.sessions.models.port import (
     Capabilities,
     CountedTokens,
@@ -83,7 +84,8 @@ class Recorded(ModelProvider):
         call.end()
 
     async def generate(self, request: ModelRequest) -> ModelChunk:
-        """As the provider."""
+        """As the provider. Raises `Blocked` where the budget is used up."""
+        await self._check_budget()
         call = _Call(self, request.model, request)
         try:
             chunk = await self._provider.generate(request)
@@ -106,7 +108,8 @@ class Recorded(ModelProvider):
         return snapshot
 
     async def ground(self, prompt: str, *, model: str, by: GroundingMeans) -> Grounded:
-        """As a provider that is a `Grounder`."""
+        """As a provider that is a `Grounder`. Raises `Blocked` where the budget is used up."""
+        await self._check_budget()
         call = _Call(self, model)
         try:
             found = await cast("Grounder", self._provider).ground(prompt, model=model, by=by)
@@ -115,6 +118,10 @@ class Recorded(ModelProvider):
             raise
         call.end()
         return found
+
+    async def _check_budget(self) -> None:
+        if not self.capabilities.runs_here:
+            await check_budget(self._session)
 
     async def count_tokens(self, request: ModelRequest) -> CountedTokens:
         """As the provider; counting costs nothing and is not recorded."""

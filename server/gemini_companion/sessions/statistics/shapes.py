@@ -111,6 +111,8 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     unreadable: int = 0
     """Sessions of the project that could not be read and are left out."""
     turns: int
+    loops: int = 0
+    """Times that a model went round in circles."""
     calls: int
     failures: int
     prompt_tokens: int

@@ -130,7 +130,7 @@ def model_report(services: Services, choice: ModelChoice) -> ModelReport:
         default=services.models.choose(services.settings()).name,
         provider=choice.provider.name,
         is_local=choice.provider.capabilities.runs_here,
-        reason=choice.reason,
+        reason=f"{choice.instead_of} cannot answer at the moment" if choice.instead_of else choice.reason,
         hint=choice.remedy,
     )
 

@@ -167,6 +167,8 @@ def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntr
         reason=(end.reason or None) if end else None,
     )
     match entry:
+        case SteerEntry() if entry.reminder:
+            return msgspec.structs.replace(item, kind="reminder", reason=entry.reminder)
         case PromptEntry() | SteerEntry():
             return msgspec.structs.replace(
                 item, attachments=entry.attachments, withheld=entry.withheld, hook_contexts=entry.hook_contexts

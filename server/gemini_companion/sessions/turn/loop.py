@@ -9,10 +9,12 @@ from pathlib import Path
 
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import ReplyEntry, Usage
+from gemini_companion.engine.history.loop_entry import LOOP
 from gemini_companion.engine.prompts.naming import names_path
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import ModelChanged
 from gemini_companion.sessions.lane import Steered
+from gemini_companion.sessions.loops.watch import Noticed
 from gemini_companion.sessions.results import StopReason
 from gemini_companion.sessions.session import Draft
 from gemini_companion.sessions.tool_events import MaxToolRoundsReached
@@ -57,6 +59,8 @@ class TurnLoop:
     _round: Round | None = None
     """The round whose calls are made now."""
     _setting: Setting | None = None
+    _stopped: Stopped | None = None
+    """The model went round in circles once too often."""
     _model_change: ModelChanged | None = None
     """To be told once it is written."""
 
@@ -65,13 +69,15 @@ class TurnLoop:
         session = self.requests.session
         rounds, limit = 0, session.services.settings().tool_max_rounds
         while True:
+            if rounds and await self.requests.is_over_budget():  # the first request was looked at when the turn began
+                return Stopped("budget")
             answer = await self.requests.answer()
             self.usage = answer.usage or Usage()
             calls = await self._round_of(answer)
-            again = ""
-            if calls.is_empty and not self.steering.waiting():
+            again, is_last = "", calls.is_empty and answer.finish_reason != LOOP
+            if is_last and not self.steering.waiting():
                 again = await self.requests.hooks.after_agent(answer.parts)
-            if calls.is_empty and not again and self.steering.close_if_empty():
+            if is_last and not again and self.steering.close_if_empty():
                 return answer
             # Written ahead of the next entries: of what acts or asks about a call, else of the results.
             self._model_change, drafts = self.entries.model_change(self.asked_model)
@@ -119,7 +125,8 @@ class TurnLoop:
     async def finish_round(self, calls: Round) -> Stopped | None:
         """Make the calls, write their results with the prompts that came meanwhile, and make room for what follows."""
         asked = await self._make_calls(calls)
-        stopped = await self._ask_about(asked) if asked is not None else None
+        stopped = self._stopped or (await self._ask_about(asked) if asked is not None else None)
+        stopped = stopped or await self._look_at_progress()
         if stopped is not None:
             return stopped
         self.requests.session.notify_usage(self.requests.turn_id)
@@ -184,11 +191,28 @@ class TurnLoop:
         """The call that failed too often, if one did."""
         self._round = calls
         await calls.run()
+        loops = self.requests.loops
+        noticed = loops.begin_anew() if self.steering.waiting() else loops.round_ended(calls.ended)
         ended, asked = self.repeats.note(calls.ended)
         session = self.requests.session
         results = [] if calls.is_empty else [results_entry(session, self.requests.turn_id, ended)]
-        await self._write(results, self.steering.waiting())
+        await self._write([*results, *self._told(noticed)], self.steering.waiting())
         return asked
+
+    async def _look_at_progress(self) -> Stopped | None:
+        """Have a model look at a long turn, where that is due."""
+        told = self._told(await self.requests.loops.look(self.requests.choice))
+        if told:
+            await self._write(told, [])
+        return self._stopped
+
+    def _told(self, noticed: Noticed | None) -> list[Draft]:
+        """What the model is told of a loop; the second time the turn ends instead."""
+        if noticed is None:
+            return []
+        if noticed.stopped:
+            self._stopped = Stopped("loopDetected", noticed.stopped)
+        return noticed.drafts
 
     async def _write(self, results: list[Draft], steered: Sequence[Steered]) -> None:
         session = self.requests.session
@@ -215,6 +239,7 @@ class TurnLoop:
         if answer is None or answer.text == _STOP:
             return Stopped("loopDetected", question)
         self.repeats.forget()
+        self.requests.loops.begin_anew()
         if answer.text != _GO_ON and answer.text.strip():
             await self._write([], [Steered(({"text": answer.text},), self.requests.client)])
         return None

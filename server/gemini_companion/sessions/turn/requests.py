@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 import msgspec
 
-from gemini_companion.engine.errors import Cancelled, ContextOverflow
-from gemini_companion.engine.history.content import Content, visible_text_of
+from gemini_companion.engine.errors import Cancelled, ContextOverflow, ModelUnavailable
+from gemini_companion.engine.history.content import Content, Part, visible_text_of
 from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.engine.tokens.ledger import FACTOR_RANGE
+from gemini_companion.sessions.budget.limits import over_budget
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.request import assured
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext, prepare_context
 from gemini_companion.sessions.context.system_prompt import settle_system_prompt
 from gemini_companion.sessions.events import ContextWindowWillOverflow, Event, MessageDelta
+from gemini_companion.sessions.loops.watch import LoopWatch
 from gemini_companion.sessions.models.port import LocalContext, ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget
+from gemini_companion.sessions.routing.router import can_change, reroute, route
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.statistics.recording import Recorded
 from gemini_companion.sessions.tools.tooling import Outputs, WholeOutputs
 from gemini_companion.sessions.turn.hooks import TurnHooks
 from gemini_companion.sessions.turn.overflow import OVERFLOW_SHARE, overflow_of, overflow_of_view, what_is_too_much
-from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, Answer, stream_answer
+from gemini_companion.sessions.turn.streaming import RETRY_SECONDS, SHORT_RETRY_SECONDS, Answer, stream_answer
 
 FITTED_SHARE: Final = 0.9
 """Share of the window that a view has after it was shortened: the next round should not need that again."""
@@ -57,13 +60,31 @@ class Requests:
     safe_point: SafePoint
     is_cancelled: Callable[[], bool]
     hooks: TurnHooks
+    loops: LoopWatch = field(init=False)
     outputs: Outputs = field(default_factory=WholeOutputs)
     compression: CompressionResult | None = None
     """The compression that ran within the turn."""
     too_much: str = ""
-    """Where something did not fit: what that is and what to do, in sentences for people."""
+    """Where something did not fit, or would cost too much: what that is and what to do, in sentences for people."""
     _retries: RetryBudget = field(init=False)
     """Shared by an answer and by the one after a rescue."""
+
+    def __post_init__(self) -> None:
+        self.loops = LoopWatch(self.session, self.turn_id)
+
+    async def is_over_budget(self) -> bool:
+        """Whether nothing more may be spent; then `too_much` says why and what to do."""
+        if self.choice.provider.capabilities.runs_here:
+            return False
+        use = await over_budget(self.session, self.turn_id)
+        self.too_much = f"{use.sentence} {use.hint}" if use is not None else self.too_much
+        return use is not None
+
+    async def route(self, prompt: tuple[Part, ...] = (), *, resumes: bool = False) -> None:
+        """Choose the turn's model, once."""
+        self.choice, change = await route(self.session, self.turn_id, visible_text_of(prompt), resumes=resumes)
+        if change is not None:
+            self.emit(change)
 
     def emit(self, event: Event) -> None:
         """Emit an event of the turn."""
@@ -138,11 +159,26 @@ class Requests:
             self.emit(due.receipt())
 
     async def answer(self) -> Answer:
-        """Stream the next answer; if the provider refuses the size, compress and try once more, then shorten and try a
-        last time.
+        """Stream the next answer. If the model cannot answer now, the next one does, to the end of the turn; if the
+        provider refuses the size, compress and try once more, then shorten and try a last time.
         """
         services = self.session.services
-        self._retries = RetryBudget(services.clock, RETRY_SECONDS, services.settings().max_attempts)
+        while True:
+            seconds = SHORT_RETRY_SECONDS if can_change(self.session, self.choice) else RETRY_SECONDS
+            self._retries = RetryBudget(services.clock, seconds, services.settings().max_attempts)
+            try:
+                answer = await self._answer()
+            except ModelUnavailable as fault:
+                rerouted = reroute(self.session, self.choice, fault)
+                if rerouted is None:
+                    raise
+                self.choice, change = rerouted
+                self.emit(change)
+            else:
+                services.models.availability.answered(self.choice.name)
+                return answer
+
+    async def _answer(self) -> Answer:
         try:
             return await self._stream()
         except ContextOverflow as refused:
@@ -206,7 +242,9 @@ class Requests:
             emit=self.emit,
             retries=self._retries,
             watched=lambda: self.hooks.watch(wished),
+            listener=self.loops,
         )
+        answer = replace(answer, parts=self.loops.answered(answer.parts, answer.attempt))
         if wished is request and answer.usage is not None and self.choice.provider.capabilities.counts_remotely:
             session.observe(self.choice, answer.usage.prompt_tokens, parts)
         return await self.hooks.after_model(wished, answer)

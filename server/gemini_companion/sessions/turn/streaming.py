@@ -7,11 +7,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from gemini_companion.engine.errors import Blocked, ModelFault, ModelUnavailable
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Usage
+from gemini_companion.engine.history.loop_entry import LOOP
 from gemini_companion.engine.history.part import call_of, is_thought, is_truthy, text_of
 from gemini_companion.sessions.events import Event, MessageDelta, MessageDiscarded, ModelLoading, ThoughtDelta
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelProvider, ModelRequest
@@ -22,6 +23,9 @@ logger = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 120.0
 """Seconds of waiting that the retries of one answer may add up to; a longer delay that a service asks for fails."""
+
+SHORT_RETRY_SECONDS: Final = 10.0
+"""The same where another model can answer instead."""
 
 _BLOCKED: Final = {
     "SAFETY": "the safety filter stopped the answer",
@@ -98,6 +102,18 @@ def _is_nameless(part: Part) -> bool:
     return call is not None and not (isinstance(call.get("name"), str) and call["name"])
 
 
+class Listener(Protocol):
+    """Hears an answer while it comes."""
+
+    def begin_attempt(self) -> None:
+        """An answer begins; the attempt before it was void."""
+        ...
+
+    def hear(self, text: str) -> bool:
+        """The next piece of its text; true if the rest is not worth waiting for."""
+        ...
+
+
 class Invalid(ModelUnavailable):
     """An invalid answer; trying again may give a valid one."""
 
@@ -109,18 +125,23 @@ async def stream_answer(
     *,
     emit: Callable[[Event], None],
     retries: RetryBudget,
+    listener: Listener | None = None,
     watched: Callable[[], Watch | None] = lambda: None,
 ) -> Answer:
     """Stream an answer, emitting each piece. Retries; a void attempt is reported as `messageDiscarded` before the next.
 
-    `retries` bounds the waiting; `watched` gives what looks at the pieces of one attempt before they are shown. Raises
-    `Blocked`, or the last `ModelFault`. Nothing of a void attempt is returned.
+    `retries` bounds the waiting; `watched` gives what looks at the pieces of one attempt before they are shown. Where
+    `listener` has heard enough, the request is ended, and what came is the answer, with the finish reason `LOOP`.
+    Raises `Blocked`, or the last `ModelFault`. Nothing of a void attempt is returned.
     """
     attempt = 1
     while True:
         draft = _Draft()
+        if listener is not None:
+            listener.begin_attempt()
         try:
-            await _receive(provider.stream(request, local), draft, emit, attempt, request.model, watched())
+            chunks = provider.stream(request, local)
+            await _receive(chunks, draft, emit, attempt, request.model, watched(), listener)
             return replace(_checked(draft, bool(request.tools)), attempt=attempt)
         except ModelFault as fault:
             if draft.shown or retries.allows(fault, attempt):
@@ -137,6 +158,7 @@ async def _receive(
     attempt: int,
     model: str,
     watch: Watch | None,
+    listener: Listener | None,
 ) -> None:
     """Read the answer to its end. A fault after the finish reason is none: the answer is whole, and paid for."""
     async with aclosing(cast("AsyncGenerator[ModelChunk]", chunks)) as pieces:
@@ -169,6 +191,10 @@ async def _receive(
                         if is_thought(part)
                         else MessageDelta(text=text, attempt=attempt)
                     )
+                    if listener is not None and not is_thought(part) and listener.hear(text):
+                        draft.finish_reason = LOOP
+            if draft.finish_reason == LOOP:
+                return
 
 
 def _checked(draft: _Draft, has_tools: bool) -> Answer:

@@ -114,6 +114,7 @@ class Turn:
         finally:
             self.steering.close()
             session.asked_model = None
+            session.route.end()
 
     def _failed(self, fault: CompanionError) -> TurnFailed:
         return TurnFailed(error=self.session.services.describe_fault(fault))
@@ -131,6 +132,8 @@ class Turn:
         if limit is not None and session.turns - (self.replaces is not None) >= limit:
             self.emit(MaxTurnsReached(limit=limit))
             return await self._stop_unsent("maxTurns")
+        if await self.requests.is_over_budget():
+            return await self._stop_unsent("budget")
         if self.replaces is not None:
             check_replaceable(session, self.replaces)
             session.history.exclude(self.replaces)
@@ -140,6 +143,7 @@ class Turn:
         await take_in_memory(session)
         await refresh_environment(session)
         self.attached = await attach(session, self.client, self.prompt)
+        await self.requests.route(self.prompt)
         await attach_memory(session, self.client, self.turn_id, self.attached)
         due, overflow = await self.requests.make_room(self._content())
         if overflow is not None:
@@ -154,6 +158,9 @@ class Turn:
         await take_in_project_rules(self.session)
         await take_in_memory(self.session)
         await refresh_environment(self.session)
+        if await self.requests.is_over_budget():
+            return await self._stop(Stopped("budget"))
+        await self.requests.route(self.prompt, resumes=True)
         self.loop = loop = self._new_loop()
         stopped = await loop.go_on(before.reply)
         return await self._go_round(loop) if stopped is None else await self._stop(stopped)
@@ -273,6 +280,7 @@ class Turn:
     def _emit_end(self, event: TurnCompleted | TurnCancelled | TurnFailed) -> None:
         """Emit the token count, then the turn's last event, and what became of the prompts that it ended without."""
         self.session.asked_model = None
+        self.session.route.end()
         if self.loop is not None:
             self.loop.tell_model()
         self.session.notify_usage(self.turn_id)

@@ -1,0 +1,1 @@
+"""What may be spent: looked at before every request that costs something."""
