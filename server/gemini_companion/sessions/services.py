@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.sessions.commands.registry import SlashCommands
 from gemini_companion.sessions.hooks.service import HooksOfSessions
 from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.question_vectors import QuestionVectors
 from gemini_companion.sessions.results import ErrorData
+from gemini_companion.sessions.skills.service import SkillService
 from gemini_companion.sessions.system_prompt import GitStates, NoGit
 from gemini_companion.settings.effective import Settings
 from gemini_companion.tools.ports import Ports
@@ -61,5 +63,9 @@ class Services:
     """Runs the hooks of the settings."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
+    commands: SlashCommands = field(default_factory=SlashCommands)
+    """What can be typed behind a slash."""
+    skills: SkillService | None = None
+    """The skills; `None` where there are none to be read."""
     memory: MemoryService | None = None
     """The memory files; `None` where there are none to be read."""

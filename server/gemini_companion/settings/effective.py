@@ -55,6 +55,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds of calls that one turn may have before the person is asked, from 1."""
     mcp_servers: Mapping[str, Mapping[str, Any]]
     hooks: HookOptions
+    skills_enabled: bool
+    skills_disabled: frozenset[str]
+    """Names of skills that models are not told of."""
     telemetry: TelemetrySettings
     ide_max_open_files: int
     ide_active_file_characters: int
@@ -122,6 +125,8 @@ def settle(
         tool_max_rounds=merged.companion.tools.max_rounds,
         mcp_servers=merged.mcp_servers,
         hooks=_hook_options(merged, layers),
+        skills_enabled=merged.skills.enabled,
+        skills_disabled=frozenset(merged.skills.disabled),
         telemetry=merged.telemetry,
         ide_max_open_files=merged.companion.ide.max_open_files,
         ide_active_file_characters=merged.companion.ide.active_file_characters,

@@ -260,6 +260,8 @@ class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How answers are written."""
     trust: bool = True
     """That quoted text gives no orders, and that secrets are not repeated."""
+    skills: bool = True
+    """Which skills there are, by name and description, if any."""
     memory: bool = True
     """What you wanted remembered in every project."""
     git_state: bool = True
@@ -306,6 +308,15 @@ class HooksConfigSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """Whether people are shown that a hook denied or changed something, failed, or took longer than a second."""
 
 
+class SkillsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Folders of instructions that the model is told of by name and reads when they fit."""
+
+    enabled: bool = True
+    """Whether there are skills at all."""
+    disabled: list[str] = []
+    """Names of skills that the model is not told of. The lists of all layers are joined."""
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Settings of Gemini Companion: `.gemini/settings.json`, or the editor's `geminiCompanion` section."""
 
@@ -323,6 +334,8 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """
     hooks_config: HooksConfigSettings = HooksConfigSettings()
     """Which hooks run. Not read from an untrusted workspace."""
+    skills: SkillsSettings = SkillsSettings()
+    """Which skills there are. Not read from an untrusted workspace."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """OpenTelemetry. Not read from an untrusted workspace."""
     companion: CompanionSettings = CompanionSettings()

@@ -148,6 +148,11 @@ class SettingsService:
         self.reload()
         return removed
 
+    def enable_skill(self, name: str, *, on: bool) -> None:
+        """Turn a skill on or off in the user's own file. Raises `InvalidSettings`, `StorageFault`."""
+        self._own.list_in(("skills", "disabled"), name, on=not on)
+        self.reload()
+
     def close(self) -> None:
         """Stop watching files."""
         self._watch.stop()

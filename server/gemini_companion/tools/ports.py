@@ -14,6 +14,7 @@ import msgspec
 from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
 from gemini_companion.tools.grounding import Grounding
 from gemini_companion.tools.memory import MemoryKeeper, SessionMemory, SessionNotes
+from gemini_companion.tools.skills import SkillShelf
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -330,5 +331,7 @@ class Ports:
     """Both of the session that a call is made in; `None` outside of one."""
     keeper: MemoryKeeper | None = None
     """Of the memory files; `None` where there are none."""
+    skills: SkillShelf | None = None
+    """Of the session that a call is made in; `None` where there are none."""
     grounding: Grounding | None = None
     """Of the session's model; `None` where that cannot ask the network."""

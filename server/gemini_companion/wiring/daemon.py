@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
+from gemini_companion.wiring.extending import build_extending
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
 from gemini_companion.wiring.services import build_services, new_id
 from gemini_companion.wiring.tools import build_tooling
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from gemini_companion.protocol.options import InitializationOptions
     from gemini_companion.protocol.server import CompanionServer
     from gemini_companion.sessions.application import Application
+    from gemini_companion.sessions.commands.registry import SlashCommands
     from gemini_companion.sessions.memory.service import MemoryService
+    from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.settings.service import SettingsService
 
 
@@ -33,6 +36,8 @@ class Daemon:
         self._app: Application | None = None
         self._maintenance: list[asyncio.Task[object]] = []
         self._memory: MemoryService
+        self._commands: SlashCommands
+        self._skills: SkillService
         self._settings: SettingsService
         self._store: SqliteStore
 
@@ -86,6 +91,12 @@ class Daemon:
             )
             commands = Commands()
             self._memory = self._build_memory()
+            self._commands, self._skills = build_extending(
+                home_directory(self._env),
+                settings,
+                folders=lambda: self._app.folders() if self._app else (),
+                tell=lambda event: self._app.notify_all(event) if self._app else None,
+            )
             services = build_services(
                 self._env,
                 store=self._store,
@@ -95,6 +106,8 @@ class Daemon:
                 trusted=settings.is_trusted,
                 commands=commands,
                 memory=self._memory,
+                slash_commands=self._commands,
+                skills=self._skills,
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
@@ -142,6 +155,8 @@ class Daemon:
             return
         self._settings.close()
         self._memory.close()
+        self._commands.close()
+        self._skills.close()
         for task in self._maintenance:
             task.cancel()
         await self._app.close()
@@ -153,6 +168,8 @@ class Daemon:
         if self._app is not None:
             self._settings.set_workspace(self._app.folders(), trusted=self._app.trusted())
             self._memory.look_again()
+            self._commands.look_again()
+            self._skills.look_again()
             self._app.tooling.consent.reconsider()
 
     def _on_settings(self, keys: tuple[str, ...]) -> None:

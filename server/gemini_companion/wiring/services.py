@@ -11,10 +11,12 @@ from gemini_companion.wiring.places import home_directory
 from gemini_companion.wiring.tools import build_ports, build_tools
 
 if TYPE_CHECKING:
+    from gemini_companion.sessions.commands.registry import SlashCommands
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.ports import SessionStore
     from gemini_companion.sessions.services import Services
+    from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.sessions.tools.background import Commands
     from gemini_companion.settings.effective import Settings
 
@@ -54,6 +56,8 @@ def build_services(
     with_environment: bool = True,
     commands: Commands | None = None,
     memory: MemoryService | None = None,
+    slash_commands: SlashCommands | None = None,
+    skills: SkillService | None = None,
 ) -> Services:
     """What every session shares. `commands` keeps what tools run, where there is an application that can stop it."""
     import platform
@@ -63,6 +67,7 @@ def build_services(
     from gemini_companion.adapters.processes.git_state import GitReader
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
+    from gemini_companion.sessions.commands.registry import SlashCommands
     from gemini_companion.sessions.hooks.service import HooksOfSessions
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.tools.background import Commands
@@ -87,6 +92,8 @@ def build_services(
         tools=build_tools(commands or Commands()),
         ports=build_ports(env),
         memory=memory,
+        commands=slash_commands or SlashCommands(),
+        skills=skills,
         hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),
     )
 

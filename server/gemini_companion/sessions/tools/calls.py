@@ -29,6 +29,7 @@ from gemini_companion.sessions.tools.notes import NotesOfSession
 from gemini_companion.sessions.tools.previews import previewed
 from gemini_companion.sessions.tools.progress import Progress
 from gemini_companion.sessions.tools.records import CallState, call_draft
+from gemini_companion.sessions.tools.skills import SkillsOfSession
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.changing import Change, corrected
@@ -64,6 +65,8 @@ class Setting:
     named_by_person: Callable[[str], bool] = lambda path: False
     stop: Callable[[str], None] = lambda reason: None
     """Takes why the turn is to end behind this round."""
+    asks: str = ""
+    """Why a person is asked about commands unless a rule allows them: see `ToolContext.asks`."""
 
     def context(self, call_id: str, progress: Callable[[str], None]) -> ToolContext:
         """The context of one call, as of now."""
@@ -79,6 +82,7 @@ class Setting:
             memory=MemoryOfSession(session),
             grounding=grounding_of(session),
             keeper=Keeper(session.services.memory) if session.services.memory else None,
+            skills=SkillsOfSession(session) if session.services.skills else None,
         )
         return ToolContext(
             call_id=call_id,
@@ -93,6 +97,7 @@ class Setting:
             client_id=self.client.client_id,
             options=self.tooling.options(),
             may_show=readable_unasked(session, self.roots),
+            asks=self.asks,
         )
 
 

@@ -84,6 +84,7 @@ class RunShellCommand:
             sandbox=sandbox,
             warnings=tuple(warnings),
             irreversible="What it does outside of files in the workspace cannot be taken back.",
+            asks=context.asks,
         )
 
     async def run(self, args: RunShellCommandArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
@@ -166,6 +167,13 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
         outcome="interrupted" if was_stopped else "timedOut" if end.timed_out else "ok" if is_ok else "failed",
         is_whole_file=end.spill_path,
     )
+
+
+def bare(output: str) -> str:
+    """The output alone of a command that ended well, as `output_of` tells of it; any other as it is told."""
+    if not output.endswith("[Exit code: 0]"):
+        return output
+    return output.removesuffix("[Exit code: 0]").removesuffix("(no output)\n").rstrip("\n")
 
 
 async def _folder(path: str | None, context: ToolContext) -> str:
