@@ -84,7 +84,7 @@ class FilesAndBash:
 
     async def text_of_file(self, path: str) -> str:
         place = self.workspace / path
-        if not place.is_file() or place.suffix in (".png", ".log"):
+        if not place.is_relative_to(self.workspace) or not place.is_file() or place.suffix in (".png", ".log"):
             return f"[{path}]"
         return place.read_text("utf-8")
 
@@ -155,5 +155,3 @@ async def test_skills_are_found_and_read_as_gemini_cli_does(case: dict[str, Any]
     for one in case["expected"]["result"]:
         assert str(places[one["name"]]) == one["location"].removeprefix("$ROOT/")
     assert {Path(problem.path).parent.name for problem in read.problems} == {"nodesc", "nofm"}
-
-

@@ -69,7 +69,10 @@ def environment_content(
             *(f"- {one_line(path[:_PATH_LIMIT])}" for path in memory_below),
         ]
     if skills:
-        lines += ["Skills that were activated earlier in this conversation, and hold on:", *map(_block, skills)]
+        lines += [
+            "Skills that were activated earlier in this conversation, as they are now; they hold on:",
+            *map(_block, skills),
+        ]
     if todos:
         lines += ["Your task list as it was then:", *(f"- [{state}] {one_line(task)}" for state, task in todos)]
     return user_text("\n".join((f"<{ENVIRONMENT_TAG}>", *lines, f"</{ENVIRONMENT_TAG}>")))

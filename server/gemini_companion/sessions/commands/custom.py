@@ -23,7 +23,7 @@ from gemini_companion.sessions.commands.port import Command, Room
 
 MAX_CHARACTERS: Final = 1_000_000
 """Of all that one command stands for."""
-_WHY: Final = "a command file of the {whose} would run it, not you and not the model"
+_WHY: Final = "a command file of the {whose} runs it, not the model"
 
 
 class CustomCommands:

@@ -75,6 +75,8 @@ class RunShellCommand:
         warnings: list[str] = []
         if signs := deceptive(line):
             warnings.append(f"It has signs that cannot be seen, or that look like others: {', '.join(signs)}.")
+        if context.asks:
+            warnings.append(f"{context.asks[0].upper()}{context.asks[1:]}.")
         if args.is_background:
             warnings.append("It goes on running in the background.")
         return Proposal(
