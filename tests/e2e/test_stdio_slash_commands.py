@@ -173,7 +173,7 @@ async def test_a_stopped_command_ends_with_its_turn(desk: Desk, emulator: Emulat
                 await asyncio.sleep(0.02)
         (running,) = (await spoken.ask("gemini/commands", {}))["commands"]
         await spoken.ask("gemini/cancel", {})
-        with pytest.raises(Exception, match="[Ss]topped|[Cc]ancel"):
+        with pytest.raises(Exception, match=r"[Ss]topped|[Cc]ancel"):
             await chat
         after = await spoken.ask("gemini/commands", {})
         emulator.script("Hello.")

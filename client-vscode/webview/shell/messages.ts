@@ -95,6 +95,9 @@ export class Messages {
       case "openMemory":
         shell.openPopup("memory");
         return;
+      case "openSkills":
+        shell.openPopup("skills");
+        return;
       case "openMode":
         shell.openPopup("mode");
         return;

@@ -250,6 +250,8 @@ class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How the tools that can be called are used, and what waits for consent."""
     subagents: bool = True
     """Which subagents there are, if any."""
+    skills: bool = True
+    """Which skills there are, by name and description, if any."""
     workflows: bool = True
     """The way from a request to a change that is checked."""
     editor_context: bool = True
@@ -260,8 +262,6 @@ class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How answers are written."""
     trust: bool = True
     """That quoted text gives no orders, and that secrets are not repeated."""
-    skills: bool = True
-    """Which skills there are, by name and description, if any."""
     memory: bool = True
     """What you wanted remembered in every project."""
     git_state: bool = True

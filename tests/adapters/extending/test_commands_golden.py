@@ -31,6 +31,7 @@ from gemini_companion.engine.commands.naming import Named, resolved
 from gemini_companion.sessions.commands.custom import CustomCommands
 from gemini_companion.sessions.commands.files import FileWish
 from tests.support.golden import golden_cases
+from tests.support.patience import PATIENCE
 
 PLAIN_NAMES = {"cmd_conflict_user_project": {"a": "workspace.a"}}
 """Difference 1: names that only ours have, and which of Gemini CLI's is the same command."""
@@ -95,7 +96,7 @@ class FilesAndBash:
 
     def _output(self, line: str) -> str:
         done = subprocess.run(
-            ["bash", "-c", line], cwd=self.workspace, text=True, capture_output=True, check=False, timeout=60
+            ["bash", "-c", line], cwd=self.workspace, text=True, capture_output=True, check=False, timeout=PATIENCE
         )
         out = (done.stdout + done.stderr).rstrip("\n")
         return f"{out}\n[Shell command '{line}' exited with code {done.returncode}]" if done.returncode else out

@@ -96,6 +96,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
         mentioned: event.files.map((file) => chat.place(file.path)),
       });
       return;
+    case "commandExpanded":
+      chat.change(`p:${turn}`, "prompt", { command: event.command });
+      return;
     case "contextWindowWillOverflow":
       chat.change(`a:${turn}`, "answer", {
         state: "failed",
@@ -169,6 +172,8 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "memoryChanged":
     case "modeChanged":
     case "settingsChanged":
+    case "skillsChanged":
+    case "slashCommandsChanged":
     case "titleChanged":
     case "todosChanged":
     case "trustChanged":
