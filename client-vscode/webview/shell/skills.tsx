@@ -84,6 +84,7 @@ function Skill({ skill, enable, canChange }: SkillProps) {
           <input
             type="checkbox"
             role="switch"
+            aria-label={name}
             checked={skill.isEnabled}
             disabled={!canChange}
             onChange={(event) => void enable(skill, event.currentTarget.checked)}

@@ -34,6 +34,7 @@ describe("the skills", () => {
     await panel.click("switch", "grammar-tables");
     await settle();
     expect(panel.host.asked("enableSkill")).toEqual([{ do: "enableSkill", name: "grammar-tables", enabled: false }]);
+    await settle();
     expect(panel.host.asked("skills")).toHaveLength(2);
   });
 

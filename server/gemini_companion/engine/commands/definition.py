@@ -40,8 +40,9 @@ def definition_of(table: Mapping[str, Any]) -> Definition:
 
 
 def line_of(text: str, key: str) -> int:
-    """The line of a TOML text in which a key is given, from 1; 1 where it is not."""
+    """The line of a TOML text in which a key's value begins, from 1; 1 where the key is not given."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith(key) and line.lstrip()[len(key) :].lstrip().startswith("="):
-            return number
+            is_below = line.rstrip()[-3:] in ('"""', "'''") and line.count(line.rstrip()[-3:]) == 1
+            return number + is_below
     return 1
