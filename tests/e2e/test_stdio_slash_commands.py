@@ -25,6 +25,7 @@ class Desk:
         self.home = tmp_path / "home"
         self.asked: list[Any] = []
         self.outcome = "once"
+        """What the person answers; empty for nothing, ever."""
         self.write(workspace / "notes.md", "Keep it short.\n!{touch injected}\n")
         self.write(workspace / ".gemini" / "commands" / "git" / "review.toml", REVIEW)
         self.write(self.home / ".gemini" / "commands" / "hello.toml", 'prompt = "Say hello to {{args}}."')
@@ -49,6 +50,8 @@ class Desk:
     def _answering(self) -> Any:
         async def confirm(params: Any) -> Any:
             self.asked.append(plain(params))
+            if not self.outcome:
+                await asyncio.Event().wait()
             return {"outcome": self.outcome}
 
         return confirm
@@ -180,6 +183,27 @@ async def test_a_stopped_command_ends_with_its_turn(desk: Desk, emulator: Emulat
         assert (await spoken.ask("gemini/chat", {"prompt": "Hi."}))["text"] == "Hello."
     assert "sleep 600" in running["command"]
     assert [one for one in after["commands"] if one["running"]] == []
+
+
+async def test_a_daemon_that_is_killed_while_it_asks_runs_nothing_afterwards_and_the_chat_is_usable(
+    desk: Desk, emulator: Emulator
+) -> None:
+    emulator.script("Hello.", "Hello again.")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Hi."})
+        (session,) = (await spoken.ask("gemini/session/list", {}))["sessions"]
+        desk.outcome = ""
+        chat = spoken.start("gemini/chat", {"prompt": "/git:review x; touch ran"})
+        await spoken.wait_for("toolQuestionAsked")
+        await spoken.kill()
+        await asyncio.wait({chat})
+        chat.exception()
+    desk.outcome, asked = "once", len(desk.asked)
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/session/open", {"sessionId": session["sessionId"]})
+        assert (await spoken.ask("gemini/chat", {"prompt": "Hi again."}))["text"] == "Hello again."
+    assert len(desk.asked) == asked
+    assert "git:review" not in sent(emulator)[-1].text
 
 
 async def test_what_no_command_is_stays_a_prompt_and_two_slashes_are_text(desk: Desk, emulator: Emulator) -> None:

@@ -33,6 +33,7 @@ export const TOOLS = {
   ask_user: { kind: "question", title: "Ask {0}", argument: "questions" },
   exit_plan_mode: { kind: "question", title: "Propose a plan", argument: "" },
   read_background_output: { kind: "read", title: "Look at the output of process {0}", argument: "pid" },
+  activate_skill: { kind: "read", title: "Use the skill {0}", argument: "name" },
   save_memory: { kind: "edit", title: "Remember {0}", argument: "fact" },
   write_todos: { kind: "note", title: "Plan the tasks", argument: "" },
 } as const satisfies Readonly<
