@@ -41,13 +41,13 @@ class Servers:
 @pytest.fixture
 def studio(tmp_path: Path) -> Studio:
     made = Studio(tmp_path)
-    made.services.commands.add(Servers())
+    made.services.slash_commands.add(Servers())
     return made
 
 
 async def test_a_source_of_another_kind_has_its_names_and_named_arguments(studio: Studio) -> None:
     studio.workspace.texts["/project/a.md"] = "A text.\n"
-    listed = await studio.services.commands.listed()
+    listed = await studio.services.slash_commands.listed()
     quiz = next(one for one in listed.commands if one.scope == "server")
     assert (quiz.name, quiz.owner, [one.name for one in quiz.arguments]) == ("quiz", "School", ["topic"])
     await studio.chat('/quiz --topic="the sea" a.md')
@@ -107,6 +107,6 @@ async def test_without_a_shell_a_command_that_runs_something_is_refused(studio: 
         async def expanded(self, command: Command, typed: Typed, room: Room) -> tuple[Part, ...]:
             return ({"text": (await room.run(["ls"], asks=""))[0]},)
 
-    studio.services.commands.add(Runs())
+    studio.services.slash_commands.add(Runs())
     with pytest.raises(Blocked, match="did not run"):
         await studio.chat("/run")

@@ -63,7 +63,7 @@ class Services:
     """Runs the hooks of the settings."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
-    commands: SlashCommands = field(default_factory=SlashCommands)
+    slash_commands: SlashCommands = field(default_factory=SlashCommands)
     """What can be typed behind a slash."""
     skills: SkillService | None = None
     """The skills; `None` where there are none to be read."""

@@ -92,7 +92,7 @@ def build_services(
         tools=build_tools(commands or Commands()),
         ports=build_ports(env),
         memory=memory,
-        commands=slash_commands or SlashCommands(),
+        slash_commands=slash_commands or SlashCommands(),
         skills=skills,
         hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),
     )

@@ -105,7 +105,7 @@ class PromptEntry(LogEntry, tag="prompt", frozen=True, kw_only=True):
     @property
     def own_parts(self) -> tuple[Part, ...]:
         """The person's own parts: what was typed."""
-        behind = len(self.attachments) + self.hook_contexts + (self.command.parts if self.command else 0)
+        behind = len(self.attachments) + self.hook_contexts + (max(0, self.command.parts) if self.command else 0)
         return self.content.parts[: max(0, len(self.content.parts) - behind)]
 
 

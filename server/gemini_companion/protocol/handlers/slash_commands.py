@@ -10,7 +10,7 @@ from gemini_companion.sessions.transcript.commands import sent_text
 
 
 async def list_(host: Host, params: Empty) -> SlashCommandList:
-    return await host.app.services.commands.listed()
+    return await host.app.services.slash_commands.listed()
 
 
 async def sent(host: Host, params: SentTextParams) -> SentText:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gemini_companion.engine.commands.arguments import Typed, escaped_name, typed
@@ -11,6 +13,8 @@ from gemini_companion.sessions.commands.built_in import BuiltInCommands
 from gemini_companion.sessions.commands.custom import CustomCommands
 from gemini_companion.sessions.commands.port import Command, CommandSource
 from gemini_companion.sessions.commands.results import SlashCommandInfo, SlashCommandList
+
+logger = logging.getLogger(__name__)
 
 
 class TypedCommand(NamedTuple):
@@ -82,10 +86,18 @@ class SlashCommands:
             self._custom.close()
 
     async def _answering(self) -> list[_Answering]:
-        found = [(command, source) for source in self._sources for command in await source.commands()]
+        found = [(command, source) for source in self._sources for command in await _commands_of(source)]
         names = resolved([Named(command.name, command.scope, command.owner) for command, _ in found])
         self._names = frozenset(name for own in names for name in own)
         return [_Answering(command, source, own) for (command, source), own in zip(found, names, strict=True)]
+
+
+async def _commands_of(source: CommandSource) -> Sequence[Command]:
+    try:
+        return await source.commands()
+    except Exception:  # one that fails costs its own commands, not the turn and not the others
+        logger.exception("Slash commands could not be listed")
+        return ()
 
 
 def _text_of(prompt: tuple[Part, ...]) -> str | None:

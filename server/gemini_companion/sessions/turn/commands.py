@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
@@ -135,17 +135,22 @@ def _did(why: str) -> str:
 
 async def read_command(session: Session, prompt: tuple[Part, ...]) -> tuple[tuple[Part, ...], TypedCommand | None]:
     """The prompt, and the command that it is, if it is one. Of two slashes before a command's name the first goes."""
-    commands = session.services.commands
+    commands = session.services.slash_commands
     if (typed := await commands.typed(prompt)) is None and await commands.is_escaped(prompt):
         prompt = without_slash(prompt)
     return prompt, typed
 
 
-async def expand_into(setting: Setting, typed: TypedCommand, attached: Attached) -> None:
-    """Expand a command within a turn; a cancellation ends what it runs. Raises `CompanionError`."""
+async def expand_into(
+    setting: Setting, typed: TypedCommand, attached: Attached, *, stopped_by: Callable[[], str]
+) -> None:
+    """Expand a command within a turn; a cancellation, of whom `stopped_by` says, ends what it runs.
+
+    Raises `CompanionError`.
+    """
     expanding = Expanding(setting=setting, typed=typed)
     try:
         await expanding.into(attached)
     except asyncio.CancelledError:
-        expanding.stopped("user")
+        expanding.stopped(stopped_by())
         raise

@@ -144,7 +144,7 @@ class Turn:
         loop, (self.prompt, typed) = self._new_loop(), await read_command(session, self.prompt)
         attached = await attach(session, self.client, self.prompt)
         if typed is not None:
-            await expand_into(await loop.setting(), typed, attached)
+            await expand_into(await loop.setting(), typed, attached, stopped_by=lambda: self.job.cancelled_by)
         self.attached = attached
         await attach_memory(session, self.client, self.turn_id, self.attached)
         due, overflow = await self.requests.make_room(self._content())
