@@ -6,7 +6,7 @@ import { fixtures } from "../../panel/fixtures.js";
 import { Mounted } from "./mounted.js";
 
 let panel: Mounted;
-const settle = () => panel.pass((ms) => vi.advanceTimersByTimeAsync(ms), 0);
+const settle = () => panel.pass((ms) => vi.advanceTimersByTimeAsync(ms), 50);
 
 beforeEach(async () => {
   vi.useFakeTimers({ now: Date.now() });
