@@ -239,6 +239,18 @@ export interface RevokeRuleParams {
   readonly ruleId: string;
 }
 
+/** A turn whose prompt was a slash command. */
+export interface SentTextParams {
+  readonly turnId: string;
+  readonly sessionId?: string | null;
+}
+
+/** Turn a skill on or off, in the user's own settings. */
+export interface EnableSkillParams {
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
 /** End a command, in the background or not; the turn goes on with what it put out. */
 export interface StopCommandParams {
   readonly sessionId?: string | null;
@@ -913,6 +925,59 @@ export interface MemoryChanged {
   readonly paths: readonly string[];
 }
 
+/** The turn's prompt is a slash command, and stands in the log with all that it stands for. */
+export interface CommandExpanded {
+  readonly type: "commandExpanded";
+  readonly command: CommandUse;
+}
+
+/** What stood behind a prompt that was a slash command. */
+export interface CommandUse {
+  /** As it was typed, without the slash. */
+  readonly name: string;
+  /** Whose command it was. */
+  readonly scope: "builtIn" | "extension" | "server" | "user" | "workspace";
+  /** The extension or the server. */
+  readonly owner?: string;
+  /** The file that defined it, absolute. */
+  readonly path?: string;
+  /** Parts of the prompt's content that it stood for, right behind what was typed. */
+  readonly parts?: number;
+  /** What it brought in of the workspace. */
+  readonly files?: readonly Attachment[];
+  /** Files that it names and that were not brought in, and why. */
+  readonly withheld?: readonly Withheld[];
+  /** The shell lines that it ran. */
+  readonly calls?: readonly CallRecord[];
+}
+
+/** What became of one call, for people. */
+export interface CallRecord {
+  readonly callId: string;
+  readonly name: string;
+  readonly outcome: "declined" | "failed" | "interrupted" | "ok" | "timedOut";
+  /** A few words: `42 lines`, `exit code 1`. */
+  readonly summary?: string;
+  /** From the start of the tool to its end, without the time that a question waited. */
+  readonly durationMs?: number;
+  /** The arguments that it ran with, if a person changed them. */
+  readonly editedArgs?: Readonly<Record<string, unknown>>;
+  /** Why it could run or not, in a few words: the rule, the mode, or the person's answer. */
+  readonly consent?: string;
+  /** The session of the subagent that did the work; empty where none did. */
+  readonly agentSessionId?: string;
+}
+
+/** There are other slash commands than before. */
+export interface SlashCommandsChanged {
+  readonly type: "slashCommandsChanged";
+}
+
+/** There are other skills than before. */
+export interface SkillsChanged {
+  readonly type: "skillsChanged";
+}
+
 /** Settings changed; dotted keys. */
 export interface SettingsChanged {
   readonly type: "settingsChanged";
@@ -1168,6 +1233,8 @@ export interface HistoryItem {
   readonly reason?: string;
   /** Parts at the end of `parts` that hooks added. */
   readonly hookContexts?: number;
+  /** Of a prompt: the slash command that it is; what that stands for are the parts behind what was typed. */
+  readonly command?: CommandUse;
   /** Of a prompt: the attached files; the last parts are theirs, one for each. */
   readonly attachments?: readonly Attachment[];
   /** Of a prompt: files that it names and that were not attached, and why. */
@@ -1197,23 +1264,6 @@ export interface ContextReceipt {
   readonly selectionCut?: SelectionCut;
   /** Open files that were left out because only so many go along. */
   readonly moreOpenFiles?: number;
-}
-
-/** What became of one call, for people. */
-export interface CallRecord {
-  readonly callId: string;
-  readonly name: string;
-  readonly outcome: "declined" | "failed" | "interrupted" | "ok" | "timedOut";
-  /** A few words: `42 lines`, `exit code 1`. */
-  readonly summary?: string;
-  /** From the start of the tool to its end, without the time that a question waited. */
-  readonly durationMs?: number;
-  /** The arguments that it ran with, if a person changed them. */
-  readonly editedArgs?: Readonly<Record<string, unknown>>;
-  /** Why it could run or not, in a few words: the rule, the mode, or the person's answer. */
-  readonly consent?: string;
-  /** The session of the subagent that did the work; empty where none did. */
-  readonly agentSessionId?: string;
 }
 
 /** The end of a turn. */
@@ -1606,6 +1656,85 @@ export interface StoredRule {
   readonly text?: string;
 }
 
+/** The slash commands that the daemon carries out, by name in order, built-in ones first. */
+export interface SlashCommandList {
+  readonly commands: readonly SlashCommandInfo[];
+  /** Command files that are skipped. */
+  readonly problems: readonly FileProblem[];
+}
+
+/** A slash command. */
+export interface SlashCommandInfo {
+  /** What is typed behind the slash. */
+  readonly name: string;
+  /** One line, for people. */
+  readonly description: string;
+  /** Whose it is. */
+  readonly scope: "builtIn" | "extension" | "server" | "user" | "workspace";
+  /** The extension or the MCP server that it is of. */
+  readonly owner?: string;
+  /** What may follow it; empty if nothing, or if that is not known. */
+  readonly hint?: string;
+  /** Those that have names. */
+  readonly arguments?: readonly CommandArgument[];
+  /** Other names that it answers to. */
+  readonly aliases?: readonly string[];
+  /** The file that defines it, absolute. */
+  readonly path?: string;
+  /** It runs shell lines, which are asked about as the tool's are, a project's unless a rule allows them. */
+  readonly runsCommands?: boolean;
+}
+
+/** An argument with a name, given as `--name="value"`. */
+export interface CommandArgument {
+  readonly name: string;
+  readonly description?: string;
+  readonly isRequired?: boolean;
+}
+
+/** A file that is skipped, and why. */
+export interface FileProblem {
+  /** Absolute. */
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** For people, a few words. */
+  readonly message: string;
+}
+
+/** What went to the model in the place of a slash command. */
+export interface SentText {
+  /** What was typed. */
+  readonly line: string;
+  /** What it stood for, word for word. */
+  readonly text: string;
+}
+
+/** The skills that there are, by name in order. */
+export interface SkillList {
+  readonly skills: readonly SkillInfo[];
+  /** Files that are skipped. */
+  readonly problems: readonly FileProblem[];
+  /** Whether there are skills at all, by `skills.enabled`. */
+  readonly isEnabled: boolean;
+  /** Estimated tokens of what stands of them in every request. */
+  readonly tokenCount: number;
+}
+
+/** A skill. */
+export interface SkillInfo {
+  readonly name: string;
+  readonly description: string;
+  /** Whose it is. */
+  readonly scope: "extension" | "user" | "workspace";
+  /** Of its `SKILL.md`, absolute. */
+  readonly path: string;
+  /** Models are told of it. */
+  readonly isEnabled: boolean;
+  /** The extension that it is of. */
+  readonly owner?: string;
+}
+
 /** The session's commands that run, and background ones that ended. */
 export interface CommandList {
   readonly commands: readonly BackgroundCommand[];
@@ -1892,6 +2021,9 @@ export type CompanionEvent =
   | BudgetUsed
   | MaxTurnsReached
   | MemoryChanged
+  | CommandExpanded
+  | SlashCommandsChanged
+  | SkillsChanged
   | SettingsChanged
   | ConstraintsChanged
   | HookRan
@@ -1987,6 +2119,14 @@ export interface Requests {
   readonly "gemini/rules": { readonly params: SessionParams; readonly result: RuleList };
   /** Take a rule of the session's or of the user's back. */
   readonly "gemini/rules/revoke": { readonly params: RevokeRuleParams; readonly result: RuleList };
+  /** The slash commands that a prompt can be, and the command files that are skipped. */
+  readonly "gemini/commands/list": { readonly params: Empty; readonly result: SlashCommandList };
+  /** What went to the model in the place of a slash command. */
+  readonly "gemini/commands/sent": { readonly params: SentTextParams; readonly result: SentText };
+  /** The skills, where each is from, and whether models are told of it. */
+  readonly "gemini/skills/list": { readonly params: Empty; readonly result: SkillList };
+  /** Turn a skill on or off, in the user's own settings. */
+  readonly "gemini/skills/enable": { readonly params: EnableSkillParams; readonly result: SkillList };
   /** The commands that run, and background ones that ended. */
   readonly "gemini/commands": { readonly params: SessionParams; readonly result: CommandList };
   /** End a command and all that it started. */
@@ -2097,6 +2237,10 @@ export const RequestMethod = {
   tools: "gemini/tools",
   rules: "gemini/rules",
   rulesRevoke: "gemini/rules/revoke",
+  commandsList: "gemini/commands/list",
+  commandsSent: "gemini/commands/sent",
+  skillsList: "gemini/skills/list",
+  skillsEnable: "gemini/skills/enable",
   commands: "gemini/commands",
   commandsStop: "gemini/commands/stop",
   changes: "gemini/changes",

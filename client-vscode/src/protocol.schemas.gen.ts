@@ -398,6 +398,41 @@ export const memoryChanged = v.object({
   paths: v.array(v.string()),
 });
 
+export const callRecord = v.object({
+  callId: v.string(),
+  name: v.string(),
+  outcome: v.picklist(["declined", "failed", "interrupted", "ok", "timedOut"]),
+  summary: v.exactOptional(v.string()),
+  durationMs: v.exactOptional(integer),
+  editedArgs: v.exactOptional(v.record(v.string(), v.unknown())),
+  consent: v.exactOptional(v.string()),
+  agentSessionId: v.exactOptional(v.string()),
+});
+
+export const commandUse = v.object({
+  name: v.string(),
+  scope: v.picklist(["builtIn", "extension", "server", "user", "workspace"]),
+  owner: v.exactOptional(v.string()),
+  path: v.exactOptional(v.string()),
+  parts: v.exactOptional(integer),
+  files: v.exactOptional(v.array(attachment)),
+  withheld: v.exactOptional(v.array(withheld)),
+  calls: v.exactOptional(v.array(callRecord)),
+});
+
+export const commandExpanded = v.object({
+  type: v.literal("commandExpanded"),
+  command: commandUse,
+});
+
+export const slashCommandsChanged = v.object({
+  type: v.literal("slashCommandsChanged"),
+});
+
+export const skillsChanged = v.object({
+  type: v.literal("skillsChanged"),
+});
+
 export const settingsChanged = v.object({
   type: v.literal("settingsChanged"),
   keys: v.array(v.string()),
@@ -455,7 +490,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, memoryChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, memoryChanged, commandExpanded, slashCommandsChanged, skillsChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
@@ -567,17 +602,6 @@ export const contextReceipt = v.object({
   moreOpenFiles: v.exactOptional(integer),
 });
 
-export const callRecord = v.object({
-  callId: v.string(),
-  name: v.string(),
-  outcome: v.picklist(["declined", "failed", "interrupted", "ok", "timedOut"]),
-  summary: v.exactOptional(v.string()),
-  durationMs: v.exactOptional(integer),
-  editedArgs: v.exactOptional(v.record(v.string(), v.unknown())),
-  consent: v.exactOptional(v.string()),
-  agentSessionId: v.exactOptional(v.string()),
-});
-
 export const historyItem = v.object({
   role: v.picklist(["model", "user"]),
   parts: v.array(v.record(v.string(), v.unknown())),
@@ -591,6 +615,7 @@ export const historyItem = v.object({
   hiddenBy: v.exactOptional(v.string()),
   reason: v.exactOptional(v.string()),
   hookContexts: v.exactOptional(integer),
+  command: v.exactOptional(commandUse),
   attachments: v.exactOptional(v.array(attachment)),
   withheld: v.exactOptional(v.array(withheld)),
   receipt: v.exactOptional(contextReceipt),
@@ -886,6 +911,56 @@ export const ruleList = v.object({
   rules: v.array(storedRule),
 });
 
+export const commandArgument = v.object({
+  name: v.string(),
+  description: v.exactOptional(v.string()),
+  isRequired: v.exactOptional(v.boolean()),
+});
+
+export const slashCommandInfo = v.object({
+  name: v.string(),
+  description: v.string(),
+  scope: v.picklist(["builtIn", "extension", "server", "user", "workspace"]),
+  owner: v.exactOptional(v.string()),
+  hint: v.exactOptional(v.string()),
+  arguments: v.exactOptional(v.array(commandArgument)),
+  aliases: v.exactOptional(v.array(v.string())),
+  path: v.exactOptional(v.string()),
+  runsCommands: v.exactOptional(v.boolean()),
+});
+
+export const fileProblem = v.object({
+  path: v.string(),
+  line: integer,
+  message: v.string(),
+});
+
+export const slashCommandList = v.object({
+  commands: v.array(slashCommandInfo),
+  problems: v.array(fileProblem),
+});
+
+export const sentText = v.object({
+  line: v.string(),
+  text: v.string(),
+});
+
+export const skillInfo = v.object({
+  name: v.string(),
+  description: v.string(),
+  scope: v.picklist(["extension", "user", "workspace"]),
+  path: v.string(),
+  isEnabled: v.boolean(),
+  owner: v.exactOptional(v.string()),
+});
+
+export const skillList = v.object({
+  skills: v.array(skillInfo),
+  problems: v.array(fileProblem),
+  isEnabled: v.boolean(),
+  tokenCount: integer,
+});
+
 export const commandList = v.object({
   commands: v.array(backgroundCommand),
 });
@@ -1102,6 +1177,10 @@ export const results = {
   "gemini/tools": toolList,
   "gemini/rules": ruleList,
   "gemini/rules/revoke": ruleList,
+  "gemini/commands/list": slashCommandList,
+  "gemini/commands/sent": sentText,
+  "gemini/skills/list": skillList,
+  "gemini/skills/enable": skillList,
   "gemini/commands": commandList,
   "gemini/commands/stop": stopResult,
   "gemini/changes": changeList,

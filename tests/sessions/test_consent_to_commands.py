@@ -61,6 +61,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[Part, ...]
     reason: str
     suggested: ToolRule | None
+    by_rules: bool = False
 
 
 class Judge:

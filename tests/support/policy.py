@@ -23,6 +23,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = "of its parts"
     parts: tuple[Any, ...] = ()
     suggested: ToolRule | None = None
+    by_rules: bool = False
 
 
 def rule(decision: Decision, tool: str = "*", *, source: RuleSource = "user", **more: Any) -> SourcedRule:

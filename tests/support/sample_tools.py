@@ -74,6 +74,9 @@ class FreeConsent:
         self.decisions = list(decisions)
         self.asked: list[tuple[ToolCall, Proposal]] = []
 
+    async def refusal(self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext) -> str:
+        return ""
+
     async def decide(
         self,
         session: Session,

@@ -79,6 +79,9 @@ export class Actions {
       case "openMemory":
         await this.#openMemory(message.path);
         return;
+      case "openSource":
+        await this.#openSource(message.path);
+        return;
       case "turn":
         await this.#turn(message);
         return;
@@ -209,6 +212,15 @@ export class Actions {
     await (isMemory ? editor.openFile(path) : editor.openHref(path));
   }
 
+  /** The same for the files of skills and of slash commands. */
+  async #openSource(path: string): Promise<void> {
+    const { chat, editor } = this.needs;
+    const { skills, problems } = await chat.daemon.request("gemini/skills/list", {});
+    const { commands, problems: more } = await chat.daemon.request("gemini/commands/list", {});
+    const isOne = [...skills, ...problems, ...commands, ...more].some((source) => source.path === path);
+    await (isOne ? editor.openFile(path) : editor.openHref(path));
+  }
+
   async #turn(message: Message<"turn">): Promise<void> {
     const { chat } = this.needs;
     switch (message.do) {
@@ -223,6 +235,15 @@ export class Actions {
           chat.conversation.answer(message.turnId)?.text ?? chat.conversation.prompt(message.turnId)?.text ?? "",
         );
         return;
+      case "showSent": {
+        const { turnId } = message;
+        const sent = await chat.daemon.request("gemini/commands/sent", { sessionId: await chat.session(), turnId });
+        await this.needs.editor.showText(
+          `${sent.line.split(/\s/)[0]?.slice(1).replaceAll(":", "-") ?? "command"}.md`,
+          sent.text,
+        );
+        return;
+      }
       case "goBack":
         await this.needs.tools.goBack(message.turnId);
         return;

@@ -283,7 +283,9 @@ export class Chat extends ChatState {
         this.prompts.drain();
         break;
       case "memoryChanged":
-        this.memoryChanges += 1;
+      case "skillsChanged":
+      case "slashCommandsChanged":
+        this.sourceChanges += 1;
         break;
       case "settingsChanged":
         if (params.event.keys.includes("model.name")) void this.guard(() => this.modelSettingChanged());

@@ -67,8 +67,8 @@ export class ChatState implements Disposable {
   readonly draftStore: DraftStore;
   /** What tools did and may do. */
   readonly work: Work;
-  /** How often memory files have changed. */
-  memoryChanges = 0;
+  /** How often memory files, slash commands or skills have changed. */
+  sourceChanges = 0;
 
   readonly #changed = new EventEmitter<void>();
   readonly #rowsChanged = new EventEmitter<RowChange>();

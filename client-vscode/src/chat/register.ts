@@ -21,6 +21,7 @@ import { StatusMeter } from "../status/meter.js";
 import { Actions } from "./actions.js";
 import type { EditorPort } from "./editorPort.js";
 import { Chat } from "./chat.js";
+import { chooseCommand } from "./chooseCommand.js";
 import { ChatView, VIEW_ID } from "./chatView.js";
 import { DraftFiles } from "./draftFiles.js";
 import { Outlook } from "./outlook.js";
@@ -129,7 +130,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
           questions: chat.questions.waiting(chat.info?.sessionId).length,
           canSteer: chat.canSteer,
         },
-        memoryChanges: chat.memoryChanges,
+        sourceChanges: chat.sourceChanges,
         queueHeld: chat.job.kind === "idle" ? chat.queue.held : undefined,
         retryTurn: chat.retryTurn,
         hidden: hiddenRuns(chat.conversation.rows),
@@ -206,6 +207,8 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("rules", () => view.command({ do: "openRules" }));
   command("statistics", () => view.command({ do: "openStatistics" }));
   command("memory", () => view.command({ do: "openMemory" }));
+  command("skills", () => view.command({ do: "openSkills" }));
+  command("slashCommands", () => chooseCommand(chat, view));
   command("recall", () => view.command({ do: "openSessions" }));
   command("recallSelection", () => view.command({ do: "openSessions", query: selectedText().slice(0, LONGEST_QUERY) }));
   context.subscriptions.push(...own);

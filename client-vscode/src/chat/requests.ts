@@ -5,7 +5,7 @@ import { ErrorCode, type RuleList } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import { ROWS_PER_PAGE } from "./pageLink.js";
 import { findIn } from "./pure/finding.js";
-import { asText } from "./pure/slashes.js";
+import { asSentAgain } from "./pure/slashes.js";
 
 /** Files and sessions in one answer. */
 const MOST_LISTED = 50;
@@ -72,6 +72,12 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       return daemon.request(request.reload ? "gemini/memory/reload" : "gemini/memory/list", {});
     case "addMemory":
       return daemon.request("gemini/memory/add", { fact: request.fact, scope: request.scope });
+    case "commands":
+      return daemon.request("gemini/commands/list", {});
+    case "skills":
+      return daemon.request("gemini/skills/list", {});
+    case "enableSkill":
+      return daemon.request("gemini/skills/enable", { name: request.name, enabled: request.enabled });
     case "recall":
       return daemon.request("gemini/recall", { query: request.query, limit: MOST_RECALLED });
     case "verdict":
@@ -79,7 +85,7 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
     case "find":
       return { matches: findIn(chat.conversation.rows, request.query, request.caseSensitive) };
     case "prompts": {
-      const prompts = chat.conversation.rows.flatMap((row) => (row.kind === "prompt" ? [asText(row.text)] : []));
+      const prompts = chat.conversation.rows.flatMap((row) => (row.kind === "prompt" ? [asSentAgain(row)] : []));
       return { prompts: [...new Set(prompts.reverse())].slice(0, ROWS_PER_PAGE) };
     }
     case "compressions":

@@ -38,6 +38,10 @@ const requestSchema = v.variant("do", [
   /** The memory files; with `reload` they are read anew. */
   ask("memory", { reload: v.boolean() }),
   ask("addMemory", { fact: v.pipe(text, v.maxLength(LONGEST_FACT)), scope: v.picklist(["global", "project"]) }),
+  /** The daemon's slash commands. */
+  ask("commands", {}),
+  ask("skills", {}),
+  ask("enableSkill", { name: word, enabled: v.boolean() }),
   /** Everything ever said in the project. */
   ask("recall", { query: word }),
   /** Whether a compression would be worth it now; `null` where there is nothing to say. */
@@ -74,7 +78,9 @@ const fromPageSchema = v.variant("type", [
   post("open", { href: word }),
   /** A memory file, by its path in the answer to `memory`. The host asks the daemon whether it is one. */
   post("openMemory", { path: word }),
-  post("turn", { do: v.picklist(["retry", "fork", "pin", "unpin", "copy", "goBack"]), turnId: word }),
+  /** A skill's file or a command's, by its path in the answer to `skills` or `commands`. The host asks the daemon whether it is one. */
+  post("openSource", { path: word }),
+  post("turn", { do: v.picklist(["retry", "fork", "pin", "unpin", "copy", "goBack", "showSent"]), turnId: word }),
   /** `output` asks for what a call put out, which its row does not have yet. */
   post("tool", { do: v.picklist(["stop", "openDiff", "output"]), callId: word }),
   /** The answer to the question of a call. `edited` is the command line or the arguments as JSON, `words` are what a rule would allow. */

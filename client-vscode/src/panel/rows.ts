@@ -1,6 +1,6 @@
 /** The rows of the transcript, and what hangs on them: receipts, errors, buttons. */
 import * as v from "valibot";
-import { compressionResult, constraint, selectionCut, textExtent, usage } from "../protocol.schemas.gen.js";
+import { commandUse, compressionResult, constraint, selectionCut, textExtent, usage } from "../protocol.schemas.gen.js";
 import { nameIn, type Of } from "./schema.js";
 import { ANSWER_STATES, DIVIDER_STATES, NOTICE_LEVELS, PROMPT_OUTCOMES } from "./statuses.js";
 import { steerSchema, toolSchema } from "./tools.js";
@@ -90,6 +90,8 @@ const promptSchema = v.object({
   text: v.string(),
   receipt: v.exactOptional(receiptSchema),
   outcome: v.exactOptional(nameIn(PROMPT_OUTCOMES)),
+  /** The slash command that it is; `text` is what was typed. */
+  command: v.exactOptional(commandUse),
   pinId,
   /** The rules that it brought, pins left out. */
   rules: v.exactOptional(v.array(constraint)),

@@ -105,8 +105,8 @@ export const stateSchema = v.object({
   chips: v.array(chipSchema),
   /** How many rules there are, pins among those in force. */
   rules: v.object({ inForce: v.number(), proposed: v.number() }),
-  /** Rises whenever memory files have changed. */
-  memoryChanges: v.exactOptional(v.number()),
+  /** Rises whenever memory files, slash commands or skills have changed. */
+  sourceChanges: v.exactOptional(v.number()),
   queue: v.array(queuedPromptSchema),
   work: workSchema,
   models: v.object({ current: v.string(), asked: v.exactOptional(v.string()), list: v.array(modelInfo) }),

@@ -12,6 +12,8 @@ import {
   ruleList,
   sessionInfo,
   sessionList,
+  skillList,
+  slashCommandList,
   stats,
   verdict,
 } from "../protocol.schemas.gen.js";
@@ -33,6 +35,7 @@ const commandSchema = v.variant("do", [
   v.object({ do: v.literal("openRules") }),
   v.object({ do: v.literal("openMemory") }),
   v.object({ do: v.literal("openStatistics") }),
+  v.object({ do: v.literal("openSkills") }),
   v.object({ do: v.literal("openMode") }),
   v.object({ do: v.literal("openToolRules") }),
   /** The focus goes to what waits for an answer, oldest first; `row` is the index of its row. */
@@ -98,6 +101,9 @@ const resultSchemas = {
   setRule: constraint,
   toolRules: ruleList,
   revokeToolRule: ruleList,
+  commands: slashCommandList,
+  skills: skillList,
+  enableSkill: skillList,
   memory: memoryList,
   addMemory: memoryAdded,
   recall: recallResult,

@@ -237,6 +237,45 @@ export const answers: PageResults = {
   revokeToolRule: {
     rules: [{ rule: { tool: "web_fetch", decision: "ask" }, source: "default", text: "Ask before web_fetch" }],
   },
+  commands: {
+    commands: [
+      { name: "compress", description: "Compress the chat", scope: "builtIn", hint: "guidance" },
+      {
+        name: "git:review",
+        description: "Review what I name",
+        scope: "workspace",
+        hint: "arguments",
+        runsCommands: true,
+        path: "/home/me/tokens/.gemini/commands/git/review.toml",
+      },
+      { name: "hello", description: "Say hello", scope: "user", path: "/home/me/.gemini/commands/hello.toml" },
+    ],
+    problems: [],
+  },
+  skills: {
+    skills: [
+      {
+        name: "grammar-tables",
+        description: "How the grammar's tables are built and checked. Use it before you change one.",
+        scope: "workspace",
+        path: "/home/me/tokens/.gemini/skills/grammar-tables/SKILL.md",
+        isEnabled: true,
+      },
+      {
+        name: "letters",
+        description: "How I write letters",
+        scope: "user",
+        path: "/home/me/.agents/skills/letters/SKILL.md",
+        isEnabled: false,
+      },
+    ],
+    problems: [
+      { path: "/home/me/.gemini/skills/draft/SKILL.md", line: 1, message: "its front matter has no description" },
+    ],
+    isEnabled: true,
+    tokenCount: 118,
+  },
+  enableSkill: { skills: [], problems: [], isEnabled: true, tokenCount: 0 },
   memory: {
     files: [
       { path: "/home/me/.gemini/GEMINI.md", scope: "global", tokenCount: 412, imports: [] },

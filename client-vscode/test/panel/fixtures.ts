@@ -183,6 +183,7 @@ export function makeFixtures(now: number) {
       { type: "command", rev: 2, command: { do: "openRules" } },
     ],
     statisticsOpen: [...show({}), { type: "command", rev: 2, command: { do: "openStatistics" } }],
+    skillsOpen: [...show({}), { type: "command", rev: 2, command: { do: "openSkills" } }],
     memoryOpen: [...show({}), { type: "command", rev: 2, command: { do: "openMemory" } }],
     lowRetention: compressing({
       state: "unchanged",

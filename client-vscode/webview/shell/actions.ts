@@ -11,7 +11,7 @@ import { hindrance } from "./standing.js";
  */
 export function submit(shell: Shell, text: string, steers = false): boolean | Promise<boolean> {
   if (text.trim() === "") return false;
-  const reading = readSlash(text);
+  const reading = readSlash(text, shell.commands.peek());
   if (reading.kind === "command") return runSlash(shell, reading.call);
   if (isHindered(shell)) return false;
   const mayGo = confirmed(shell, text);

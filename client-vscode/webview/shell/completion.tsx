@@ -34,7 +34,8 @@ export function useCompletion(text: string, caret: number | undefined): Completi
   const [active, setActive] = useState(0);
   const [dismissed, setDismissed] = useState<number>();
 
-  const commands = caret === undefined ? undefined : slashMatches(text, caret);
+  useDaemonCommands();
+  const commands = caret === undefined ? undefined : slashMatches(text, caret, shell.commands.value, t);
   const token = caret === undefined || commands !== undefined ? undefined : mentionAt(text, caret);
   const start = commands === undefined ? token?.start : 0;
   const files = useAsked(
@@ -49,13 +50,13 @@ export function useCompletion(text: string, caret: number | undefined): Completi
 
   const found: readonly CompletionEntry[] =
     commands !== undefined && caret !== undefined
-      ? commands.map(({ name, argument, description }) => ({
+      ? commands.map(({ name, argument, description, isOpen }) => ({
           key: name,
-          label: argument === "" ? `/${name}` : `/${name} [${t(argument)}]`,
-          detail: t(description),
+          label: argument === "" ? `/${name}` : `/${name} [${argument}]`,
+          detail: description,
           isFile: false,
-          replacement: { start: 0, end: caret, text: argument === "" ? `/${name}` : `/${name} ` },
-          complete: argument === "" || text === `/${name}`,
+          replacement: { start: 0, end: caret, text: isOpen ? `/${name} ` : `/${name}` },
+          complete: !isOpen || text === `/${name}`,
         }))
       : token !== undefined
         ? (files.value ?? []).map(({ path, label }) => ({
@@ -76,6 +77,21 @@ export function useCompletion(text: string, caret: number | undefined): Completi
     setActive,
     dismiss: () => setDismissed(start),
   };
+}
+
+/** Keeps the daemon's commands at hand, as soon as there is a daemon and whenever they change. */
+function useDaemonCommands(): void {
+  const shell = useShell();
+  const panel = shell.panel.value;
+  const isReady = panel?.daemon.kind === "ready";
+  const { value } = useAsked(
+    isReady ? `${panel.sourceChanges ?? 0} ${panel.trusted}` : undefined,
+    0,
+    async () => (await shell.line.call({ do: "commands" })).commands,
+  );
+  useEffect(() => {
+    if (value !== undefined) shell.commands.value = value;
+  }, [value]);
 }
 
 export const completionListId = "completion";

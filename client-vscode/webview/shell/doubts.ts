@@ -22,8 +22,8 @@ function mentionDoubt({ written, reason = "" }: Mention): string {
   return t("{0}: {1}", written, reason);
 }
 
-function slashDoubt(prompt: string): string | undefined {
-  const reading = readSlash(prompt);
+function slashDoubt(shell: Shell, prompt: string): string | undefined {
+  const reading = readSlash(prompt, shell.commands.peek());
   if (reading.kind === "unknown") return t("{0} is no command.", reading.command);
   if (reading.kind === "extra") return t("{0} takes nothing behind it.", reading.command);
   return undefined;
@@ -44,10 +44,11 @@ export function useDoubts(text: string, caret: number | undefined): readonly str
   const mentions = (checked.value?.mentions ?? [])
     .filter(({ found, written }) => found === "nothing" && written !== unfinished && text.includes(written))
     .map(mentionDoubt);
-  const reading = readSlash(text);
+  const reading = readSlash(text, shell.commands.value);
   if (reading.kind === "escaped") return [t("Goes as text that begins with {0}.", reading.shown), ...mentions];
-  const isTyped = caret !== undefined && (slashMatches(text, caret) !== undefined || text.trim() === "/");
-  const slash = isTyped ? undefined : slashDoubt(text);
+  const isTyped =
+    caret !== undefined && (slashMatches(text, caret, shell.commands.value, t) !== undefined || text.trim() === "/");
+  const slash = isTyped ? undefined : slashDoubt(shell, text);
   return [...(slash === undefined ? [] : [slash]), ...mentions].slice(0, mostNamed);
 }
 
@@ -56,7 +57,7 @@ export function useDoubts(text: string, caret: number | undefined): readonly str
  * What was sent all the same is not asked again.
  */
 export function confirmed(shell: Shell, prompt: string): true | Promise<boolean> {
-  const doubt = slashDoubt(prompt);
+  const doubt = slashDoubt(shell, prompt);
   if (doubt !== undefined)
     return shell.confirm(`${doubt} ${t("Send it to the model as a prompt?")}`, t("Send as Prompt"));
   return mayMention(prompt) ? mentionsConfirmed(shell, prompt) : true;

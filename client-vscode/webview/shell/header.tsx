@@ -10,6 +10,7 @@ import { opens } from "./popup.js";
 import { RulesDialog } from "./rules.js";
 import { SessionsDialog } from "./sessions.js";
 import { useShell } from "./shell.js";
+import { SkillsDialog } from "./skills.js";
 import { StatisticsDialog } from "./statistics.js";
 
 export function Header({ panel }: { readonly panel: PanelState }) {
@@ -63,6 +64,7 @@ export function Header({ panel }: { readonly panel: PanelState }) {
       <MeterDialog locale={locale} />
       <RulesDialog />
       <MemoryDialog locale={locale} />
+      <SkillsDialog locale={locale} />
       <StatisticsDialog locale={locale} />
     </>
   );
@@ -99,6 +101,7 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
     },
     { label: rulesLabel(panel), icon: "pin", separated: true, run: () => shell.openPopup("rules") },
     { label: t("Memory"), icon: "memory", run: () => shell.openPopup("memory") },
+    { label: t("Skills"), icon: "skills", run: () => shell.openPopup("skills") },
     { label: t("Statistics"), icon: "statistics", disabled: !hasSession, run: () => shell.openPopup("statistics") },
     { label: t("Commands and Keys"), icon: "help", run: () => shell.openPopup("help") },
   ];

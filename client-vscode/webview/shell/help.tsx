@@ -1,10 +1,14 @@
 import type { PanelSettings } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { Popup } from "./popup.js";
-import { slashCommands } from "./slash.js";
+import { useShell } from "./shell.js";
+import { slashCommands, slashMatches } from "./slash.js";
 
 /** The commands of the composer and the keys of the panel. */
 export function HelpDialog({ settings }: { readonly settings: PanelSettings }) {
+  const shell = useShell();
+  const all = slashMatches("/", 1, shell.commands.value, t) ?? [];
+  const own = all.slice(slashCommands.length);
   return (
     <Popup name="help" label={t("Commands and Keys")} class="popup-footer help">
       <h2 class="popup-title" tabIndex={-1} data-first>
@@ -22,6 +26,19 @@ export function HelpDialog({ settings }: { readonly settings: PanelSettings }) {
           </div>
         ))}
       </dl>
+      {own.length === 0 ? null : (
+        <>
+          <h3>{t("From Files and Servers")}</h3>
+          <dl>
+            {own.map(({ name, argument, description }) => (
+              <div key={name}>
+                <dt>{argument === "" ? `/${name}` : `/${name} [${argument}]`}</dt>
+                <dd>{description}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
       <h3>{t("Keys")}</h3>
       <dl>
         {keys(settings).map(([key, effect]) => (

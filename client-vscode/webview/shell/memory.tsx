@@ -26,7 +26,7 @@ function MemoryBody({ locale }: { readonly locale: string }) {
   const [round, setRound] = useState(0);
   const isReload = useRef(false);
   const isTrusted = shell.panel.value?.trusted ?? false;
-  const changes = shell.panel.value?.memoryChanges ?? 0;
+  const changes = shell.panel.value?.sourceChanges ?? 0;
   // Asked anew when files change while it is open. Only the button has them read anew.
   const { value, error, pending } = useAsked(`${round} ${changes} ${isTrusted}`, 0, () => {
     const reload = isReload.current;

@@ -98,6 +98,9 @@ export class Messages {
       case "openStatistics":
         shell.openPopup("statistics");
         return;
+      case "openSkills":
+        shell.openPopup("skills");
+        return;
       case "openMode":
         shell.openPopup("mode");
         return;

@@ -4,13 +4,24 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Action, ErrorView, PanelState, QueuedPrompt } from "../../src/panel/contract.js";
 import { MODES } from "../../src/panel/tools.js";
+import type { SlashCommandInfo } from "../../src/protocol.gen.js";
 import { CallError } from "../bridge.js";
 import { t } from "../strings.js";
 import type { HostLine, TranscriptPort } from "./ports.js";
 import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
 
 export type PopupName =
-  "sessions" | "more" | "meter" | "model" | "mode" | "toolRules" | "rules" | "memory" | "statistics" | "help";
+  | "sessions"
+  | "more"
+  | "meter"
+  | "model"
+  | "mode"
+  | "toolRules"
+  | "rules"
+  | "memory"
+  | "skills"
+  | "statistics"
+  | "help";
 
 export interface Confirmation {
   readonly question: string;
@@ -34,6 +45,8 @@ export class Shell {
   /** Rows of the chat. */
   readonly total = signal(0);
   readonly draft = signal("");
+  /** The daemon's slash commands, as far as they are known. */
+  readonly commands = signal<readonly SlashCommandInfo[]>([]);
   readonly popup = signal<PopupName | undefined>(undefined);
   /** What the find bar was opened with; undefined while it is closed. */
   readonly find = signal<{ readonly query: string } | undefined>(undefined);

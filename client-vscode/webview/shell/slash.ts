@@ -1,4 +1,8 @@
 /** The commands of the composer: `/` at the start of a prompt. */
+import type { SlashCommandInfo } from "../../src/protocol.gen.js";
+
+/** Translates a text of the interface. */
+type Translate = (text: string) => string;
 
 export type SlashName = "compress" | "new" | "undo" | "context" | "find" | "model" | "export" | "help";
 
@@ -21,12 +25,65 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: "help", argument: "", description: "Show commands and keys" },
 ];
 
-/** The commands that begin with what is typed, or undefined if no command is being typed at the caret. */
-export function slashMatches(text: string, caret: number): readonly SlashCommand[] | undefined {
-  const typed = /^\/(\w*)$/.exec(text.slice(0, caret))?.[1]?.toLowerCase();
-  if (typed === undefined || /^\w/.test(text.slice(caret))) return undefined;
-  const found = slashCommands.filter((command) => command.name.startsWith(typed));
-  return found.length > 0 ? found : undefined;
+/** A command as the list shows it; texts are in the person's language or its author's. */
+export interface SlashMatch {
+  readonly name: string;
+  /** What may follow it; empty if nothing, or if that is not known. */
+  readonly argument: string;
+  readonly description: string;
+  /** Something may follow: it is put in with a space behind it. */
+  readonly isOpen: boolean;
+}
+
+/** Longest list; what is typed makes it shorter. */
+const mostMatches = 100;
+
+/** The commands that begin with what is typed, or undefined if no command is being typed at the caret. `own` are the daemon's. */
+export function slashMatches(
+  text: string,
+  caret: number,
+  own: readonly SlashCommandInfo[],
+  t: Translate,
+): readonly SlashMatch[] | undefined {
+  const typed = /^\/([\w.:-]*)$/.exec(text.slice(0, caret))?.[1]?.toLowerCase();
+  if (typed === undefined || /^[\w.:-]/.test(text.slice(caret))) return undefined;
+  const builtIn = slashCommands.map(({ name, argument, description }) => ({
+    name,
+    argument: argument === "" ? "" : t(argument),
+    description: t(description),
+    isOpen: argument !== "",
+  }));
+  const others = own.filter(isCustom).map((command) => ({
+    name: command.name,
+    argument: argumentText(command, t),
+    description: describedText(command, t),
+    isOpen: true,
+  }));
+  const found = [...builtIn, ...others].filter(({ name }) => name.toLowerCase().startsWith(typed));
+  return found.length > 0 ? found.slice(0, mostMatches) : undefined;
+}
+
+function isCustom({ scope }: SlashCommandInfo): boolean {
+  return scope !== "builtIn";
+}
+
+function argumentText({ hint = "", arguments: named = [] }: SlashCommandInfo, t: Translate): string {
+  if (named.length > 0) return named.map(({ name }) => `--${name}`).join(" ");
+  return hint === "" ? "" : t("arguments");
+}
+
+/** Its description, and whose it is. */
+function describedText({ description, scope, runsCommands, owner = "" }: SlashCommandInfo, t: Translate): string {
+  const whose = {
+    builtIn: "",
+    user: t("yours"),
+    workspace: t("of this project"),
+    extension: "", // its description begins with the extension's name
+    server: owner,
+  }[scope];
+  return [description, whose, runsCommands === true ? t("runs commands") : ""]
+    .filter((fact) => fact !== "")
+    .join(" · ");
 }
 
 export interface SlashCall {
@@ -49,10 +106,13 @@ export type SlashReading =
   /** A command, with something behind it that it does not take. */
   | { readonly kind: "extra"; readonly command: string };
 
-/** A path, such as `/etc/hosts`, and a comment, such as `// here`, are ordinary prompts. */
-export function readSlash(prompt: string): SlashReading {
+/** A path, such as `/etc/hosts`, and a comment, such as `// here`, are ordinary prompts. `own` are the daemon's commands. */
+export function readSlash(prompt: string, own: readonly SlashCommandInfo[] = []): SlashReading {
   const text = prompt.trim();
   if (text === "/" || text === "//") return { kind: "unknown", command: text };
+  const [, slash = "", named = ""] = /^\/(\/?)([\w.:-]+)(?!\S)/.exec(text) ?? [];
+  if (own.some((command) => isCustom(command) && [command.name, ...(command.aliases ?? [])].includes(named)))
+    return slash === "" ? { kind: "prompt" } : { kind: "escaped", shown: `/${named}` };
   const escaped = /^\/(\/[A-Za-z][\w-]*)(?!\S)/.exec(text)?.[1];
   if (escaped !== undefined) return { kind: "escaped", shown: escaped };
   const match = /^\/([A-Za-z][\w-]*)(?:\s+([\s\S]*))?$/.exec(text);

@@ -46,6 +46,8 @@ from gemini_companion.protocol.handlers import (
     recall,
     sessions,
     settings,
+    skills,
+    slash_commands,
     tools,
 )
 from gemini_companion.protocol.methods import (
@@ -140,6 +142,12 @@ REQUESTS: Final[tuple[Request[Any, Any], ...]] = (
     request("gemini/tools", tools.list_, errors=_READS, doc="The tools of a session, its tasks, and the questions that wait."),
     request("gemini/rules", tools.rules, errors=_READS, doc="The rules of consent in force, and where they come from."),
     request("gemini/rules/revoke", tools.revoke, errors=(*_WRITES, InvalidInput), doc="Take a rule of the session's or of the user's back."),
+    request("gemini/commands/list", slash_commands.list_, doc="The slash commands that a prompt can be, and the command files that are skipped."),
+    request("gemini/commands/sent", slash_commands.sent, errors=(*_READS, InvalidInput),
+            doc="What went to the model in the place of a slash command."),
+    request("gemini/skills/list", skills.list_, doc="The skills, where each is from, and whether models are told of it."),
+    request("gemini/skills/enable", skills.enable, errors=(InvalidInput, InvalidSettings, StorageFault),
+            doc="Turn a skill on or off, in the user's own settings."),
     request("gemini/commands", commands.list_, errors=_READS, doc="The commands that run, and background ones that ended."),
     request("gemini/commands/stop", commands.stop, errors=_WRITES, doc="End a command and all that it started."),
     request("gemini/changes", changes.list_, errors=_READS, doc="The files that turns changed, newest turn first, with diffs."),

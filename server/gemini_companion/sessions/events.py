@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.command_use import CommandUse
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
@@ -265,6 +266,20 @@ class MemoryChanged(SessionEvent, tag="memoryChanged", frozen=True, kw_only=True
     paths: tuple[str, ...]
 
 
+class CommandExpanded(SessionEvent, tag="commandExpanded", frozen=True, kw_only=True):
+    """The turn's prompt is a slash command, and stands in the log with all that it stands for."""
+
+    command: CommandUse
+
+
+class SlashCommandsChanged(SessionEvent, tag="slashCommandsChanged", frozen=True, kw_only=True):
+    """There are other slash commands than before."""
+
+
+class SkillsChanged(SessionEvent, tag="skillsChanged", frozen=True, kw_only=True):
+    """There are other skills than before."""
+
+
 class SettingsChanged(SessionEvent, tag="settingsChanged", frozen=True, kw_only=True):
     """Settings changed; dotted keys."""
 
@@ -342,6 +357,9 @@ Event: TypeAlias = (
     | BudgetUsed
     | MaxTurnsReached
     | MemoryChanged
+    | CommandExpanded
+    | SlashCommandsChanged
+    | SkillsChanged
     | SettingsChanged
     | ConstraintsChanged
     | HookRan

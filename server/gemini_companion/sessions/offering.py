@@ -7,6 +7,7 @@ from typing import Any, Final
 from gemini_companion.engine.history.tool_entries import Mode
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.services import Services
+from gemini_companion.tools.notes.activate_skill import ACTIVATE_SKILL
 from gemini_companion.tools.tool import Risk
 from gemini_companion.tools.web.tools import NAMES
 
@@ -27,7 +28,7 @@ class Offering:
         self._services = services
         self._made: dict[frozenset[str], tuple[dict[str, Any], ...]] = {}
 
-    def declarations(self, choice: ModelChoice, mode: Mode) -> tuple[dict[str, Any], ...]:
+    def declarations(self, choice: ModelChoice, mode: Mode, *, has_skills: bool = False) -> tuple[dict[str, Any], ...]:
         """The function declarations for this model; none if it calls no tools, or if there is nothing to call."""
         services = self._services
         if services.ports is None or not choice.provider.capabilities.calls_tools:
@@ -37,6 +38,8 @@ class Offering:
         hidden = hidden_tools(services, mode)
         if not choice.provider.capabilities.grounds:
             hidden |= NAMES
+        if not has_skills:
+            hidden |= {ACTIVATE_SKILL}
         if hidden not in self._made:
             self._made[hidden] = services.tools.declarations(hidden)
         return self._made[hidden]

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from gemini_companion.engine.history.command_use import CommandUse
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
@@ -126,6 +127,8 @@ class HistoryItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     """Why its turn failed."""
     hook_contexts: int = 0
     """Parts at the end of `parts` that hooks added."""
+    command: CommandUse | None = None
+    """Of a prompt: the slash command that it is; what that stands for are the parts behind what was typed."""
     attachments: tuple[Attachment, ...] = ()
     """Of a prompt: the attached files; the last parts are theirs, one for each."""
     withheld: tuple[Withheld, ...] = ()

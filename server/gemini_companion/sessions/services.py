@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.sessions.agents.service import AgentService, Create
+from gemini_companion.sessions.commands.registry import SlashCommands
 from gemini_companion.sessions.hooks.service import HooksOfSessions
 from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
@@ -14,6 +15,7 @@ from gemini_companion.sessions.observing.service import Observing
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.question_vectors import QuestionVectors
 from gemini_companion.sessions.results import ErrorData
+from gemini_companion.sessions.skills.service import SkillService
 from gemini_companion.sessions.system_prompt import GitStates, NoGit
 from gemini_companion.settings.effective import Settings
 from gemini_companion.tools.ports import Ports
@@ -69,6 +71,10 @@ class Services:
     """The subagents; `None` where there are none, as in one's own session."""
     exported: Callable[[str], str] = lambda document: document
     """A JSON text as it may leave this machine, without secrets. May take long."""
+    slash_commands: SlashCommands = field(default_factory=SlashCommands)
+    """What can be typed behind a slash."""
+    skills: SkillService | None = None
+    """The skills; `None` where there are none to be read."""
     memory: MemoryService | None = None
     """The memory files; `None` where there are none to be read."""
 

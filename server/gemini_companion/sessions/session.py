@@ -274,9 +274,10 @@ class Session:
         """What tools may do unasked: as a person chose, else as the settings say."""
         return self.principal.tools_state.chosen_mode or self.services.settings().tools.mode
 
-    def declarations(self, choice: ModelChoice) -> tuple[dict[str, Any], ...]:
-        """The function declarations of a request to this model."""
-        return self._offering.declarations(choice, self.mode)
+    def declarations(self, choice: ModelChoice, basis: PromptBasis | None = None) -> tuple[dict[str, Any], ...]:
+        """The function declarations of a request to this model, on the session's own basis if none is given."""
+        has_skills = bool((basis or self.prompt_basis).skills)
+        return self._offering.declarations(choice, self.mode, has_skills=has_skills)
 
     def limit(self, choice: ModelChoice) -> int:
         """Tokens that the model accepts in one request."""

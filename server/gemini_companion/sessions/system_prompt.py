@@ -39,6 +39,8 @@ class PromptBasis:
     replacement: str | None = None
     """The text of GEMINI_SYSTEM_MD's file, placeholders and all."""
     memory: str = ""
+    skills: str = ""
+    """The section about them; empty where there are none."""
     git_state: str = ""
     subagents: tuple[tuple[str, str], ...] = ()
     """Name and purpose of each, as of the turn's start."""

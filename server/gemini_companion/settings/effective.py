@@ -92,6 +92,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds of calls that one turn may have before the person is asked, from 1."""
     mcp_servers: Mapping[str, Mapping[str, Any]]
     hooks: HookOptions
+    skills_enabled: bool
+    skills_disabled: frozenset[str]
+    """Names of skills that models are not told of."""
     agents_enabled: bool
     """Whether the model may call subagents."""
     agent_overrides: Mapping[str, AgentOverride]
@@ -173,6 +176,8 @@ def settle(
         tool_max_rounds=merged.companion.tools.max_rounds,
         mcp_servers=merged.mcp_servers,
         hooks=_hook_options(merged, layers),
+        skills_enabled=merged.skills.enabled,
+        skills_disabled=frozenset(merged.skills.disabled),
         agents_enabled=merged.experimental.enable_agents,
         agent_overrides={name: _override(one) for name, one in merged.agents.overrides.items()},
         telemetry=telemetry_options(merged.telemetry, home),

@@ -209,6 +209,15 @@ class HooksConfigSettings(msgspec.Struct, frozen=True, kw_only=True, rename="cam
     """Whether people are shown that a hook denied or changed something, failed, or took longer than a second."""
 
 
+class SkillsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Folders of instructions that the model is told of by name and reads when they fit."""
+
+    enabled: bool = True
+    """Whether there are skills at all."""
+    disabled: list[str] = []
+    """Names of skills that the model is not told of. The lists of all layers are joined."""
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Settings of Gemini Companion: `.gemini/settings.json`, or the editor's `geminiCompanion` section."""
 
@@ -235,6 +244,8 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Subagents."""
     experimental: ExperimentalSettings = ExperimentalSettings()
     """What may still change."""
+    skills: SkillsSettings = SkillsSettings()
+    """Which skills there are. Not read from an untrusted workspace."""
     telemetry: TelemetrySettings = TelemetrySettings()
     """OpenTelemetry. Not read from an untrusted workspace."""
     security: SecuritySettings = SecuritySettings()

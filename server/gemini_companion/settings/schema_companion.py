@@ -121,6 +121,8 @@ class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How the tools that can be called are used, and what waits for consent."""
     subagents: bool = True
     """Which subagents there are, if any."""
+    skills: bool = True
+    """Which skills there are, by name and description, if any."""
     workflows: bool = True
     """The way from a request to a change that is checked."""
     editor_context: bool = True

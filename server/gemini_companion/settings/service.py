@@ -165,6 +165,10 @@ class SettingsService:
         """Have the hooks of a name run, or not, by the user's own file. Raises `InvalidSettings`, `StorageFault`."""
         change = self._own.take_out if on else self._own.put_in
         change(("hooksConfig", "disabled"), name)
+
+    def enable_skill(self, name: str, *, on: bool) -> None:
+        """Turn a skill on or off in the user's own file. Raises `InvalidSettings`, `StorageFault`."""
+        self._own.list_in(("skills", "disabled"), name, on=not on)
         self.reload()
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.documents import Buffer, FileDiagnostics, Saved
 from gemini_companion.tools.grounding import Grounding
 from gemini_companion.tools.memory import MemoryKeeper, SessionMemory, SessionNotes
+from gemini_companion.tools.skills import SkillShelf
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -333,5 +334,7 @@ class Ports:
     """Of the memory files; `None` where there are none."""
     agents: Delegation | None = None
     """The subagents; `None` where there are none."""
+    skills: SkillShelf | None = None
+    """Of the session that a call is made in; `None` where there are none."""
     grounding: Grounding | None = None
     """Of the session's model; `None` where that cannot ask the network."""

@@ -77,6 +77,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     irreversible: str = ""
     """What cannot be taken back; empty if everything can."""
+    asks: str = ""
+    """Why a person is asked unless a rule allows it, where the risk alone would let it through; empty otherwise."""
     state: Any = None
     """What the tool wants to find again in `run`, such as the file's digest."""
 
@@ -124,6 +126,8 @@ class ToolContext:
     """Settings of tools, by the names of `settings.effective.ToolOptions`."""
     must_ask: str = ""
     """Why a person is to be asked although the rules would let the call through; empty where that is not so."""
+    asks: str = ""
+    """Why a person is asked about a command unless a rule allows it: it is neither theirs nor the model's."""
     may_show: Callable[[str], bool] = lambda path: True
     """Whether the rules let a file inside, by its absolute real path, be read unasked. For tools that come upon files
     which their proposal does not name."""

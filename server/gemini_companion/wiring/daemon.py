@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
+from gemini_companion.wiring.extending import build_extending
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
 from gemini_companion.wiring.services import build_services, new_id
 from gemini_companion.wiring.tools import build_tooling
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from gemini_companion.protocol.options import InitializationOptions
     from gemini_companion.protocol.server import CompanionServer
     from gemini_companion.sessions.application import Application
+    from gemini_companion.sessions.commands.registry import SlashCommands
     from gemini_companion.sessions.memory.service import MemoryService
+    from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.settings.service import SettingsService
     from gemini_companion.wiring.telemetry import TelemetrySwitch
 
@@ -39,6 +42,8 @@ class Daemon:
         self._app: Application | None = None
         self._maintenance: list[asyncio.Task[object]] = []
         self._memory: MemoryService
+        self._commands: SlashCommands
+        self._skills: SkillService
         self._settings: SettingsService
         self._store: SqliteStore
         self._telemetry: TelemetrySwitch | None = None
@@ -97,6 +102,12 @@ class Daemon:
             )
             commands = Commands()
             self._memory = self._build_memory()
+            self._commands, self._skills = build_extending(
+                home_directory(self._env),
+                settings,
+                folders=lambda: self._app.folders() if self._app else (),
+                tell=lambda event: self._app.notify_all(event) if self._app else None,
+            )
             services = build_services(
                 self._env,
                 store=self._store,
@@ -109,6 +120,8 @@ class Daemon:
                 folders=lambda: self._app.folders() if self._app else (),
                 environment=settings.environment,
                 vault=self._vault,
+                slash_commands=self._commands,
+                skills=self._skills,
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
@@ -163,6 +176,8 @@ class Daemon:
             return
         self._settings.close()
         self._memory.close()
+        self._commands.close()
+        self._skills.close()
         for task in self._maintenance:
             task.cancel()
         await self._app.close()
@@ -178,6 +193,8 @@ class Daemon:
         if self._app is not None:
             self._settings.set_workspace(self._app.folders(), trusted=self._app.trusted())
             self._memory.look_again()
+            self._commands.look_again()
+            self._skills.look_again()
             self._app.tooling.consent.reconsider()
 
     def _on_settings(self, keys: tuple[str, ...]) -> None:

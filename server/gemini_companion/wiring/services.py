@@ -12,10 +12,12 @@ from gemini_companion.wiring.tools import build_ports, build_tools
 
 if TYPE_CHECKING:
     from gemini_companion.adapters.vault.vault import Vault
+    from gemini_companion.sessions.commands.registry import SlashCommands
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.ports import SessionStore
     from gemini_companion.sessions.services import Services
+    from gemini_companion.sessions.skills.service import SkillService
     from gemini_companion.sessions.tools.background import Commands
     from gemini_companion.settings.effective import Settings
 
@@ -67,6 +69,8 @@ def build_services(
     folders: Callable[[], Sequence[str]] | None = None,
     environment: Mapping[str, str] | None = None,
     vault: Vault | None = None,
+    slash_commands: SlashCommands | None = None,
+    skills: SkillService | None = None,
 ) -> Services:
     """What every session shares. `commands` keeps what tools run, where there is an application that can stop it; there
     are subagents where `folders` tells the open workspace folders.
@@ -84,6 +88,7 @@ def build_services(
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
     from gemini_companion.sessions.agents.service import AgentService
+    from gemini_companion.sessions.commands.registry import SlashCommands
     from gemini_companion.sessions.hooks.service import HooksOfSessions
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.tools.background import Commands
@@ -119,6 +124,8 @@ def build_services(
         ports=build_ports(env, vault),
         exported=vault.exported if vault is not None else lambda document: document,
         memory=memory,
+        slash_commands=slash_commands or SlashCommands(),
+        skills=skills,
         hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env)), files=PrivateTranscripts()),
     )
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def build_tools(commands: Commands) -> ToolRegistry:
     """What models that call tools can call, a line each; those that run commands keep them in `commands`."""
     from gemini_companion.tools.invoke_agent import InvokeAgent
+    from gemini_companion.tools.notes.activate_skill import ActivateSkill
     from gemini_companion.tools.notes.ask_user import AskUser
     from gemini_companion.tools.notes.exit_plan_mode import ExitPlanMode
     from gemini_companion.tools.notes.save_memory import SaveMemory
@@ -30,7 +31,7 @@ def build_tools(commands: Commands) -> ToolRegistry:
     from gemini_companion.tools.web.tools import web_tools
     from gemini_companion.tools.workspace import workspace_tools
 
-    notes = (AskUser(), WriteTodos(), ExitPlanMode(), Recall(), SaveMemory())
+    notes = (AskUser(), WriteTodos(), ExitPlanMode(), Recall(), SaveMemory(), ActivateSkill())
     return ToolRegistry([*workspace_tools(), *shell_tools(commands), *web_tools(), InvokeAgent(), *notes])
 
 

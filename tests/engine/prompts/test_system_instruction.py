@@ -19,13 +19,14 @@ from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
 
 TOOLS = [
     *("read_file", "grep_search", "glob", "replace", "write_file", "run_shell_command", "diagnostics"),
-    *("write_todos", "ask_user", "recall", "exit_plan_mode", "google_web_search", "web_fetch"),
+    *("write_todos", "ask_user", "recall", "exit_plan_mode", "google_web_search", "web_fetch", "activate_skill"),
 ]
 READING = ("read_file", "grep_search", "ask_user", "exit_plan_mode")
 FULL = PromptFacts(
     model="gemini-3-pro-preview",
     tools=tuple(TOOLS),
     subagents=(("investigator", "Finds out how code works."),),
+    skills="# Skills\n- letters: How to write letters",
     memory="--- Global ---\nIndent by two.",
     git_state="# The repository\n- Branch: main",
 )

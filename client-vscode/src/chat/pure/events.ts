@@ -100,6 +100,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
         mentioned: event.files.map((file) => chat.place(file.path)),
       });
       return;
+    case "commandExpanded":
+      chat.change(`p:${turn}`, "prompt", { command: event.command });
+      return;
     case "contextWindowWillOverflow":
       chat.change(`a:${turn}`, "answer", {
         state: "failed",
@@ -182,6 +185,8 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "memoryChanged":
     case "modeChanged":
     case "settingsChanged":
+    case "skillsChanged":
+    case "slashCommandsChanged":
     case "titleChanged":
     case "todosChanged":
     case "trustChanged":

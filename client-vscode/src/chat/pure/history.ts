@@ -187,8 +187,9 @@ interface Dated {
 }
 
 /** What the person wrote: the parts without the attached files, which stand behind them. */
-function ownParts({ parts, attachments = [], hookContexts = 0 }: HistoryItem): HistoryItem["parts"] {
-  const own = parts.slice(0, Math.max(0, parts.length - attachments.length - hookContexts));
+function ownParts({ parts, attachments = [], hookContexts = 0, command }: HistoryItem): HistoryItem["parts"] {
+  const behind = attachments.length + hookContexts + (command?.parts ?? 0);
+  const own = parts.slice(0, Math.max(0, parts.length - behind));
   return own.length > 0 ? own : parts; // a hook may have sent the turn back to work with words of its own alone
 }
 
@@ -207,6 +208,7 @@ function promptOf(
     text: visibleText(ownParts(item)),
     ...dated,
     ...(whole ? { receipt: whole } : {}),
+    ...(item.command ? { command: item.command } : {}),
     ...(isOutcome(item.outcome) ? { outcome: item.outcome } : {}),
   };
 }

@@ -36,7 +36,7 @@ export interface PanelSources {
   /** A compression is due, and somebody wants to be told so. */
   readonly reminds: boolean;
   /** How often memory files have changed. */
-  readonly memoryChanges?: number;
+  readonly sourceChanges?: number;
   readonly queue: readonly QueuedPrompt[];
   readonly work: WorkView;
   /** Why the queued prompts wait, if they would wait for ever. */
@@ -62,7 +62,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
     job: sources.job,
     chips: sources.files.map((file) => chipOf(file, sources, t)),
     rules: { inForce: count(sources, "inForce"), proposed: count(sources, "proposed") },
-    memoryChanges: sources.memoryChanges ?? 0,
+    sourceChanges: sources.sourceChanges ?? 0,
     queue: sources.queue,
     work: sources.work,
     models: {

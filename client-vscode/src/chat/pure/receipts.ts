@@ -42,12 +42,14 @@ export function merged(before: Receipt | undefined, after: Receipt): Receipt {
   };
 }
 
-/** A receipt with the files that a prompt names. */
+/** A receipt with the files that a prompt names, or the slash command that it is. */
 export function withFiles(
   receipt: Receipt | undefined,
-  { attachments = [], withheld = [] }: HistoryItem,
+  { attachments: named = [], withheld: refused = [], command }: HistoryItem,
   toPlace: (path: string) => string,
 ): Receipt | undefined {
+  const attachments = [...(command?.files ?? []), ...named];
+  const withheld = [...(command?.withheld ?? []), ...refused];
   if (attachments.length + withheld.length === 0) return receipt;
   const mentioned = attachments.map((attachment) => toPlace(attachment.path));
   return merged(receipt, { kind: "delta", files: [], selectionChars: 0, withheld, mentioned });

@@ -120,6 +120,21 @@ describe("naming files with @", () => {
     expect(panel.prompt.value).toBe('@"docs/token grammar.md" ');
   });
 
+  it("takes a command of a file like a file, by keys, and waits for what follows it", async () => {
+    panel = await Mounted.with();
+    await panel.pass(advance, 0);
+    await panel.type("/gi");
+    expect(panel.get("listbox", "Commands").children).toHaveLength(1);
+    expect(panel.prompt.getAttribute("aria-activedescendant")).toBe(panel.get("option", /^\/git:review/).id);
+    await panel.press("Tab");
+    expect(panel.prompt.value).toBe("/git:review ");
+    expect(sends()).toEqual([]);
+    await panel.type("/git:review src/a.ts");
+    expect(panel.has("listbox")).toBe(false);
+    await panel.press("Enter");
+    expect(sends()).toEqual([{ type: "send", text: "/git:review src/a.ts" }]);
+  });
+
   it("drops an answer that comes after a newer question", async () => {
     panel = await Mounted.with();
     panel.host.answering = false;
@@ -127,7 +142,7 @@ describe("naming files with @", () => {
     await panel.pass(advance, 120);
     await panel.type("@ab");
     await panel.pass(advance, 120);
-    const [older, newer] = panel.host.questions;
+    const [older, newer] = panel.host.questions.filter(({ request }) => request.do === "files");
     newer?.settle({ files: [{ path: "ab.py", label: "ab.py" }] });
     older?.settle({ files: [{ path: "a.py", label: "a.py" }] });
     await panel.pass(advance, 0);

@@ -38,7 +38,7 @@ describe("the memory files", () => {
 
   it("are asked for again when they change, and read anew only when that is wished", async () => {
     await show();
-    await panel.take({ type: "state", state: { ...baseState, memoryChanges: 1 } });
+    await panel.take({ type: "state", state: { ...baseState, sourceChanges: 1 } });
     await settle();
     await panel.click("button", "Read Again");
     await settle();

@@ -1,11 +1,34 @@
 import { describe, expect, it } from "vitest";
+import type { SlashCommandInfo } from "../../../src/protocol.gen.js";
 import { readSlash, slashCommands, slashMatches } from "../../../webview/shell/slash.js";
+
+const t = (text: string) => text;
+const own: readonly SlashCommandInfo[] = [
+  { name: "compress", description: "Compress the chat", scope: "builtIn" },
+  { name: "git:review", description: "Review", scope: "workspace", hint: "arguments", runsCommands: true },
+  { name: "ask.me", description: "Ask", scope: "server", owner: "quiz", arguments: [{ name: "topic" }] },
+];
+const matches = (text: string, known: readonly SlashCommandInfo[] = []) =>
+  slashMatches(text, text.length, known, t)?.map(({ name }) => name);
 
 describe("the list of commands", () => {
   it("shows all at a slash and fewer with every letter", () => {
-    expect(slashMatches("/", 1)).toHaveLength(slashCommands.length);
-    expect(slashMatches("/co", 3)?.map(({ name }) => name)).toEqual(["compress", "context"]);
-    expect(slashMatches("/CON", 4)?.map(({ name }) => name)).toEqual(["context"]);
+    expect(matches("/")).toHaveLength(slashCommands.length);
+    expect(matches("/co")).toEqual(["compress", "context"]);
+    expect(matches("/CON")).toEqual(["context"]);
+  });
+
+  it("has the daemon's commands behind the page's own, whose they are, and what may follow", () => {
+    expect(matches("/", own)?.slice(slashCommands.length)).toEqual(["git:review", "ask.me"]);
+    expect(matches("/git:r", own)).toEqual(["git:review"]);
+    const [review] = slashMatches("/git:", 5, own, t) ?? [];
+    expect(review).toEqual({
+      name: "git:review",
+      argument: "arguments",
+      description: "Review · of this project · runs commands",
+      isOpen: true,
+    });
+    expect(slashMatches("/ask", 4, own, t)?.[0]?.argument).toBe("--topic");
   });
 
   it.each([
@@ -15,7 +38,7 @@ describe("the list of commands", () => {
     ["/co", 0],
     ["/compress", 3],
   ])("stays closed for %s at %i: no command is being typed there", (text, caret) => {
-    expect(slashMatches(text, caret)).toBeUndefined();
+    expect(slashMatches(text, caret, own, t)).toBeUndefined();
   });
 });
 
@@ -56,6 +79,13 @@ describe("a prompt that is a command", () => {
     ["//", "unknown", "//"],
   ])("%s is doubtful", (prompt, kind, command) => {
     expect(readSlash(prompt)).toEqual({ kind, command });
+  });
+
+  it("goes to the daemon where the daemon has it, and is text behind two slashes", () => {
+    expect(readSlash("/git:review src/a.ts", own)).toEqual({ kind: "prompt" });
+    expect(readSlash("/ask.me", own)).toEqual({ kind: "prompt" });
+    expect(readSlash("//git:review it", own)).toEqual({ kind: "escaped", shown: "/git:review" });
+    expect(readSlash("/git:other x", own)).toEqual({ kind: "prompt" });
   });
 
   it.each([

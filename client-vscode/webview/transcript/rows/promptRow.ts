@@ -1,7 +1,7 @@
 import type { PromptRow, Row } from "../../../src/panel/contract.js";
 import { PROMPT_OUTCOMES } from "../../../src/panel/statuses.js";
 import { button, element, setAttribute, setText } from "../element.js";
-import { countText, timeText, type Language } from "../texts.js";
+import { countText, plural, timeText, type Language } from "../texts.js";
 import { buttonLine, copyText } from "./buttons.js";
 import { beginning } from "./folding.js";
 import { FoldingMenu } from "./foldingMenu.js";
@@ -12,6 +12,21 @@ import { rowFrame, type RowCommand, type RowContext, type RowOf, type RowView } 
 /** What became of a prompt whose turn did not complete. */
 function outcomeText(outcome: NonNullable<PromptRow["outcome"]>, { t }: Language): string {
   return t(PROMPT_OUTCOMES[outcome].note);
+}
+
+/** "Command of this project, ran 1 command" */
+function commandText({ scope, owner = "", calls = [] }: NonNullable<PromptRow["command"]>, language: Language): string {
+  const { t } = language;
+  const whose = {
+    builtIn: t("Command"),
+    user: t("Command of yours"),
+    workspace: t("Command of this project"),
+    extension: t("Command of {0}", owner),
+    server: t("Command of {0}", owner),
+  }[scope];
+  return calls.length === 0
+    ? whose
+    : `${whose}, ${plural(calls.length, "ran {0} command", "ran {0} commands", language)}`;
 }
 
 /** A prompt: plain text, word for word; a long one folded. */
@@ -32,6 +47,8 @@ export class PromptView implements RowView {
   #row: RowOf<"prompt">;
   #isUnfolded = false;
   #shownReceipt: PromptRow["receipt"];
+  readonly #command = element("div");
+  #shownCommand: PromptRow["command"];
 
   constructor(row: RowOf<"prompt">, context: RowContext) {
     this.#row = row;
@@ -48,7 +65,7 @@ export class PromptView implements RowView {
       title: t("The chat, the files, or both, as they were before this prompt"),
     });
     const buttons = buttonLine(this.#copy, this.#pin, this.#goBack, this.#folding.element);
-    article.append(this.#text, this.#fold, this.#rules.element, this.#receipt, buttons);
+    article.append(this.#text, this.#fold, this.#rules.element, this.#command, this.#receipt, buttons);
     this.element = article;
     this.update(row);
   }
@@ -67,10 +84,28 @@ export class PromptView implements RowView {
     this.#goBack.hidden = readOnly || row.turnId.startsWith("local-") || row.turnId.startsWith("entry-");
     this.#rules.update(row.rules ?? []);
     this.#folding.update(row);
+    this.#showCommand();
     if (row.receipt !== this.#shownReceipt) {
       this.#shownReceipt = row.receipt;
       this.#receipt.replaceChildren(...(row.receipt === undefined ? [] : [receiptDetails(row.receipt, this.#context)]));
     }
+  }
+
+  /** Whose command it is, and the way to what went to the model in its place. */
+  #showCommand(): void {
+    const { command, turnId } = this.#row;
+    if (command === this.#shownCommand) return;
+    this.#shownCommand = command;
+    const { host, language } = this.#context;
+    const show = button(language.t("Show what was sent"), () => host.send({ type: "turn", do: "showSent", turnId }), {
+      class: "link",
+    });
+    this.#command.className = "command-use";
+    this.#command.replaceChildren(
+      ...(command === undefined
+        ? []
+        : [element("span", { class: "row-note" }, commandText(command, language)), " ", show]),
+    );
   }
 
   showPlace(offset: number): void {

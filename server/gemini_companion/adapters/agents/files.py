@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from gemini_companion.adapters.memory.discovery import extension_folders
+from gemini_companion.adapters.memory.discovery import enabled_extensions
 from gemini_companion.adapters.memory.opening import Unreadable, read_below
 from gemini_companion.adapters.workspace.following import followed
 from gemini_companion.engine.agents.definition import AgentSource
@@ -52,7 +52,7 @@ class DiskAgentFiles:
         yield from _in(own, own, "user")
         if trusted:
             for folder in folders[:1] or ("/",):
-                for extension in extension_folders(self._home, os.path.realpath(folder)):
+                for extension, _ in enabled_extensions(self._home, os.path.realpath(folder)):
                     yield from _in(extension, os.path.join(extension, "agents"), "extension")
 
 

@@ -50,18 +50,13 @@ def folders_down_to(folder: str, top: str) -> list[str]:
 
 def extension_files(home: str, folder: str) -> Iterator[tuple[str, str]]:
     """The folder of each extension that is enabled for a workspace folder, a real path, and each memory file in it."""
-    for own, manifest in _extensions(home, folder):
+    for own, manifest in enabled_extensions(home, folder):
         for file in _file_names(manifest.get("contextFileName", "GEMINI.md")):
             yield own, os.path.join(own, file)
 
 
-def extension_folders(home: str, folder: str) -> Iterator[str]:
-    """The folder, a real path, of each extension that is enabled for a workspace folder."""
-    return (own for own, _ in _extensions(home, folder))
-
-
-def _extensions(home: str, folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The folder and the manifest of each that is enabled for a workspace folder."""
+def enabled_extensions(home: str, folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The folder of each extension that is enabled for a workspace folder, a real path, and its manifest. Blocks."""
     extensions = os.path.join(home, ".gemini", "extensions")
     try:
         with os.scandir(extensions) as found:
@@ -72,9 +67,8 @@ def _extensions(home: str, folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in names[:MAX_EXTENSIONS]:
         own = followed(os.path.join(extensions, name))
         manifest = _json(own, "gemini-extension.json")
-        if not manifest or not _is_enabled(enabled.get(str(manifest.get("name"))), folder):
-            continue
-        yield own, manifest
+        if manifest and _is_enabled(enabled.get(str(manifest.get("name"))), folder):
+            yield own, manifest
 
 
 def _json(folder: str, name: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import msgspec
 
 from gemini_companion.engine.history.attached import Attachment, Withheld
+from gemini_companion.engine.history.command_use import CommandUse
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.entry import Cut, LogEntry
@@ -82,7 +83,9 @@ class CompressionResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel
 
 
 class PromptEntry(LogEntry, tag="prompt", frozen=True, kw_only=True):
-    """A prompt, followed by the files that it names: the last parts of `content`, one for each of `attachments`."""
+    """A prompt, followed by what it stands for if it is a slash command, and by the files that it names: the last parts
+    of `content`, one for each of `attachments`.
+    """
 
     turn_id: str
     content: Content
@@ -97,11 +100,13 @@ class PromptEntry(LogEntry, tag="prompt", frozen=True, kw_only=True):
     """Of a prompt that was sent to a turn which ended without it: its `steerOffered`."""
     hook_contexts: int = 0
     """Parts at the end of `content`, behind the files, that hooks added."""
+    command: CommandUse | None = None
+    """The slash command that it is; its parts stand between the person's own and the files."""
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """The person's own parts."""
-        behind = len(self.attachments) + self.hook_contexts
+        """The person's own parts: what was typed."""
+        behind = len(self.attachments) + self.hook_contexts + (max(0, self.command.parts) if self.command else 0)
         return self.content.parts[: max(0, len(self.content.parts) - behind)]
 
 
@@ -257,12 +262,12 @@ class RatingEntry(LogEntry, tag="rating", frozen=True, kw_only=True):
 
 
 class ResumeEntry(LogEntry, tag="resume", frozen=True, kw_only=True):
-    """The session was opened again, or the memory files say something else: a change of epoch.
+    """The session was opened again, or memory files or skills say something else: a change of epoch.
 
     With `clear` nothing before it is in the view any more.
     """
 
-    reason: Literal["resume", "fork", "import", "takeOver", "memory", "clear"] = "resume"
+    reason: Literal["resume", "fork", "import", "takeOver", "memory", "skills", "clear"] = "resume"
     last_held: int = 0
     """The last sign of life of a process that was killed, in ms since 1970; 0 if none was, or if it is not known."""
 

@@ -81,6 +81,8 @@ class ToolState:
                 self.offered.pop(entry.steer_id, None)
             case PromptEntry():  # nobody goes on with a turn that ended; one under way is not its concern
                 self.offered.pop(entry.steer_id, None)
+                for record in entry.command.calls if entry.command else ():  # their results stand in the prompt
+                    self.open_calls.pop(record.call_id, None)
                 if self._ended:
                     kept = {key: call for key, call in self.open_calls.items() if call.turn_id not in self._ended}
                     self.open_calls = kept

@@ -23,6 +23,9 @@ MAX_LINE: Final = 2_000
 CUT: Final = "… [truncated]"
 """Ends a line that was cut."""
 
+COMMAND_TAG: Final = "slash_command"
+_OF_COMMAND: Final = "The user typed this command. What it stands for follows; do it as their request."
+_COMMAND_TAG: Final = re.compile(rf"<(?=\s*+/?\s*+{COMMAND_TAG}\b)", re.IGNORECASE)
 _FEWEST_TICKS: Final = 4
 _TICKS: Final = re.compile(r"`+")
 _READ: Final = re.compile(
@@ -98,6 +101,26 @@ def memory_part(path: str, text: str) -> Part:
     return _fenced(f"{sentence}. What it says holds for work in that folder:", "", text)
 
 
+def file_brought_in(path: str, shown: Excerpt) -> Part:
+    """The part of a file that a slash command brings in. `path` is absolute."""
+    if not shown.lines:
+        return {"text": f"The file {_quoted(path)} is empty."}
+    lines = "line 1" if shown.lines == 1 else f"lines 1 to {shown.lines}"
+    cut = "; it was cut and goes on" if shown.truncated else ""
+    return _fenced(f"The file {_quoted(path)}, {lines}{cut}:", "", shown.text)
+
+
+def folder_brought_in(path: str, names: str) -> Part:
+    """The same of a folder: the names below it."""
+    return _fenced(f"The folder {_quoted(path)} has these names below it:", "", names)
+
+
+def of_command(name: str, text: str) -> Part:
+    """The part of a prompt that a slash command stands for."""
+    inner = _COMMAND_TAG.sub("&lt;", text)
+    return {"text": f'<{COMMAND_TAG} name="/{name}">\n{_OF_COMMAND}\n\n{inner}\n</{COMMAND_TAG}>'}
+
+
 def read_attachment(part: Part) -> AttachedText | None:
     """What a part made by `file_part`, `folder_part` or `memory_part` holds; `None` for any other."""
     match = _READ.fullmatch(text_of(part) or "")
@@ -111,11 +134,12 @@ def read_attachment(part: Part) -> AttachedText | None:
 
 
 def parts_apart(content: Content) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """The parts of a content that were written, and those that were attached, by the daemon or by hooks."""
+    """The parts of a content that were written, and those that the daemon, hooks or slash commands attached."""
     own: list[Part] = []
     attached: list[Part] = []
     for part in content.parts:
-        (attached if _is_of_hook(part) or read_attachment(part) is not None else own).append(part)
+        is_own = not _is_of_hook(part) and not _is_of_command(part) and read_attachment(part) is None
+        (own if is_own else attached).append(part)
     return tuple(own), tuple(attached)
 
 
@@ -136,6 +160,11 @@ def as_read(content: Content) -> tuple[Content, ...]:
 def _is_of_hook(part: Part) -> bool:
     text = text_of(part) or ""
     return text.startswith("<hook_context>") and text.endswith("</hook_context>")
+
+
+def _is_of_command(part: Part) -> bool:
+    text = text_of(part) or ""
+    return text.startswith(f"<{COMMAND_TAG} ") and text.endswith(f"</{COMMAND_TAG}>")
 
 
 def _quoted(path: str) -> str:

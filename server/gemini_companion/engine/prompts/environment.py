@@ -35,6 +35,7 @@ def environment_content(
     *,
     extension_memory: str = "",
     memory_below: Sequence[str] = (),
+    skills: Sequence[str] = (),
 ) -> Content:
     """The first content of every request.
 
@@ -42,8 +43,9 @@ def environment_content(
     lines in any form, `folders` absolute paths, `tree` the names below them, a line each and indented, `project_memory`
     the text of the project's memory files, `todos` the model's own task list, state and description of each, which a
     compression would otherwise hide from it. `extension_memory` is the text of the memory files of the person's
-    extensions, `memory_below` names those of folders below, which go along with what touches them. All but memory is
-    shown as data: names are escaped, and no text can end the block that it stands in.
+    extensions, `memory_below` names those of folders below, which go along with what touches them. `skills` are the
+    texts of activated skills that the conversation itself shows no more. All but memory and skills is shown as data:
+    names are escaped, and no text can end the block that it stands in.
     """
     lines = [
         (
@@ -65,6 +67,11 @@ def environment_content(
             "More of that stands in these files. Each is about its own folder, and comes with the first result that"
             " touches it:",
             *(f"- {one_line(path[:_PATH_LIMIT])}" for path in memory_below),
+        ]
+    if skills:
+        lines += [
+            "Skills that were activated earlier in this conversation, as they are now; they hold on:",
+            *map(_block, skills),
         ]
     if todos:
         lines += ["Your task list as it was then:", *(f"- [{state}] {one_line(task)}" for state, task in todos)]

@@ -28,6 +28,8 @@ class PromptFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Name and purpose of each."""
     is_planning: bool = False
     is_trusted: bool = True
+    skills: str = ""
+    """The section about them, see `engine.skills.telling`; empty where there are none."""
     memory: str = ""
     """The person's own memory, framed; empty where there is none."""
     git_state: str = ""
@@ -54,6 +56,10 @@ def _tools(facts: PromptFacts) -> str:
 
 def _subagents(facts: PromptFacts) -> str:
     return working.subagents_section(facts.subagents) if "invoke_agent" in facts.tools else ""
+
+
+def _skills(facts: PromptFacts) -> str:
+    return facts.skills if "activate_skill" in facts.tools else ""
 
 
 def _workflows(facts: PromptFacts) -> str:
@@ -99,6 +105,7 @@ SECTIONS: Final[Mapping[str, Callable[[PromptFacts], str]]] = {
     "core_mandates": _core_mandates,
     "tools": _tools,
     "subagents": _subagents,
+    "skills": _skills,
     "workflows": _workflows,
     "editor_context": _editor_context,
     "compression_notice": _compression_notice,
@@ -110,7 +117,7 @@ SECTIONS: Final[Mapping[str, Callable[[PromptFacts], str]]] = {
 }
 """What makes each section, in their order. `GEMINI_PROMPT_<NAME>` is a section's variable in the environment."""
 
-OF_THE_MOMENT: Final = ("memory", "git_state")
+OF_THE_MOMENT: Final = ("skills", "memory", "git_state")
 """Sections that are facts about a person and a place, and no part of a prompt to start one's own from."""
 
 OLDER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -7,6 +7,7 @@ from typing import Final
 
 from gemini_companion.engine.prompts.environment import environment_content, memory_block
 from gemini_companion.sessions.context.memory import memory_for
+from gemini_companion.sessions.context.skills import skills_in_force
 from gemini_companion.sessions.context.system_prompt import settle_system_prompt, subagents_of, take_basis
 from gemini_companion.sessions.session import Session
 
@@ -46,6 +47,7 @@ async def _take(session: Session) -> None:
         project_memory=memory.project,
         extension_memory=memory.extension,
         memory_below=memory.below,
+        skills=await skills_in_force(session),
     )
     basis.memory = memory_block(memory.system)
     session.prompt_basis = basis

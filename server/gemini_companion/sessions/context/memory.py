@@ -19,6 +19,7 @@ from gemini_companion.engine.memory.tiers import MemoryFile, Tiers
 from gemini_companion.engine.prompts.attachments import memory_part, read_attachment
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.mentions import MAX_CHARACTERS, Attached
+from gemini_companion.sessions.context.skills import skills_section_of
 from gemini_companion.sessions.session import Session
 from gemini_companion.tools.tool import Proposal
 
@@ -54,16 +55,19 @@ async def memory_for(session: Session, *, anew: bool = False) -> Tiers:
 
 
 async def take_in_memory(session: Session) -> None:
-    """At the beginning of a turn: raise the epoch, once, if memory that stands in every request is another by now.
+    """At the beginning of a turn: raise the epoch, once, if memory or the list of skills, which stand in every request,
+    is another by now.
 
     Then the environment is built anew. Raises `StorageFault`, `SessionBusy`.
     """
     if session.environment_of != tuple(session.history.in_force):  # it is built anew as it is
         return
-    memory = await memory_for(session)
-    if memory.standing != session.surroundings.memory.standing:
+    memory, skills = await memory_for(session), await skills_section_of(session)
+    reason = "memory" if memory.standing != session.surroundings.memory.standing else ""
+    reason = reason or ("skills" if skills != session.prompt_basis.skills else "")
+    if reason:
         stamp = session.stamp()
-        await session.append(lambda seq: ResumeEntry(**stamp, seq=seq, reason="memory"))
+        await session.append(lambda seq: ResumeEntry(**stamp, seq=seq, reason=reason))
 
 
 async def with_memory(

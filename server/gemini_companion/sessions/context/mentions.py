@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
+from gemini_companion.engine.history.command_use import CommandUse
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import Attachment, Withheld
 from gemini_companion.engine.history.part import is_thought, text_of
@@ -35,6 +37,16 @@ TOO_MANY: Final = f"only {MAX_FILES} files go along"
 _NO_ROOM: Final = f"over {MAX_CHARACTERS:,} characters in all"
 
 
+class Frames(NamedTuple):
+    """How texts stand in a prompt: the parts of a file's path and excerpt, and of a folder's path and names."""
+
+    file: Callable[[str, Excerpt], Part]
+    folder: Callable[[str, str], Part]
+
+
+MENTIONED: Final = Frames(file_part, folder_part)
+
+
 @dataclass(slots=True)
 class Attached:
     """What is attached to a prompt: a part for each attachment, and what was named and is withheld."""
@@ -42,16 +54,23 @@ class Attached:
     parts: list[Part] = field(default_factory=list[Part])
     attachments: list[Attachment] = field(default_factory=list[Attachment])
     withheld: list[Withheld] = field(default_factory=list[Withheld])
+    command: CommandUse | None = None
+    """The slash command that the prompt is."""
+    expansion: tuple[Part, ...] = ()
+    """What it stands for, ahead of the attachments."""
 
     @property
     def has_news(self) -> bool:
-        """True if the prompt named anything that exists."""
-        return bool(self.attachments or self.withheld)
+        """True if the prompt named anything that exists, or its command did."""
+        of_command = (*self.command.files, *self.command.withheld) if self.command else ()
+        return bool(self.attachments or self.withheld or of_command)
 
     def receipt(self) -> FilesAttached:
         """The event that reports what was attached and what was withheld."""
-        withheld = tuple(self.withheld)
-        return FilesAttached(files=tuple(self.attachments), withheld=withheld)
+        files, withheld = tuple(self.attachments), tuple(self.withheld)
+        if self.command is not None:
+            files, withheld = (*self.command.files, *files), (*self.command.withheld, *withheld)
+        return FilesAttached(files=files, withheld=withheld)
 
     def withhold(self, path: str, reason: str) -> None:
         """Add a file to those withheld."""
@@ -73,30 +92,42 @@ async def attach(session: Session, client: Client, prompt: tuple[Part, ...]) -> 
     }
     left = MAX_CHARACTERS
     for named in found.values():
-        if named.withheld is not None:
-            attached.withheld.append(named.withheld)
-        elif len(attached.parts) >= MAX_FILES:
-            attached.withhold(named.path, TOO_MANY)
-        elif named.is_folder:
-            left -= await _attach_folder(session, named.path, folders, attached, left)
-        else:
-            left -= await _attach_file(session, client, named, attached, left)
+        left -= await attach_one(session, client, named, attached, left)
     return attached
 
 
-async def _attach_folder(session: Session, path: str, folders: tuple[str, ...], attached: Attached, budget: int) -> int:
-    """Add the names below a folder. Returns the characters of the budget that they took."""
+async def attach_one(
+    session: Session, client: Client, named: Named, attached: Attached, budget: int, frames: Frames = MENTIONED
+) -> int:
+    """Add a file or a folder, or why it is withheld. Returns the characters of the budget that it took."""
+    if named.withheld is not None:
+        attached.withheld.append(named.withheld)
+    elif len(attached.parts) >= MAX_FILES:
+        attached.withhold(named.path, TOO_MANY)
+    elif named.is_folder:
+        return await _attach_folder(session, client, named.path, attached, budget, frames)
+    else:
+        return await _attach_file(session, client, named, attached, budget, frames)
+    return 0
+
+
+async def _attach_folder(
+    session: Session, client: Client, path: str, attached: Attached, budget: int, frames: Frames
+) -> int:
+    folders = client.folders or session.meta.workspace_folders
     names = await session.services.workspace.names_below(path, folders)
     if len(names.text) > budget:
         attached.withhold(path, _NO_ROOM)
         return 0
-    attached.parts.append(folder_part(path, names.text))
+    attached.parts.append(frames.folder(path, names.text))
     attached.attachments.append(Attachment(path=f"{path.rstrip('/')}/", truncated=names.truncated))
     return len(names.text)
 
 
-async def _attach_file(session: Session, client: Client, named: Named, attached: Attached, budget: int) -> int:
-    """Add a file's text, unsaved edits included. Returns the characters of the budget that it took."""
+async def _attach_file(
+    session: Session, client: Client, named: Named, attached: Attached, budget: int, frames: Frames
+) -> int:
+    """Add a file's text, unsaved edits included."""
     path = named.path
     if not session.services.trusted():
         attached.withhold(path, NOT_TRUSTED)
@@ -117,7 +148,7 @@ async def _attach_file(session: Session, client: Client, named: Named, attached:
     if text and not shown.lines:
         attached.withhold(path, _NO_ROOM)
         return 0
-    attached.parts.append(file_part(path, shown))
+    attached.parts.append(frames.file(path, shown))
     attached.attachments.append(
         Attachment(path=path, lines=(1, shown.lines) if shown.lines else None, truncated=shown.truncated)
     )

@@ -14,6 +14,7 @@ from gemini_companion.engine.prompts.replacement import filled_in
 from gemini_companion.engine.prompts.system import OF_THE_MOMENT, PromptFacts, prompt_sections, system_instruction
 from gemini_companion.sessions.channel import EventChannel
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.context.skills import skills_section_of
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.services import Services
@@ -33,6 +34,7 @@ async def take_basis(session: Session) -> PromptBasis:
     return PromptBasis(
         replacement=services.system_prompt_override(),
         git_state=git_section(states),
+        skills=await skills_section_of(session),
         wanted=services.settings().prompt_sections,
         is_written=session.prompt_basis.is_written,
         subagents=await subagents_of(services),
@@ -71,10 +73,11 @@ def facts_of(session: Session, choice: ModelChoice, basis: PromptBasis) -> Promp
     return PromptFacts(
         model=choice.name,
         is_local=choice.provider.capabilities.runs_here,
-        tools=tuple(declaration["name"] for declaration in session.declarations(choice)),
+        tools=tuple(declaration["name"] for declaration in session.declarations(choice, basis)),
         is_planning=session.mode == "plan",
         is_trusted=session.services.trusted(),
         subagents=basis.subagents,
+        skills=basis.skills,
         memory=basis.memory,
         git_state=basis.git_state,
     )

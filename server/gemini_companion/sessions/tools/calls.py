@@ -30,6 +30,7 @@ from gemini_companion.sessions.tools.notes import NotesOfSession
 from gemini_companion.sessions.tools.previews import previewed
 from gemini_companion.sessions.tools.progress import Progress
 from gemini_companion.sessions.tools.records import CallState, call_draft
+from gemini_companion.sessions.tools.skills import SkillsOfSession
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput, ToolRefusal
@@ -66,6 +67,8 @@ class Setting:
     named_by_person: Callable[[str], bool] = lambda path: False
     stop: Callable[[str], None] = lambda reason: None
     """Takes why the turn is to end behind this round."""
+    asks: str = ""
+    """Why a person is asked about commands unless a rule allows them: see `ToolContext.asks`."""
 
     def context(self, call_id: str, progress: Callable[[str], None]) -> ToolContext:
         """The context of one call, as of now."""
@@ -82,6 +85,7 @@ class Setting:
             grounding=grounding_of(session),
             agents=self._agents(call_id),
             keeper=Keeper(session.services.memory) if session.services.memory else None,
+            skills=SkillsOfSession(session) if session.services.skills else None,
         )
         return ToolContext(
             call_id=call_id,
@@ -96,6 +100,7 @@ class Setting:
             client_id=self.client.client_id,
             options=self.tooling.options(),
             may_show=readable_unasked(session, self.roots),
+            asks=self.asks,
         )
 
     def _agents(self, call_id: str) -> Delegation | None:

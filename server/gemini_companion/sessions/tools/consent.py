@@ -47,6 +47,10 @@ class Consent(Protocol):
         """Whether this call may go ahead as proposed."""
         ...
 
+    async def refusal(self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext) -> str:
+        """Why no person could let a call through now; empty where it may go ahead, or where somebody is asked."""
+        ...
+
     def reconsider(self, session_id: str | None = None) -> None:
         """Look at what waits for an answer again, in one session or in all: a mode, a rule or trust has changed."""
         ...

@@ -112,6 +112,11 @@ class ConsentService:
             return Decided(allowed=True, consent="yes, as you changed it")
         return await self._ask(inquiry, case)
 
+    async def refusal(self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext) -> str:
+        """Why no person could let a call through now; empty where it may go ahead, or where somebody is asked."""
+        case = await put_to_policy(session, tool, proposal, context, self._judge)
+        return case.ruling.refusal if case.ruling.decision == "deny" else ""
+
     async def _case(self, inquiry: _Inquiry) -> Case:
         return await put_to_policy(inquiry.session, inquiry.tool, inquiry.proposal, inquiry.context, self._judge)
 

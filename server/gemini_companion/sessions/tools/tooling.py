@@ -101,6 +101,10 @@ class CautiousConsent:
             refusal="Not done. This is no fault: nobody can be asked for consent here.",
         )
 
+    async def refusal(self, session: Session, tool: Tool[Any], proposal: Proposal, context: ToolContext) -> str:
+        """Why no person could let a call through."""
+        return "" if tool.risk in _UNASKED else "Nobody can be asked for consent here."
+
     def reconsider(self, session_id: str | None = None) -> None:
         """Nothing waits."""
 

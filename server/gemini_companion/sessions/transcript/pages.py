@@ -171,7 +171,11 @@ def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntr
             return msgspec.structs.replace(item, kind="reminder", reason=entry.reminder)
         case PromptEntry() | SteerEntry():
             return msgspec.structs.replace(
-                item, attachments=entry.attachments, withheld=entry.withheld, hook_contexts=entry.hook_contexts
+                item,
+                attachments=entry.attachments,
+                withheld=entry.withheld,
+                hook_contexts=entry.hook_contexts,
+                command=entry.command if isinstance(entry, PromptEntry) else None,
             )
         case ReplyEntry():
             return msgspec.structs.replace(

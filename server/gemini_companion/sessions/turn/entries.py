@@ -46,6 +46,7 @@ class TurnEntries:
             withheld=tuple(attached.withheld),
             model=model,
             hook_contexts=hook_contexts,
+            command=attached.command,
         )
 
     def sent_back(self, reason: str) -> Draft:
@@ -132,5 +133,5 @@ class TurnEntries:
 
 
 def prompt_content(prompt: tuple[Part, ...], attached: Attached, contexts: tuple[Part, ...] = ()) -> Content:
-    """The prompt's own parts, the attached files, and what hooks add."""
-    return Content(role="user", parts=(*prompt, *attached.parts, *contexts))
+    """The prompt's own parts, what it stands for if it is a slash command, the attached files, and what hooks add."""
+    return Content(role="user", parts=(*prompt, *attached.expansion, *attached.parts, *contexts))

@@ -31,11 +31,14 @@ def slash_compression(prompt: tuple[Part, ...]) -> str | None:
 
 def unescaped(prompt: tuple[Part, ...]) -> tuple[Part, ...]:
     """The prompt with one slash of the two that it may begin with: `//compress` is text, and never a command."""
-    first = prompt[0] if prompt else {}
-    text = first.get("text")
-    if not isinstance(text, str) or _ESCAPED.match(text) is None:
-        return prompt
-    return ({**first, "text": text.replace("/", "", 1)}, *prompt[1:])
+    text = prompt[0].get("text") if prompt else None
+    return without_slash(prompt) if isinstance(text, str) and _ESCAPED.match(text) else prompt
+
+
+def without_slash(prompt: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The prompt without its first slash."""
+    first = prompt[0]
+    return ({**first, "text": str(first.get("text")).replace("/", "", 1)}, *prompt[1:])
 
 
 def check_prompt(prompt: Sequence[Part]) -> None:

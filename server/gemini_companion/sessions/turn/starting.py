@@ -37,7 +37,8 @@ class Start:
         Raises `InvalidInput`, `Overloaded`, and what the turn raises.
         """
         session, client = self.session, self.client
-        if steer and replaces is None and (result := await self._steer(prompt)) is not None:
+        takes_along = steer and replaces is None and not session.services.slash_commands.may_be_one(prompt)
+        if takes_along and (result := await self._steer(prompt)) is not None:
             return result
         if replaces is not None and session.lane.is_idle:  # otherwise the turn checks it when it runs
             check_replaceable(session, replaces)

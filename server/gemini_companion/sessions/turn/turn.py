@@ -9,7 +9,7 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError, InternalFault
 from gemini_companion.engine.history.content import Content, Part, visible_text_of
-from gemini_companion.engine.history.log import TurnOutcome
+from gemini_companion.engine.history.log import PromptEntry, TurnOutcome
 from gemini_companion.engine.history.usage import Usage, sum_of
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.project import take_in_project_rules
@@ -17,8 +17,9 @@ from gemini_companion.sessions.constraints.taking import PromptRules
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext
 from gemini_companion.sessions.context.memory import attach_memory, take_in_memory
-from gemini_companion.sessions.context.mentions import Attached, attach
+from gemini_companion.sessions.context.mentions import Attached
 from gemini_companion.sessions.events import (
+    CommandExpanded,
     Event,
     MaxTurnsReached,
     TurnCancelled,
@@ -32,6 +33,7 @@ from gemini_companion.sessions.session import Draft, Session
 from gemini_companion.sessions.tools.resuming import Resumable, give_up_open_calls
 from gemini_companion.sessions.tools.steering import Steering, Untaken, untaken
 from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.sessions.turn.bringing import brought_along
 from gemini_companion.sessions.turn.entries import TurnEntries, prompt_content
 from gemini_companion.sessions.turn.hooks import TurnHooks
 from gemini_companion.sessions.turn.loop import Stopped, TurnLoop
@@ -142,7 +144,8 @@ class Turn:
         await take_in_project_rules(session)
         await take_in_memory(session)
         await refresh_environment(session)
-        self.attached = await attach(session, self.client, self.prompt)
+        loop, by = self._new_loop(), lambda: self.job.cancelled_by
+        self.prompt, self.attached = await brought_along(session, self.client, self.prompt, loop.setting, by)
         await self.requests.route(self.prompt)
         await attach_memory(session, self.client, self.turn_id, self.attached)
         due, overflow = await self.requests.make_room(self._content())
@@ -150,8 +153,8 @@ class Turn:
             self.emit(overflow)
             return await self._stop_unsent("contextWindowWillOverflow")
         await self._open(due)
-        self.loop = self._new_loop()
-        return await self._go_round(self.loop)
+        self.loop = loop
+        return await self._go_round(loop)
 
     async def _resume(self, before: Resumable) -> ChatResult:
         await self.hooks.before_going_on()
@@ -177,6 +180,8 @@ class Turn:
         self.rules.tell()
         if due.has_news:
             self.emit(due.receipt())
+        if self.attached.command is not None:
+            self.emit(CommandExpanded(command=self.attached.command))
         if self.attached.has_news:
             self.emit(self.attached.receipt())
 
@@ -205,6 +210,13 @@ class Turn:
     def _new_model(self) -> str | None:
         """The model that the session has from its answer on; a turn that is gone on with keeps its own for itself."""
         return self.asked_model if self.resumes is None else None
+
+    @property
+    def _is_written(self) -> bool:
+        """The prompt is in the log."""
+        prompts = (one for one in reversed(self.session.history.prompts) if isinstance(one, PromptEntry))
+        newest = next(prompts, None)
+        return self.resumes is not None or (newest is not None and newest.turn_id == self.turn_id)
 
     @property
     def _kept_before(self) -> int:
@@ -319,8 +331,7 @@ class Turn:
         if (by == "shutdown" or self.client.is_leaving()) and self.loop is not None and self.loop.is_asked:
             return
         duration = session.elapsed_ms(self.started) if self.started else None
-        is_written = self.resumes is not None or self.turn_id in session.open_turns
-        drafts: list[Draft] = [] if is_written else [self._prompt_draft()]
+        drafts: list[Draft] = [] if self._is_written else [self._prompt_draft()]
         self._untaken = untaken(session, self.steering.close())
         drafts += self._untaken_drafts(outcome, reason, by)
         closing = self.loop.closing(by) if self.loop is not None else []

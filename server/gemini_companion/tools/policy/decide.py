@@ -1,4 +1,6 @@
-"""The decision: deny before guards, guards before what asks, that before what allows, then the mode, then the risk."""
+"""The decision: deny before guards, guards before what asks, that before what allows, then what the call itself says,
+then the mode, then the risk.
+"""
 
 from __future__ import annotations
 
@@ -73,6 +75,7 @@ def decide(asked: Asked, situation: Situation) -> Ruling:
         _denied(asked, situation, concerned)
         or _guarded(asked)
         or _by_rules(asked, situation, concerned)
+        or _by_itself(asked)
         or _by_mode(asked, situation)
         or _by_risk(asked)
     )
@@ -160,6 +163,8 @@ def _by_rules(asked: Asked, situation: Situation, concerned: Sequence[SourcedRul
         line = asked.line
         if line is None:
             return None
+        if line.decision == "allow" and not line.by_rules and (ruling := _by_itself(asked)):
+            return ruling
         return Ruling(decision="allow" if line.decision == "allow" else "ask", reason=line.reason)
     allowing = [one for one in concerned if one.rule.decision == "allow" and one.rule.command is None]
     touched = asked.proposal.touched
@@ -169,6 +174,10 @@ def _by_rules(asked: Asked, situation: Situation, concerned: Sequence[SourcedRul
     by_file = [_first(allowing, each, situation.roots) for each in touched]
     found = by_file[0]
     return _allowed_by(found) if found is not None and all(by_file) else None
+
+
+def _by_itself(asked: Asked) -> Ruling | None:
+    return Ruling(decision="ask", reason=asked.proposal.asks) if asked.proposal.asks else None
 
 
 def _first(rules: Sequence[SourcedRule], touched: Touched, roots: Sequence[str]) -> SourcedRule | None:

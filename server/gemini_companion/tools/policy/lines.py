@@ -50,6 +50,11 @@ class JudgedLine(Protocol):
         ...
 
     @property
+    def by_rules(self) -> bool:
+        """Rules that allow name each of its parts: not its harmlessness alone lets it through."""
+        ...
+
+    @property
     def suggested(self) -> ToolRule | None:
         """A rule that would let this line through, if there may be one."""
         ...

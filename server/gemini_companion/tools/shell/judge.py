@@ -38,6 +38,11 @@ def judge(line: str, *, cwd: str, roots: Sequence[str], rules: Sequence[ToolRule
     what must be known of the disk, `files` knows.
     """
     verdict = _judged(line, cwd, roots, rules, files)
+    if verdict.decision == "allow":
+        own, named = CommandRules(rules), [part.argv for part in verdict.parts]
+        rule = suggestion(_effective(named[0])) if len(named) == 1 else None
+        by_rules = bool(named) and all(own.allows(_effective(argv)) is not None for argv in named)
+        return msgspec.structs.replace(verdict, suggested=rule, by_rules=by_rules)
     if verdict.decision != "ask":
         return verdict
     asking = [part for part in verdict.parts if part.decision == "ask"]

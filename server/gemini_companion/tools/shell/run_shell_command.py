@@ -75,6 +75,8 @@ class RunShellCommand:
         warnings: list[str] = []
         if signs := deceptive(line):
             warnings.append(f"It has signs that cannot be seen, or that look like others: {', '.join(signs)}.")
+        if context.asks:
+            warnings.append(f"{context.asks[0].upper()}{context.asks[1:]}.")
         if args.is_background:
             warnings.append("It goes on running in the background.")
         return Proposal(
@@ -84,6 +86,7 @@ class RunShellCommand:
             sandbox=sandbox,
             warnings=tuple(warnings),
             irreversible="What it does outside of files in the workspace cannot be taken back.",
+            asks=context.asks,
         )
 
     async def run(self, args: RunShellCommandArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
@@ -166,6 +169,13 @@ def output_of(end: CommandEnd, *, was_stopped: bool) -> ToolOutput:
         outcome="interrupted" if was_stopped else "timedOut" if end.timed_out else "ok" if is_ok else "failed",
         is_whole_file=end.spill_path,
     )
+
+
+def bare(output: str) -> str:
+    """The output alone of a command that ended well, as `output_of` tells of it; any other as it is told."""
+    if not output.endswith("[Exit code: 0]"):
+        return output
+    return output.removesuffix("[Exit code: 0]").removesuffix("(no output)\n").rstrip("\n")
 
 
 async def _folder(path: str | None, context: ToolContext) -> str:

@@ -110,6 +110,8 @@ class LineVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Of the worst part, for people."""
     suggested: ToolRule | None = None
     """The rule that "always" would store. With it this line would be allowed; absent where none would do."""
+    by_rules: bool = False
+    """Rules that allow name each of its parts."""
     shown: str = ""
     """The line with every sign visible."""
 

@@ -1,0 +1,1 @@
+"""What persons, projects and extensions add by files: slash commands and skills."""

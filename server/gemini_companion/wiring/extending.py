@@ -1,0 +1,47 @@
+"""What persons, projects and extensions add: slash commands and skills, read from the disk and watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gemini_companion.sessions.commands.registry import SlashCommands
+    from gemini_companion.sessions.events import Event
+    from gemini_companion.sessions.skills.service import SkillService
+    from gemini_companion.settings.service import SettingsService
+
+
+def build_extending(
+    home: Path,
+    settings: SettingsService,
+    *,
+    folders: Callable[[], Sequence[str]],
+    tell: Callable[[Event], None],
+) -> tuple[SlashCommands, SkillService]:
+    """Slash commands and skills of a home folder and the open workspace `folders`; `tell` gets what changed."""
+    from gemini_companion.adapters.extending.command_files import DiskCommandFiles
+    from gemini_companion.adapters.extending.skill_files import DiskSkillFiles
+    from gemini_companion.adapters.folder_watch import FolderWatch
+    from gemini_companion.sessions.commands.custom import CustomCommands
+    from gemini_companion.sessions.commands.files import FileWish
+    from gemini_companion.sessions.commands.registry import SlashCommands
+    from gemini_companion.sessions.events import SkillsChanged, SlashCommandsChanged
+    from gemini_companion.sessions.skills.service import SkillService
+
+    def wish() -> FileWish:
+        return FileWish(folders=tuple(folders()), trusted=settings.is_trusted())
+
+    custom = CustomCommands(
+        DiskCommandFiles(str(home)), wish, on_changed=lambda: tell(SlashCommandsChanged()), watch_folders=FolderWatch
+    )
+    skills = SkillService(
+        DiskSkillFiles(str(home)),
+        wish,
+        settings=lambda: settings.current,
+        switch=settings,
+        on_changed=lambda: tell(SkillsChanged()),
+        watch_folders=FolderWatch,
+    )
+    return SlashCommands(custom), skills

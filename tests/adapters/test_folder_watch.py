@@ -1,0 +1,71 @@
+"""Watching folders: what comes, changes and goes in them, and folders that are not there yet."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from gemini_companion.adapters.folder_watch import FolderWatch
+from tests.support.patience import PATIENCE
+
+
+class Told:
+    """Counts what a watch tells."""
+
+    def __init__(self) -> None:
+        self.news = asyncio.Event()
+
+    async def changed(self) -> None:
+        self.news.set()
+
+    async def wait(self) -> None:
+        async with asyncio.timeout(PATIENCE):
+            await self.news.wait()
+        self.news.clear()
+
+
+@asynccontextmanager
+async def watching(*folders: Path) -> AsyncGenerator[Told]:
+    told = Told()
+    task = asyncio.create_task(FolderWatch(folders, debounce_ms=20).run(told.changed))
+    try:
+        await told.wait()  # once, when the system watches
+        yield told
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def test_a_file_that_comes_changes_and_goes_is_told_of(tmp_path: Path) -> None:
+    async with watching(tmp_path) as told:
+        (tmp_path / "a.toml").write_text("1", "utf-8")
+        await told.wait()
+        (tmp_path / "a.toml").write_text("22", "utf-8")
+        await told.wait()
+        (tmp_path / "a.toml").unlink()
+        await told.wait()
+
+
+async def test_a_folder_that_is_made_later_is_watched_from_then_on(tmp_path: Path) -> None:
+    folder = tmp_path / ".gemini" / "commands"
+    async with watching(folder) as told:
+        folder.mkdir(parents=True)
+        await told.wait()
+        (folder / "a.toml").write_text("1", "utf-8")
+        await told.wait()
+
+
+async def test_what_happens_beside_the_folders_is_not_told(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    ours.mkdir()
+    theirs.mkdir()
+    async with watching(ours) as told:
+        (theirs / "a").write_text("1", "utf-8")
+        (tmp_path / "b").write_text("1", "utf-8")
+        (ours / "c").write_text("1", "utf-8")
+        await told.wait()
+        assert not told.news.is_set()
+
+
+async def test_no_folder_is_no_watch() -> None:
+    await FolderWatch([]).run(Told().changed)
