@@ -106,6 +106,8 @@ class Session:
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
         self.surroundings = Surroundings(self.ledger)
+        self.tools = services.tools
+        """What the model can call; the tools of servers join where a turn begins."""
         self._offering = Offering(services)
         for entry in entries:
             self._take_in(entry)
@@ -269,7 +271,7 @@ class Session:
 
     def declarations(self, choice: ModelChoice) -> tuple[dict[str, Any], ...]:
         """The function declarations of a request to this model."""
-        return self._offering.declarations(choice, self.mode)
+        return self._offering.declarations(choice, self.mode, self.tools)
 
     def limit(self, choice: ModelChoice) -> int:
         """Tokens that the model accepts in one request."""

@@ -7,13 +7,15 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.hooks.config import HookOptions, read_hooks
+from gemini_companion.engine.mcp.config import ServerOptions, settled_servers
 from gemini_companion.engine.tokens.limits import named_model
+from gemini_companion.settings.authority import PERSONAL
 from gemini_companion.settings.schema import SettingsFile, TelemetrySettings
 from gemini_companion.settings.tool_rules import ToolOptions, tool_options
 
@@ -53,7 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Characters; `None` for never."""
     tool_max_rounds: int
     """Rounds of calls that one turn may have before the person is asked, from 1."""
-    mcp_servers: Mapping[str, Mapping[str, Any]]
+    mcp: ServerOptions
     hooks: HookOptions
     telemetry: TelemetrySettings
     ide_max_open_files: int
@@ -120,7 +122,7 @@ def settle(
         context_discovery_max_dirs=merged.context.discovery_max_dirs,
         truncate_tool_output_threshold=threshold if threshold > 0 else None,
         tool_max_rounds=merged.companion.tools.max_rounds,
-        mcp_servers=merged.mcp_servers,
+        mcp=_server_options(merged, layers),
         hooks=_hook_options(merged, layers),
         telemetry=merged.telemetry,
         ide_max_open_files=merged.companion.ide.max_open_files,
@@ -149,6 +151,16 @@ def _hook_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile
         enabled=merged.hooks_config.enabled,
         disabled=frozenset(merged.hooks_config.disabled),
         notifications=merged.hooks_config.notifications,
+    )
+
+
+def _server_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> ServerOptions:
+    layers = tuple(layers)
+    allowed = (layer.mcp.allowed for _, layer in layers)
+    return settled_servers(
+        ((name, name in PERSONAL, layer.mcp_servers) for name, layer in layers if layer.mcp_servers),
+        allowed=[None if names is None else frozenset(names) for names in allowed],
+        excluded=merged.mcp.excluded,
     )
 
 

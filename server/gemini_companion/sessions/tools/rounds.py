@@ -95,7 +95,7 @@ class Round:
 
     def _is_read(self, called: Called) -> bool:
         try:
-            return self._setting.session.services.tools.find(called.call.name).risk == "read"
+            return self._setting.session.tools.find(called.call.name).risk == "read"
         except ToolRefusal:
             return True  # it only gets a refusal
 
