@@ -22,6 +22,7 @@ from gemini_companion.engine.history.log import (
     Withheld,
 )
 from gemini_companion.sessions.event import SessionEvent
+from gemini_companion.sessions.mcp.results import McpServerState
 from gemini_companion.sessions.results import ErrorData
 from gemini_companion.sessions.tool_events import (
     ChangesChanged,
@@ -241,6 +242,12 @@ class MemoryChanged(SessionEvent, tag="memoryChanged", frozen=True, kw_only=True
     paths: tuple[str, ...]
 
 
+class McpServersChanged(SessionEvent, tag="mcpServersChanged", frozen=True, kw_only=True):
+    """MCP servers were started, ended, failed, or offer other tools: all of them, by name."""
+
+    servers: tuple[McpServerState, ...]
+
+
 class SettingsChanged(SessionEvent, tag="settingsChanged", frozen=True, kw_only=True):
     """Settings changed; dotted keys."""
 
@@ -316,6 +323,7 @@ Event: TypeAlias = (
     | ChatCompressed
     | LoopDetected
     | MaxTurnsReached
+    | McpServersChanged
     | MemoryChanged
     | SettingsChanged
     | ConstraintsChanged

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.sessions.hooks.service import HooksOfSessions
+from gemini_companion.sessions.mcp.service import McpService
 from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
 from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
@@ -59,6 +60,8 @@ class Services:
     """What the model can call, as far as its provider calls tools."""
     hooks: HooksOfSessions = field(default_factory=HooksOfSessions)
     """Runs the hooks of the settings."""
+    mcp: McpService | None = None
+    """The MCP servers; `None` where there are none."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
     memory: MemoryService | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
+from gemini_companion.wiring.servers import build_servers
 from gemini_companion.wiring.services import build_services, new_id
 from gemini_companion.wiring.tools import build_tooling
 
@@ -95,6 +96,7 @@ class Daemon:
                 trusted=settings.is_trusted,
                 commands=commands,
                 memory=self._memory,
+                mcp=build_servers(self._env, settings, lambda: self._app),
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
@@ -145,6 +147,8 @@ class Daemon:
         for task in self._maintenance:
             task.cancel()
         await self._app.close()
+        if (servers := self._app.services.mcp) is not None:
+            await servers.close()
         if (ports := self._app.services.ports) is not None:
             await ports.commands.close()
 
@@ -153,7 +157,12 @@ class Daemon:
         if self._app is not None:
             self._settings.set_workspace(self._app.folders(), trusted=self._app.trusted())
             self._memory.look_again()
+            self._look_at_servers()
             self._app.tooling.consent.reconsider()
+
+    def _look_at_servers(self) -> None:
+        if self._app is not None and self._app.services.mcp is not None:
+            self._app.services.mcp.look_again()
 
     def _on_settings(self, keys: tuple[str, ...]) -> None:
         from gemini_companion.sessions.events import SettingsChanged
@@ -161,6 +170,7 @@ class Daemon:
         if self._app is not None:
             self._app.notify_all(SettingsChanged(keys=keys))
             self._memory.look_again()
+            self._look_at_servers()
             self._app.tooling.consent.reconsider()
 
     def _on_problem(self, fault: CompanionError) -> None:

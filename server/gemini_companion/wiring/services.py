@@ -11,6 +11,7 @@ from gemini_companion.wiring.places import home_directory
 from gemini_companion.wiring.tools import build_ports, build_tools
 
 if TYPE_CHECKING:
+    from gemini_companion.sessions.mcp.service import McpService
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.ports import SessionStore
@@ -54,6 +55,7 @@ def build_services(
     with_environment: bool = True,
     commands: Commands | None = None,
     memory: MemoryService | None = None,
+    mcp: McpService | None = None,
 ) -> Services:
     """What every session shares. `commands` keeps what tools run, where there is an application that can stop it."""
     import platform
@@ -87,6 +89,7 @@ def build_services(
         tools=build_tools(commands or Commands()),
         ports=build_ports(env),
         memory=memory,
+        mcp=mcp,
         hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env))),
     )
 

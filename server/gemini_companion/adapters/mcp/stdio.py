@@ -36,7 +36,7 @@ async def stdio_streams(
                             garbage = 0
                             await sender.send(message)
                             continue
-                        garbage += len(line)
+                        garbage += len(line) + 100
                         if garbage > MAX_GARBAGE:
                             raise ServerFlood("It writes what are no messages.")
                         if garbage <= _LOGGED_GARBAGE:
