@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+import threading
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,8 @@ import pytest
 
 from tests.support.editor_client import Editor, editor, plain, server_environment
 from tests.support.emulator import Emulator, answer, call
+from tests.support.mcp_http_server import http_server
+from tests.support.patience import PATIENCE
 
 SERVER = str(Path(__file__).resolve().parents[1] / "support" / "mcp_server.py")
 OPTIONS = {"trusted": True, "supports": ["confirmTool"]}
@@ -78,3 +83,75 @@ async def test_a_server_of_the_settings_is_started_offered_and_called_with_conse
     assert asked[0]["rule"] == {"tool": "mcp_tester_echo", "decision": "allow"}
     assert result["text"] == "It said hello."
     assert (listed["mcp_tester_echo"]["risk"], listed["mcp_tester_echo"]["decision"]) == ("server", "ask")
+
+
+class Followed(list[Any]):
+    """The pages that the editor was asked to open, each opened at once: the person logs in."""
+
+    def append(self, params: Any) -> None:
+        super().append(params.uri)
+        threading.Thread(target=self.follow, args=(params.uri,), daemon=True).start()
+
+    def follow(self, address: str) -> None:
+        with urllib.request.urlopen(address, timeout=10) as page:
+            page.read()
+
+
+def browse(spoken: Editor) -> list[str]:
+    """A person who logs in as soon as the editor is asked to open a page."""
+    shown = Followed()
+    spoken.client.shown_documents = shown
+    return shown
+
+
+async def until(spoken: Editor, name: str, *wanted: str) -> dict[str, Any]:
+    """Wait until a server stands there; its entry of the last event."""
+    async with asyncio.timeout(PATIENCE):
+        count = 1
+        while True:
+            event = await spoken.wait_for("mcpServersChanged", count)
+            found = next(one for one in event["servers"] if one["name"] == name)
+            if found["state"] in wanted:
+                return found
+            count += 1
+
+
+async def test_a_server_over_http_gets_the_headers_of_the_settings(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    emulator.script(echo("hello", "mcp_remote_echo"), "Done.", method="streamGenerateContent")
+    with http_server() as remote:
+        configure(home, {"remote": {"url": f"{remote.url}/mcp", "headers": {"X-Team": "$TEAM"}, "trust": True}})
+        async with editor({**environment, "TEAM": "blue"}, workspace, options=OPTIONS) as spoken:
+            await spoken.ask("gemini/chat", {"prompt": "Say hello"})
+    assert emulator.asked("streamGenerateContent")[1].responses[0]["response"] == {"output": "echo: hello"}
+    assert {headers.get("x-team") or headers.get("X-Team") for headers in remote.headers} == {"blue"}
+
+
+async def test_a_server_that_wants_a_login_gets_it_in_the_browser_and_keeps_it(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str], tmp_path: Path
+) -> None:
+    call_it = [echo("hello", "mcp_remote_echo"), "Done."]
+    emulator.script("Nothing to call.", *call_it, *call_it, method="streamGenerateContent")
+    with http_server(with_login=True) as remote:
+        configure(home, {"remote": {"url": f"{remote.url}/mcp", "trust": True}})
+        async with editor(environment, workspace, options=OPTIONS) as spoken:
+            shown = browse(spoken)
+            await spoken.ask("gemini/chat", {"prompt": "Say hello"})
+            assert await states(spoken) == {"remote": "loginNeeded"}
+            assert (shown, remote.clients) == ([], {})
+            await spoken.ask("gemini/mcp/login", {"server": "remote"})
+            await until(spoken, "remote", "ready")
+            await spoken.ask("gemini/chat", {"prompt": "Say hello"})
+        (kept,) = (tmp_path / "data").glob("mcp-logins.json")
+        assert kept.stat().st_mode & 0o777 == 0o600
+        remote.tokens.clear()  # expired: it is refreshed
+        async with editor(environment, workspace, options=OPTIONS) as spoken:
+            browse(spoken)
+            await spoken.ask("gemini/chat", {"prompt": "Say hello"})
+            await spoken.ask("gemini/mcp/logout", {"server": "remote"})
+    assert remote.grants == ["authorization_code", "refresh_token"]
+    results = [request.responses[0]["response"] for request in emulator.asked("streamGenerateContent") if request.responses]
+    assert results == [{"output": "echo: hello"}] * 2
+    assert len(shown) == 1
+    assert all(token not in kept.read_text("utf-8") for token in remote.tokens)
