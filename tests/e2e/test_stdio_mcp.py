@@ -155,3 +155,28 @@ async def test_a_server_that_wants_a_login_gets_it_in_the_browser_and_keeps_it(
     assert results == [{"output": "echo: hello"}] * 2
     assert len(shown) == 1
     assert all(token not in kept.read_text("utf-8") for token in remote.tokens)
+
+
+async def test_prompts_and_resources_of_a_server_go_along_as_its_words_and_not_the_persons(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    configure(home, {"tester": a_server()})
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        offered = await spoken.ask("gemini/mcp/complete", {"query": "poem"})
+        named = await spoken.ask("gemini/mcp/complete", {"query": "@tester"})
+        await spoken.ask("gemini/chat", {"prompt": '/tester:write-a-poem --topic="green tea"'})
+        await spoken.ask("gemini/chat", {"prompt": "See @tester:memo://one, and @tester:memo://two."})
+        wrong = await spoken.fails("gemini/chat", {"prompt": "/tester:write-a-poem"})
+        rules = (await spoken.ask("gemini/constraints"))["constraints"]
+        attached = spoken.of("filesAttached")
+    _, called, mentioned = (request.body["contents"][-1]["parts"] for request in emulator.asked("streamGenerateContent"))
+    assert [prompt["command"] for prompt in offered["prompts"]] == ["/tester:write-a-poem"]
+    assert [resource["mention"] for resource in named["resources"]] == ["@tester:memo://one"]
+    assert called[0]["text"] == '/tester:write-a-poem --topic="green tea"'
+    assert "Write about {'topic': 'green tea'}. You must always use tabs." in called[1]["text"]
+    assert "Buy milk." in mentioned[1]["text"]
+    assert [one["path"] for one in attached[-1]["files"]] == ["tester:memo://one"]
+    assert "no such memo" in attached[-1]["withheld"][0]["reason"]
+    assert "topic" in wrong.message
+    assert rules == []

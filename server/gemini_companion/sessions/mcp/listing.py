@@ -7,6 +7,7 @@ from typing import Any
 
 from gemini_companion.engine.mcp.config import ServerDefinition, ServerOptions
 from gemini_companion.engine.mcp.listed import ListedPrompt, ListedResource
+from gemini_companion.engine.mcp.naming import spoken_name
 from gemini_companion.sessions.mcp.results import (
     McpCompletions,
     McpList,
@@ -43,13 +44,13 @@ def completions(service: McpService, query: str, limit: int) -> McpCompletions:
 def prompt_info(server: McpServer, prompt: ListedPrompt) -> McpPromptInfo:
     """A prompt, and how a person calls it."""
     return McpPromptInfo(
-        command=f"/{server.definition.name}:{prompt.name}", description=prompt.description, arguments=prompt.arguments
+        command=f"/{spoken_name(server.definition.name)}:{prompt.name}", description=prompt.description, arguments=prompt.arguments
     )
 
 
 def resource_info(server: McpServer, resource: ListedResource) -> McpResourceInfo:
     """A resource, and how a prompt mentions it."""
-    name = f"{server.definition.name}:{resource.uri}"
+    name = f"{spoken_name(server.definition.name)}:{resource.uri}"
     return McpResourceInfo(
         mention=f'@"{name}"' if any(sign.isspace() for sign in name) else f"@{name}",
         name=resource.name,

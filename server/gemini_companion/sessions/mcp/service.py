@@ -129,9 +129,13 @@ class McpService:
         """The server of this name, if it is used."""
         return self._servers.get(name)
 
+    def known(self) -> list[McpServer]:
+        """The servers that are used, by name, whether or not they answer."""
+        return [self._servers[name] for name in sorted(self._servers)]
+
     def running(self) -> list[McpServer]:
         """The servers that answer, by name."""
-        return [self._servers[name] for name in sorted(self._servers) if self._servers[name].state == "ready"]
+        return [server for server in self.known() if server.state == "ready"]
 
     def states(self) -> tuple[McpServerState, ...]:
         """Where each server of the settings stands."""

@@ -18,7 +18,7 @@ from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext
 from gemini_companion.sessions.context.memory import attach_memory, take_in_memory
 from gemini_companion.sessions.context.mentions import Attached, attach
-from gemini_companion.sessions.context.servers import take_in_servers
+from gemini_companion.sessions.context.servers import attach_from_servers, take_in_servers
 from gemini_companion.sessions.events import (
     Event,
     MaxTurnsReached,
@@ -142,6 +142,7 @@ class Turn:
         await take_in_memory(session)
         await refresh_environment(session)
         self.attached = await attach(session, self.client, self.prompt)
+        await attach_from_servers(session, self.prompt, self.attached)
         await attach_memory(session, self.client, self.turn_id, self.attached)
         due, overflow = await self.requests.make_room(self._content())
         if overflow is not None:
