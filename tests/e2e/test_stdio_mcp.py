@@ -180,3 +180,121 @@ async def test_prompts_and_resources_of_a_server_go_along_as_its_words_and_not_t
     assert "no such memo" in attached[-1]["withheld"][0]["reason"]
     assert "topic" in wrong.message
     assert rules == []
+
+
+async def test_hostile_servers_cost_their_own_calls_and_nothing_else(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    bad = {name: a_server("child", trust=True, timeout=1500) for name in ("crashing", "hanging", "flooding", "lying")}
+    configure(home, {**bad, "good": a_server(trust=True), "lying": a_server("bad-tools", trust=True)})
+    calls = [("crash", "crashing"), ("hang", "hanging"), ("flood", "flooding"), ("bad utf-8", "lying"), ("fine", "good")]
+    parts = [
+        call(f"mcp_{server}_echo", {"text": text}, call_id=server, **({} if number == 0 else {"signature": None}))
+        for number, (text, server) in enumerate(calls)
+    ]
+    again = echo("again", "mcp_good_echo")
+    emulator.script("Hello.", answer(*parts), again, "Done.", method="streamGenerateContent")
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Start"})
+        await all_ready(spoken)
+        result = await spoken.ask("gemini/chat", {"prompt": "Call them all"})
+        listed = {one["name"]: one for one in (await spoken.ask("gemini/mcp/list"))["servers"]}
+        log = await spoken.ask("gemini/mcp/log", {"server": "crashing"})
+    _, _, second, third = emulator.asked("streamGenerateContent")
+    errors = {one["id"]: one["response"].get("error", one["response"].get("output")) for one in second.responses}
+    assert "exit code 7" in errors["crashing"]
+    assert "did not answer in time" in errors["hanging"]
+    assert "16 MB" in errors["flooding"]
+    assert errors["lying"].startswith("caf")
+    assert errors["good"] == "echo: fine"
+    assert third.responses[0]["response"] == {"output": "echo: again"}
+    assert result["text"] == "Done."
+    assert "about to fail" in log["lines"]
+    assert listed["crashing"]["restarts"] >= 1
+
+
+async def all_ready(spoken: Editor) -> None:
+    """Wait until every server of the settings has been started."""
+    async with asyncio.timeout(PATIENCE):
+        count = 1
+        while not all(
+            one["state"] == "ready" for one in (await spoken.wait_for("mcpServersChanged", count))["servers"]
+        ):
+            count += 1
+
+
+async def test_a_repositorys_server_is_started_only_after_the_person_agreed_to_that_very_command(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    configure(workspace, {"tester": a_server(trust=True)})
+    emulator.script("No.", echo("hello"), "Done.", "Changed.", method="streamGenerateContent")
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        asked = answering(spoken, "always")
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        (shown,) = (await spoken.ask("gemini/mcp/list"))["servers"]
+        wrong = await spoken.fails("gemini/mcp/agree", {"server": "tester", "digest": "0" * 64})
+        await spoken.ask("gemini/mcp/agree", {"server": "tester", "digest": shown["digest"]})
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        assert await states(spoken) == {"tester": "ready"}
+        configure(workspace, {"tester": a_server("banner", trust=True)})
+        await spoken.wait_for("settingsChanged")
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        assert await states(spoken) == {"tester": "consentNeeded"}
+        rules = (await spoken.ask("gemini/rules"))["rules"]
+    assert (shown["state"], SERVER in shown["command"], shown["isTrusted"]) == ("consentNeeded", True, False)
+    assert "changed since it was shown" in wrong.message
+    requests = emulator.asked("streamGenerateContent")
+    assert ["mcp_tester_echo" in names(request) for request in requests] == [False, True, True, False]
+    assert len(asked) == 1  # its own `trust` counts for nothing
+    assert [one["rule"] for one in rules if one["rule"]["tool"] == "mcp_tester_echo"] == [
+        {"tool": "mcp_tester_echo", "decision": "allow", "workspace": str(workspace.resolve())}
+    ]
+
+
+async def test_an_untrusted_workspace_starts_no_server(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    configure(home, {"tester": a_server()})
+    async with editor(environment, workspace, options={"trusted": False}) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        assert await states(spoken) == {"tester": "untrusted"}
+        refused = await spoken.fails("gemini/mcp/restart", {"server": "tester"})
+    assert "not trusted" in refused.message
+    assert not any(name.startswith("mcp_") for name in names(emulator.asked("streamGenerateContent")[0]))
+
+
+async def test_tools_that_change_within_a_turn_change_with_the_next_one(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    configure(home, {"tester": a_server(trust=True)})
+    emulator.script(echo("change"), echo("gone"), "Done.", "Next.", method="streamGenerateContent")
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        async with asyncio.timeout(PATIENCE):
+            while [tool["wireName"] for tool in (await spoken.ask("gemini/mcp/list"))["servers"][0]["tools"]] != ["other"]:
+                await asyncio.sleep(0.02)
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+    requests = emulator.asked("streamGenerateContent")
+    assert [sorted(name for name in names(one) if name.startswith("mcp_")) for one in requests] == [
+        *[["mcp_tester_echo", "mcp_tester_environment"]] * 3,
+        ["mcp_tester_other"],
+    ]
+    assert "unknown tool echo" in requests[2].responses[0]["response"]["error"]
+
+
+async def test_a_server_that_is_disabled_ends_and_stays_off(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    configure(home, {"tester": a_server(), "other": a_server()}, mcp={"excluded": ["other"]})
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        await spoken.ask("gemini/mcp/enable", {"server": "tester", "enabled": False})
+        assert await states(spoken) == {"other": "excluded", "tester": "disabled"}
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        assert await states(spoken) == {"other": "excluded", "tester": "disabled"}
+        await spoken.ask("gemini/mcp/enable", {"server": "tester", "enabled": True})
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        assert await states(spoken) == {"other": "excluded", "tester": "ready"}
+    first, second, third = emulator.asked("streamGenerateContent")
+    assert ["mcp_tester_echo" in names(one) for one in (first, second, third)] == [True, False, True]

@@ -3,19 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import anyio
 from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCResponse
 
 from gemini_companion.adapters.mcp.messages import message_of
-from gemini_companion.adapters.mcp.process import ServerFlood, ServerProcess
+from gemini_companion.adapters.mcp.process import FLOOD_SECONDS, ServerFlood, ServerProcess
 
 MAX_GARBAGE: Final = 2**20
 """Bytes on end that are no messages, after which a server is given up."""
 _LOGGED_GARBAGE: Final = 4_000
+
+MOST_UNASKED: Final = 3_000
+"""Messages within `FLOOD_SECONDS` that answer nothing: requests, logs, news."""
+
+
+class _Unasked:
+    """Counts what a server says unasked."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._since = time.monotonic()
+
+    def note(self, message: SessionMessage) -> None:
+        """Raises `ServerFlood` where it is too much."""
+        if isinstance(message.message, JSONRPCResponse | JSONRPCError):
+            return
+        now = time.monotonic()
+        if now - self._since > FLOOD_SECONDS:
+            self._count, self._since = 0, now
+        self._count += 1
+        if self._count > MOST_UNASKED:
+            raise ServerFlood(f"It said more than {MOST_UNASKED:,} things unasked within {FLOOD_SECONDS:g} seconds.")
+
 
 @asynccontextmanager
 async def stdio_streams(
@@ -26,7 +51,7 @@ async def stdio_streams(
     outgoing, receiver = anyio.create_memory_object_stream[SessionMessage](0)
 
     async def read() -> None:
-        reason, garbage = "", 0
+        reason, garbage, unasked = "", 0, _Unasked()
         async with sender:  # it is closed once the reason is told: whoever waits for an answer is told it too
             try:
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -34,6 +59,7 @@ async def stdio_streams(
                         message = await message_of(line)
                         if message is not None:
                             garbage = 0
+                            unasked.note(message)
                             await sender.send(message)
                             continue
                         garbage += len(line) + 100
