@@ -65,6 +65,16 @@ async def states(spoken: Editor) -> dict[str, str]:
     return {one["name"]: one["state"] for one in (await spoken.ask("gemini/mcp/list"))["servers"]}
 
 
+async def started(spoken: Editor, *servers: str) -> None:
+    """Have servers started ahead of a turn, which would wait for them only a few seconds."""
+    if not spoken.events:
+        await spoken.ask("gemini/session/new")  # events are those of a session
+    for server in servers:
+        await spoken.ask("gemini/mcp/restart", {"server": server})
+    for server in servers:
+        await until(spoken, server, "ready")
+
+
 async def test_a_server_of_the_settings_is_started_offered_and_called_with_consent(
     home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
@@ -73,6 +83,7 @@ async def test_a_server_of_the_settings_is_started_offered_and_called_with_conse
     async with editor(environment, workspace, options=OPTIONS) as spoken:
         asked = answering(spoken)
         assert await states(spoken) == {"tester": "off"}
+        await started(spoken, "tester")
         result = await spoken.ask("gemini/chat", {"prompt": "Say hello"})
         assert await states(spoken) == {"tester": "ready"}
         listed = {tool["name"]: tool for tool in (await spoken.ask("gemini/tools"))["tools"]}
@@ -123,6 +134,7 @@ async def test_a_server_over_http_gets_the_headers_of_the_settings(
     with http_server() as remote:
         configure(home, {"remote": {"url": f"{remote.url}/mcp", "headers": {"X-Team": "$TEAM"}, "trust": True}})
         async with editor({**environment, "TEAM": "blue"}, workspace, options=OPTIONS) as spoken:
+            await started(spoken, "remote")
             await spoken.ask("gemini/chat", {"prompt": "Say hello"})
     assert emulator.asked("streamGenerateContent")[1].responses[0]["response"] == {"output": "echo: hello"}
     assert {headers.get("x-team") or headers.get("X-Team") for headers in remote.headers} == {"blue"}
@@ -138,7 +150,7 @@ async def test_a_server_that_wants_a_login_gets_it_in_the_browser_and_keeps_it(
         async with editor(environment, workspace, options=OPTIONS) as spoken:
             shown = browse(spoken)
             await spoken.ask("gemini/chat", {"prompt": "Say hello"})
-            assert await states(spoken) == {"remote": "loginNeeded"}
+            await until(spoken, "remote", "loginNeeded")
             assert (shown, remote.clients) == ([], {})
             await spoken.ask("gemini/mcp/login", {"server": "remote"})
             await until(spoken, "remote", "ready")
@@ -148,6 +160,7 @@ async def test_a_server_that_wants_a_login_gets_it_in_the_browser_and_keeps_it(
         remote.tokens.clear()  # expired: it is refreshed
         async with editor(environment, workspace, options=OPTIONS) as spoken:
             browse(spoken)
+            await started(spoken, "remote")
             await spoken.ask("gemini/chat", {"prompt": "Say hello"})
             await spoken.ask("gemini/mcp/logout", {"server": "remote"})
     assert remote.grants == ["authorization_code", "refresh_token"]
@@ -162,6 +175,7 @@ async def test_prompts_and_resources_of_a_server_go_along_as_its_words_and_not_t
 ) -> None:
     configure(home, {"tester": a_server()})
     async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await started(spoken, "tester")
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         offered = await spoken.ask("gemini/mcp/complete", {"query": "poem"})
         named = await spoken.ask("gemini/mcp/complete", {"query": "@tester"})
@@ -195,8 +209,8 @@ async def test_hostile_servers_cost_their_own_calls_and_nothing_else(
     again = echo("again", "mcp_good_echo")
     emulator.script("Hello.", answer(*parts), again, "Done.", method="streamGenerateContent")
     async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await started(spoken, *bad, "good")
         await spoken.ask("gemini/chat", {"prompt": "Start"})
-        await all_ready(spoken)
         result = await spoken.ask("gemini/chat", {"prompt": "Call them all"})
         listed = {one["name"]: one for one in (await spoken.ask("gemini/mcp/list"))["servers"]}
         log = await spoken.ask("gemini/mcp/log", {"server": "crashing"})
@@ -213,16 +227,6 @@ async def test_hostile_servers_cost_their_own_calls_and_nothing_else(
     assert listed["crashing"]["restarts"] >= 1
 
 
-async def all_ready(spoken: Editor) -> None:
-    """Wait until every server of the settings has been started."""
-    async with asyncio.timeout(PATIENCE):
-        count = 1
-        while not all(
-            one["state"] == "ready" for one in (await spoken.wait_for("mcpServersChanged", count))["servers"]
-        ):
-            count += 1
-
-
 async def test_a_repositorys_server_is_started_only_after_the_person_agreed_to_that_very_command(
     home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
@@ -234,6 +238,7 @@ async def test_a_repositorys_server_is_started_only_after_the_person_agreed_to_t
         (shown,) = (await spoken.ask("gemini/mcp/list"))["servers"]
         wrong = await spoken.fails("gemini/mcp/agree", {"server": "tester", "digest": "0" * 64})
         await spoken.ask("gemini/mcp/agree", {"server": "tester", "digest": shown["digest"]})
+        await started(spoken, "tester")
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         assert await states(spoken) == {"tester": "ready"}
         configure(workspace, {"tester": a_server("banner", trust=True)})
@@ -269,6 +274,7 @@ async def test_tools_that_change_within_a_turn_change_with_the_next_one(
     configure(home, {"tester": a_server(trust=True)})
     emulator.script(echo("change"), echo("gone"), "Done.", "Next.", method="streamGenerateContent")
     async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await started(spoken, "tester")
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         async with asyncio.timeout(PATIENCE):
             while [tool["wireName"] for tool in (await spoken.ask("gemini/mcp/list"))["servers"][0]["tools"]] != ["other"]:
@@ -287,6 +293,7 @@ async def test_a_server_that_is_disabled_ends_and_stays_off(
 ) -> None:
     configure(home, {"tester": a_server(), "other": a_server()}, mcp={"excluded": ["other"]})
     async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await started(spoken, "tester")
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         await spoken.ask("gemini/mcp/enable", {"server": "tester", "enabled": False})
         assert await states(spoken) == {"other": "excluded", "tester": "disabled"}
@@ -294,6 +301,7 @@ async def test_a_server_that_is_disabled_ends_and_stays_off(
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         assert await states(spoken) == {"other": "excluded", "tester": "disabled"}
         await spoken.ask("gemini/mcp/enable", {"server": "tester", "enabled": True})
+        await started(spoken, "tester")
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         assert await states(spoken) == {"other": "excluded", "tester": "ready"}
     first, second, third = emulator.asked("streamGenerateContent")

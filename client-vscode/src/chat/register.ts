@@ -130,6 +130,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
           canSteer: chat.canSteer,
         },
         memoryChanges: chat.memoryChanges,
+        serverChanges: chat.serverChanges,
         queueHeld: chat.job.kind === "idle" ? chat.queue.held : undefined,
         retryTurn: chat.retryTurn,
         hidden: hiddenRuns(chat.conversation.rows),
@@ -205,6 +206,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("pinSelection", () => pinSelection());
   command("rules", () => view.command({ do: "openRules" }));
   command("memory", () => view.command({ do: "openMemory" }));
+  command("mcpServers", () => view.command({ do: "openServers" }));
   command("recall", () => view.command({ do: "openSessions" }));
   command("recallSelection", () => view.command({ do: "openSessions", query: selectedText().slice(0, LONGEST_QUERY) }));
   context.subscriptions.push(...own);

@@ -37,6 +37,17 @@ const requestSchema = v.variant("do", [
   /** The memory files; with `reload` they are read anew. */
   ask("memory", { reload: v.boolean() }),
   ask("addMemory", { fact: v.pipe(text, v.maxLength(LONGEST_FACT)), scope: v.picklist(["global", "project"]) }),
+  /** The MCP servers. */
+  ask("servers", {}),
+  /** With `digest`: what is agreed to. */
+  ask("serverAction", {
+    server: word,
+    action: v.picklist(["enable", "disable", "agree", "restart", "login", "logout"]),
+    digest: v.exactOptional(word),
+  }),
+  ask("serverLog", { server: word }),
+  /** Prompts of MCP servers, by what is typed behind the slash. */
+  ask("serverPrompts", { query: word }),
   /** Everything ever said in the project. */
   ask("recall", { query: word }),
   /** Whether a compression would be worth it now; `null` where there is nothing to say. */

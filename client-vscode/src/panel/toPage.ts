@@ -5,6 +5,9 @@ import {
   constraint,
   constraintList,
   contextReport,
+  mcpCompletions,
+  mcpList,
+  mcpLog,
   memoryAdded,
   memoryList,
   promptCheck,
@@ -31,6 +34,7 @@ const commandSchema = v.variant("do", [
   v.object({ do: v.literal("openSessions"), query: v.exactOptional(v.string()) }),
   v.object({ do: v.literal("openRules") }),
   v.object({ do: v.literal("openMemory") }),
+  v.object({ do: v.literal("openServers") }),
   v.object({ do: v.literal("openMode") }),
   v.object({ do: v.literal("openToolRules") }),
   /** The focus goes to what waits for an answer, oldest first; `row` is the index of its row. */
@@ -97,6 +101,10 @@ const resultSchemas = {
   revokeToolRule: ruleList,
   memory: memoryList,
   addMemory: memoryAdded,
+  servers: mcpList,
+  serverAction: mcpList,
+  serverLog: mcpLog,
+  serverPrompts: mcpCompletions,
   recall: recallResult,
   verdict: v.nullable(verdict),
   /** Offsets into the row's text; at most 1,000. `row` is its index. */

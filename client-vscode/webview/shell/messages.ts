@@ -95,6 +95,9 @@ export class Messages {
       case "openMemory":
         shell.openPopup("memory");
         return;
+      case "openServers":
+        shell.openPopup("servers");
+        return;
       case "openMode":
         shell.openPopup("mode");
         return;

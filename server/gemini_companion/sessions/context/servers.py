@@ -113,7 +113,7 @@ def _prompt(service: McpService, called: Called) -> tuple[McpServer, ListedPromp
             raise InvalidInput(
                 f"The MCP server {server.definition.name} offers no prompt {called.prompt[:80]!r} now.",
                 path="$.prompt",
-                hint=f"To send the text as it is, write //{called.server}:{called.prompt[:80]}.",
+                hint="Send it behind a word if it is meant as text; the list of MCP servers says what each offers.",
             )
         return server, prompt
     found = [(server, one) for server in service.running() for one in server.prompts if one.name == called.prompt]
