@@ -182,6 +182,7 @@ export function makeFixtures(now: number) {
       ...show({ rules: { inForce: 2, proposed: 1 } }),
       { type: "command", rev: 2, command: { do: "openRules" } },
     ],
+    serversOpen: [...show({}), { type: "command", rev: 2, command: { do: "openServers" } }],
     memoryOpen: [...show({}), { type: "command", rev: 2, command: { do: "openMemory" } }],
     lowRetention: compressing({
       state: "unchanged",

@@ -10,7 +10,17 @@ import type { HostLine, TranscriptPort } from "./ports.js";
 import { beginEdit, reconcileEdit, withRescued, type QueueEdit } from "./queueEditing.js";
 
 export type PopupName =
-  "sessions" | "more" | "meter" | "model" | "mode" | "toolRules" | "rules" | "memory" | "servers" | "statistics" | "help";
+  | "sessions"
+  | "more"
+  | "meter"
+  | "model"
+  | "mode"
+  | "toolRules"
+  | "rules"
+  | "memory"
+  | "servers"
+  | "statistics"
+  | "help";
 
 export interface Confirmation {
   readonly question: string;
