@@ -7,7 +7,6 @@ import json
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +163,9 @@ async def test_a_server_that_wants_a_login_gets_it_in_the_browser_and_keeps_it(
             await spoken.ask("gemini/chat", {"prompt": "Say hello"})
             await spoken.ask("gemini/mcp/logout", {"server": "remote"})
     assert remote.grants == ["authorization_code", "refresh_token"]
-    results = [request.responses[0]["response"] for request in emulator.asked("streamGenerateContent") if request.responses]
+    results = [
+        request.responses[0]["response"] for request in emulator.asked("streamGenerateContent") if request.responses
+    ]
     assert results == [{"output": "echo: hello"}] * 2
     assert len(shown) == 1
     assert all(token not in kept.read_text("utf-8") for token in remote.tokens)
@@ -184,7 +185,9 @@ async def test_prompts_and_resources_of_a_server_go_along_as_its_words_and_not_t
         wrong = await spoken.fails("gemini/chat", {"prompt": "/tester:write-a-poem"})
         rules = (await spoken.ask("gemini/constraints"))["constraints"]
         attached = spoken.of("filesAttached")
-    _, called, mentioned = (request.body["contents"][-1]["parts"] for request in emulator.asked("streamGenerateContent"))
+    _, called, mentioned = (
+        request.body["contents"][-1]["parts"] for request in emulator.asked("streamGenerateContent")
+    )
     assert [prompt["command"] for prompt in offered["prompts"]] == ["/tester:write-a-poem"]
     assert [resource["mention"] for resource in named["resources"]] == ["@tester:memo://one"]
     assert called[0]["text"] == '/tester:write-a-poem --topic="green tea"'
@@ -201,7 +204,13 @@ async def test_hostile_servers_cost_their_own_calls_and_nothing_else(
 ) -> None:
     bad = {name: a_server("child", trust=True, timeout=1500) for name in ("crashing", "hanging", "flooding", "lying")}
     configure(home, {**bad, "good": a_server(trust=True), "lying": a_server("bad-tools", trust=True)})
-    calls = [("crash", "crashing"), ("hang", "hanging"), ("flood", "flooding"), ("bad utf-8", "lying"), ("fine", "good")]
+    calls = [
+        ("crash", "crashing"),
+        ("hang", "hanging"),
+        ("flood", "flooding"),
+        ("bad utf-8", "lying"),
+        ("fine", "good"),
+    ]
     parts = [
         call(f"mcp_{server}_echo", {"text": text}, call_id=server, **({} if number == 0 else {"signature": None}))
         for number, (text, server) in enumerate(calls)
@@ -277,7 +286,9 @@ async def test_tools_that_change_within_a_turn_change_with_the_next_one(
         await started(spoken, "tester")
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         async with asyncio.timeout(PATIENCE):
-            while [tool["wireName"] for tool in (await spoken.ask("gemini/mcp/list"))["servers"][0]["tools"]] != ["other"]:
+            while [tool["wireName"] for tool in (await spoken.ask("gemini/mcp/list"))["servers"][0]["tools"]] != [
+                "other"
+            ]:
                 await asyncio.sleep(0.02)
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
     requests = emulator.asked("streamGenerateContent")

@@ -7,7 +7,7 @@ import hashlib
 import json
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -84,7 +84,7 @@ class HttpServer:
 
 
 @contextmanager
-def http_server(*behaviours: str, with_login: bool = False) -> Iterator[HttpServer]:
+def http_server(*behaviours: str, with_login: bool = False) -> Generator[HttpServer]:
     """A server at `url`/mcp while the block runs."""
     state = HttpServer(*behaviours, with_login=with_login)
 
@@ -110,16 +110,19 @@ def http_server(*behaviours: str, with_login: bool = False) -> Iterator[HttpServ
             if parts.path.startswith("/.well-known/oauth-protected-resource") and state.with_login:
                 self.reply(200, {"resource": f"{state.url}/mcp", "authorization_servers": [state.url]})
             elif parts.path == "/.well-known/oauth-authorization-server" and state.with_login:
-                self.reply(200, {
-                    "issuer": state.url,
-                    "authorization_endpoint": f"{state.url}/authorize",
-                    "token_endpoint": f"{state.url}/token",
-                    "registration_endpoint": f"{state.url}/register",
-                    "response_types_supported": ["code"],
-                    "grant_types_supported": ["authorization_code", "refresh_token"],
-                    "code_challenge_methods_supported": ["S256"],
-                    "token_endpoint_auth_methods_supported": ["none"],
-                })
+                self.reply(
+                    200,
+                    {
+                        "issuer": state.url,
+                        "authorization_endpoint": f"{state.url}/authorize",
+                        "token_endpoint": f"{state.url}/token",
+                        "registration_endpoint": f"{state.url}/register",
+                        "response_types_supported": ["code"],
+                        "grant_types_supported": ["authorization_code", "refresh_token"],
+                        "code_challenge_methods_supported": ["S256"],
+                        "token_endpoint_auth_methods_supported": ["none"],
+                    },
+                )
             elif parts.path == "/authorize" and (where := state.authorize(fields)) is not None:
                 self.reply(302, None, Location=where)
             else:

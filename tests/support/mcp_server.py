@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from typing import Any
 
 TOOLS: list[dict[str, Any]] = [
@@ -21,9 +20,7 @@ TOOLS: list[dict[str, Any]] = [
     },
     {"name": "environment", "inputSchema": {"type": "object"}},
 ]
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 class Server:
@@ -42,7 +39,7 @@ class Server:
         if "banner" in self.does:
             sys.stdout.buffer.write(b"Welcome! caf\xe9\n[]\n7\n")
         if "silent" in self.does:
-            time.sleep(3600)
+            threading.Event().wait(3600)
         for line in sys.stdin.buffer:
             threading.Thread(target=self.take, args=(json.loads(line),), daemon=True).start()
 
@@ -102,7 +99,11 @@ class Server:
                 {"name": "cyclic", "inputSchema": {**node, "$defs": {"node": node}}},
                 {"name": "deep", "inputSchema": deep},
                 {"name": "huge", "description": "x" * 1_000_000, "inputSchema": {"type": "object"}},
-                {"name": "out", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object", "required": ["no"]}},
+                {
+                    "name": "out",
+                    "inputSchema": {"type": "object"},
+                    "outputSchema": {"type": "object", "required": ["no"]},
+                },
                 {"description": "nameless"},
                 {"name": ["list"]},
                 "a text",
@@ -110,10 +111,15 @@ class Server:
             ]
             return {"tools": [*self.tools, *bad]}
         if "endless-list" in self.does:
-            return {"tools": [{"name": f"t{self.lists}", "inputSchema": {"type": "object"}}], "nextCursor": str(self.lists)}
+            return {
+                "tools": [{"name": f"t{self.lists}", "inputSchema": {"type": "object"}}],
+                "nextCursor": str(self.lists),
+            }
         if "many" in self.does:
             schema = TOOLS[0]["inputSchema"]
-            return {"tools": [{"name": f"tool_{n}", "description": "d" * 200, "inputSchema": schema} for n in range(50)]}
+            return {
+                "tools": [{"name": f"tool_{n}", "description": "d" * 200, "inputSchema": schema} for n in range(50)]
+            }
         return {"tools": self.tools}
 
     def call(self, number: Any, params: dict[str, Any]) -> dict[str, Any] | None:
@@ -125,10 +131,12 @@ class Server:
             case "hang":
                 token = (params.get("_meta") or {}).get("progressToken")
                 if token is not None:
-                    self.send({
-                        "method": "notifications/progress",
-                        "params": {"progressToken": token, "progress": 1, "total": 3, "message": "thinking"},
-                    })
+                    self.send(
+                        {
+                            "method": "notifications/progress",
+                            "params": {"progressToken": token, "progress": 1, "total": 3, "message": "thinking"},
+                        }
+                    )
                 return None
             case "flood":
                 block = b"x" * 2**20
@@ -136,7 +144,16 @@ class Server:
                     os.write(1, block)
                 os.write(1, b"\n")
             case "flood lines":
-                block = (json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 900}}) + "\n").encode() * 64
+                block = (
+                    json.dumps(
+                        {
+                            "jsonrpc": "2.0",
+                            "method": "notifications/message",
+                            "params": {"level": "info", "data": "x" * 900},
+                        }
+                    )
+                    + "\n"
+                ).encode() * 64
                 while True:
                     os.write(1, block)
             case "flood errors":
@@ -147,7 +164,12 @@ class Server:
                 self.send({"method": "notifications/tools/list_changed"})
                 return {"content": [{"type": "text", "text": "changed"}]}
             case "bad utf-8":
-                os.write(1, b'{"jsonrpc": "2.0", "id": ' + str(number).encode() + b', "result": {"content": [{"type": "text", "text": "caf\xe9 \\ud800"}]}}\n')
+                os.write(
+                    1,
+                    b'{"jsonrpc": "2.0", "id": '
+                    + str(number).encode()
+                    + b', "result": {"content": [{"type": "text", "text": "caf\xe9 \\ud800"}]}}\n',
+                )
                 return None
             case "malformed":
                 return {"content": "no list"}
@@ -168,6 +190,8 @@ class Server:
                     ],
                     "structuredContent": {"n": 1},
                 }
+            case _:
+                pass
         if params["name"] == "environment":
             return {"content": [{"type": "text", "text": json.dumps(dict(os.environ))}]}
         if params["name"] not in [tool["name"] for tool in self.tools] and "many" not in self.does:

@@ -55,8 +55,6 @@ def hidden_tools(services: Services, mode: Mode, tools: ToolRegistry) -> frozens
     core = services.settings().tools.core
     if core is not None:
         hidden |= {
-            tool.name
-            for tool in tools
-            if tool.risk not in NOT_OF_CORE and core.isdisjoint((tool.name, *tool.aliases))
+            tool.name for tool in tools if tool.risk not in NOT_OF_CORE and core.isdisjoint((tool.name, *tool.aliases))
         }
     return frozenset(hidden if mode == "plan" else hidden | (_OF_PLANNING & {tool.name for tool in tools}))

@@ -326,8 +326,8 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     tools: ToolsSettings = ToolsSettings()
     """Which tools there are, and what they may put into the history."""
     mcp_servers: dict[str, dict[str, Any]] = {}
-    """MCP servers to connect to, by name, as Gemini CLI has them. Not read from an untrusted workspace; those of a trusted
-    one are started once the user has agreed to their command.
+    """MCP servers to connect to, by name, as Gemini CLI has them. Not read from an untrusted workspace; those of a
+    trusted one are started once the user has agreed to their command.
     """
     mcp: McpSettings = McpSettings()
     """Which of the MCP servers are used. Not read from an untrusted workspace."""

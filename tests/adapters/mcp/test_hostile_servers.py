@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def definition(*behaviours: str, **more: Any) -> ServerDefinition:
 @asynccontextmanager
 async def connected(
     server: ServerDefinition, tmp_path: Path, *, environment: dict[str, str] | None = None
-) -> AsyncIterator[tuple[Link, list[str], list[str]]]:
+) -> AsyncGenerator[tuple[Link, list[str], list[str]]]:
     """A link, the log of its server, and the lists that it said are different."""
     log: list[str] = []
     changed: list[str] = []
@@ -133,7 +133,10 @@ async def test_cancelling_a_call_ends_it_at_once_and_tells_the_server(tmp_path: 
 
 
 async def test_other_work_goes_on_while_a_server_floods(tmp_path: Path) -> None:
-    async with connected(definition(), tmp_path) as (flooding, _, _), connected(definition(), tmp_path) as (other, _, _):
+    async with (
+        connected(definition(), tmp_path) as (flooding, _, _),
+        connected(definition(), tmp_path) as (other, _, _),
+    ):
         flood = asyncio.create_task(faulty(said(flooding, "flood lines")))
         answers = [await said(other, str(number)) for number in range(5)]
         assert await flood

@@ -7,17 +7,14 @@ import importlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gemini_companion.adapters.hooks.environment import scrubbed
 from gemini_companion.engine.mcp.config import ServerDefinition
 from gemini_companion.sessions.mcp.port import Link, McpFault, Surroundings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 _SDK: Final = "gemini_companion.adapters.mcp.link"
 
@@ -62,17 +59,13 @@ class McpConnector:
 @asynccontextmanager
 async def _process_streams(
     server: ServerDefinition, around: Surroundings, ended: Callable[[str], None], environment: Mapping[str, str]
-) -> AsyncIterator[tuple[Any, Any]]:
+) -> AsyncGenerator[tuple[Any, Any]]:
     from gemini_companion.adapters.mcp.process import ServerProcess
     from gemini_companion.adapters.mcp.stdio import stdio_streams
 
-    cwd = os.path.join(around.cwd, os.path.expanduser(server.cwd)) if server.cwd else around.cwd
-    env = {**environment, "GEMINI_CLI": "1", "GEMINI_COMPANION": "1", **server.env}
-    # A relative folder of PATH would be whatever the server is started in.
-    env["PATH"] = os.pathsep.join(
-        folder for folder in env.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)
-    )
-    if shutil.which(server.command if "/" not in server.command else os.path.join(cwd, server.command), path=env["PATH"]) is None:
+    cwd = _folder(server, around)
+    env = _environment(server, environment)
+    if not _can_start(server.command, cwd, env["PATH"]):
         raise McpFault(f"There is no program {server.command!r} that could be started.")
     try:
         process = await ServerProcess.start((server.command, *server.args), cwd=cwd, env=env, on_log=around.on_log)
@@ -83,3 +76,19 @@ async def _process_streams(
             yield streams
     finally:
         await asyncio.shield(process.stop())
+
+
+def _folder(server: ServerDefinition, around: Surroundings) -> str:
+    """What it is started in."""
+    return os.path.join(around.cwd, os.path.expanduser(server.cwd)) if server.cwd else around.cwd
+
+
+def _environment(server: ServerDefinition, environment: Mapping[str, str]) -> dict[str, str]:
+    """Its environment. A relative folder of PATH would be whatever the server is started in: it goes."""
+    env = {**environment, "GEMINI_CLI": "1", "GEMINI_COMPANION": "1", **server.env}
+    folders = (folder for folder in env.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder))
+    return {**env, "PATH": os.pathsep.join(folders)}
+
+
+def _can_start(command: str, cwd: str, path: str) -> bool:
+    return shutil.which(os.path.join(cwd, command) if "/" in command else command, path=path) is not None

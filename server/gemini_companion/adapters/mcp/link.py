@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import mcp_types as types
 from mcp import Client
@@ -103,10 +103,11 @@ class SdkLink:
         self, tool: str, args: Mapping[str, Any], *, seconds: float, progress: Callable[[str], None]
     ) -> Mapping[str, Any]:
         """Call a tool; its result as JSON."""
+        told_to = progress
 
-        async def told(done: float, total: float | None, message: str | None) -> None:
-            where = f"{done:g} of {total:g}" if total else f"{done:g}"
-            progress(f"{clean_text(message, 300)} ({where})\n".lstrip())
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            where = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+            told_to(f"{clean_text(message, 300)} ({where})\n".lstrip())
 
         client = await self._client()
         async with _told(self):
@@ -159,7 +160,7 @@ class SdkLink:
                 await self._stop.wait()
         except asyncio.CancelledError:
             raise
-        except BaseException as fault:  # noqa: BLE001 – whatever it is, it is told
+        except BaseException as fault:
             if not self._ready.done():
                 self._ready.set_exception(fault)
                 self._ready.exception()
@@ -183,7 +184,7 @@ class SdkLink:
 
     def _fault(self, fault: BaseException) -> McpFault:
         while isinstance(fault, BaseExceptionGroup):
-            fault = fault.exceptions[0]
+            fault = cast("BaseExceptionGroup[BaseException]", fault).exceptions[0]
         match fault:
             case McpFault():
                 return fault
@@ -216,7 +217,7 @@ class _AsTransport:
 
 
 @asynccontextmanager
-async def _told(link: SdkLink) -> AsyncIterator[None]:
+async def _told(link: SdkLink) -> AsyncGenerator[None]:
     """Faults of the SDK as `McpFault`."""
     try:
         yield

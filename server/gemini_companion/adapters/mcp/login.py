@@ -1,4 +1,4 @@
-"""Logging in, in the person's browser: an address of the authorisation server's is shown, and the browser comes back to a
+"""Logging in, in the person's browser: a page of the authorisation server's is shown, and the browser comes back to a
 listener on the loopback interface.
 """
 
@@ -85,7 +85,9 @@ class Browser:
         if parts.path != _PATH or not self._expected or fields.get("state") != self._expected or self._answer.done():
             return "404 Not Found", "There is nothing here."
         if not fields.get("code"):
-            self._answer.set_exception(McpFault(f"The login failed: {fields.get('error', 'no reason is given')[:200]}."))
+            self._answer.set_exception(
+                McpFault(f"The login failed: {fields.get('error', 'no reason is given')[:200]}.")
+            )
             self._answer.exception()
             return "200 OK", "The login failed. You can close this page."
         self._answer.set_result(

@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,23 +47,17 @@ class Logins:
         """What is kept for an address; nothing where it cannot be read."""
         ring = _keyring()
         if ring is not None:
-            try:
-                text = ring.get_password(_SERVICE, self._key(address))
-                if text:
+            with suppress(Exception):  # one that is locked, or broken: the file has it, or nothing has
+                if text := ring.get_password(_SERVICE, self._key(address)):
                     return msgspec.json.decode(text, type=Kept)
-            except Exception:  # noqa: BLE001 – a keyring that is locked or broken: the file has it, or nothing has
-                pass
         return self._all().get(_digest(address), Kept())
 
     def write(self, address: str, kept: Kept) -> None:
         """Keep it, in place of what was. Raises `StorageFault`."""
         ring = _keyring()
         if ring is not None:
-            try:
+            with suppress(Exception):  # then it is kept in the file
                 ring.set_password(_SERVICE, self._key(address), msgspec.json.encode(kept).decode())
-            except Exception:  # noqa: BLE001 – then it is kept in the file
-                pass
-            else:
                 return
         write_own(self._file, msgspec.json.encode({**self._all(), _digest(address): kept}))
 
@@ -70,10 +65,8 @@ class Logins:
         """Delete what is kept for an address. Raises `StorageFault`."""
         ring = _keyring()
         if ring is not None:
-            try:
+            with suppress(Exception):  # there was none
                 ring.delete_password(_SERVICE, self._key(address))
-            except Exception:  # noqa: BLE001 – there was none
-                pass
         held = self._all()
         if held.pop(_digest(address), None) is not None:
             write_own(self._file, msgspec.json.encode(held))

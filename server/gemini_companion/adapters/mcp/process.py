@@ -1,6 +1,6 @@
 """The process of one MCP server, under the reaper: whatever comes of it ends with it, and with the daemon.
 
-Its output is read in pieces of 64 kB into one buffer, so that a long line costs in proportion to its length, and it ends
+Its output is read in pieces of 64 kB into one buffer, so that a long line costs in proportion to its length. It ends
 where the server writes more than anybody could want.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -130,7 +130,7 @@ async def _nobody() -> Any:
 @asynccontextmanager
 async def _streams(
     server: ServerDefinition, auth: httpx2.Auth | None, watched: _Watched, ended: Callable[[str], None]
-) -> AsyncIterator[tuple[Any, Any]]:
+) -> AsyncGenerator[tuple[Any, Any]]:
     timeout = httpx2.Timeout(_CONNECT_SECONDS, read=server.seconds + 5.0)
     headers = {**server.headers, "accept-encoding": "identity"}  # nothing small unpacks to something huge
 
@@ -139,9 +139,7 @@ async def _streams(
         timeout: httpx2.Timeout | None = timeout,
         auth: httpx2.Auth | None = auth,
     ) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(
-            headers=headers, timeout=timeout, auth=auth, event_hooks={"response": [watched.look]}
-        )
+        return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, event_hooks={"response": [watched.look]})
 
     transport: AbstractAsyncContextManager[Any]
     async with AsyncExitStack() as held:

@@ -108,7 +108,7 @@ def settled_servers(
             below = found.get(server.name)
             if below is not None and below.is_personal and not is_personal:
                 problems.append(
-                    f"{source} settings: mcpServers.{server.name} is left out, for the user's own settings have a server"
+                    f"{source} settings: mcpServers.{server.name} is left out, for the user's own settings have one"
                     " of this name."
                 )
                 continue

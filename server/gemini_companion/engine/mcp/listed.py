@@ -165,14 +165,18 @@ def _plain(fields: Mapping[str, Any], kept: Iterable[str], kind: str) -> dict[st
     if kind == "prompts":
         given = fields.get("arguments")
         plain["arguments"] = [
-            {"name": one["name"], "description": str(one.get("description") or ""), "required": one.get("required") is True}
+            {
+                "name": one["name"],
+                "description": str(one.get("description") or ""),
+                "required": one.get("required") is True,
+            }
             for one in _objects(cast("list[object]", given) if isinstance(given, list) else ())
             if isinstance(one.get("name"), str)
         ]
     if kind == "tools":
         schema, notes = fields.get("inputSchema"), fields.get("annotations")
         is_usable = isinstance(schema, dict) and cast("dict[str, Any]", schema).get("type") == "object"
-        plain["inputSchema"] = clean_schema(schema) if is_usable else clean_schema(None)
+        plain["inputSchema"] = clean_schema(cast("object", schema) if is_usable else None)
         hints = cast("dict[str, Any]", notes) if isinstance(notes, dict) else {}
         plain["annotations"] = {
             key: held

@@ -1,7 +1,7 @@
 """Names of servers' tools as models call them: `mcp_<server>_<tool>`, valid, bounded, and each of one tool alone.
 
-What needs no change is taken as it is; what was changed carries a point and a digest. So no other server's tool can come
-to have the name, whichever servers there are, and a rule of consent stays about what it was made for.
+What needs no change is taken as it is; what was changed carries a point and a digest. So no other server's tool can
+come to have the name, whichever servers there are, and a rule of consent stays about what it was made for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Prompts of servers that a person calls, `/server:prompt --topic="tea"`, and resources that they mention, `@server:uri`."""
+"""Prompts of servers that a person calls (`/server:prompt --topic="tea"`), and resources that they mention."""
 
 from __future__ import annotations
 

@@ -106,7 +106,8 @@ class _Reading:
             case "image" | "audio":
                 yield from self._media(block.get("mimeType"), block.get("data"), str(block["type"]))
             case "resource_link":
-                yield f"[Resource {_line(block.get('uri'))}: {_line(block.get('name'))} {_line(block.get('description'))}]"
+                uri, name, words = (_line(block.get(key)) for key in ("uri", "name", "description"))
+                yield f"[Resource {uri}: {name} {words}]"
             case "resource":
                 held = block.get("resource")
                 fields = cast("dict[str, Any]", held) if isinstance(held, dict) else {}

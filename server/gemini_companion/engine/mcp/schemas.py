@@ -1,4 +1,4 @@
-"""JSON Schemas of servers' tools, made fit for a request: one object, references resolved, bounded in every direction."""
+"""JSON Schemas of servers' tools, made fit for a request: one object, references resolved, bounded in every way."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ async def _attach_mentioned(service: McpService, mentions: Iterable[tuple[str, .
                 continue
             known = any(one.uri == found.uri for one in server.resources)
             if not known and path != paths[-1] and paths[-1].partition(":")[2]:
-                continue  # the likelier reading is tried first; what is not listed is taken without what ends a sentence
+                continue  # what is not listed is taken without what ends a sentence
             if len(attached.parts) >= MAX_FILES:
                 attached.withheld.append(Withheld(name=path, reason=f"only {MAX_FILES} files go along"))
                 break
@@ -80,7 +80,9 @@ async def _attach_called(service: McpService, called: Called, attached: Attached
     except ValueError as wrong:
         written = " ".join(f'--{argument.name}="…"' for argument in prompt.arguments)
         raise InvalidInput(
-            f"{command} cannot be called like this. {wrong}", path="$.prompt", hint=f"Write: {command} {written}".rstrip()
+            f"{command} cannot be called like this. {wrong}",
+            path="$.prompt",
+            hint=f"Write: {command} {written}".rstrip(),
         ) from None
     try:
         raw = await (await server.link()).prompt(prompt.wire_name, args)

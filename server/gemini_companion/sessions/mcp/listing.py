@@ -44,7 +44,9 @@ def completions(service: McpService, query: str, limit: int) -> McpCompletions:
 def prompt_info(server: McpServer, prompt: ListedPrompt) -> McpPromptInfo:
     """A prompt, and how a person calls it."""
     return McpPromptInfo(
-        command=f"/{spoken_name(server.definition.name)}:{prompt.name}", description=prompt.description, arguments=prompt.arguments
+        command=f"/{spoken_name(server.definition.name)}:{prompt.name}",
+        description=prompt.description,
+        arguments=prompt.arguments,
     )
 
 
@@ -88,4 +90,6 @@ def _shown(one: ServerDefinition, environment: Mapping[str, str]) -> str:
     shown = masked(f"mcpServers.{one.name}", fields, environment)
     line = " ".join((shown["command"], *shown["args"])) if one.transport == "stdio" else shown["url"]
     extra = [f"{name}=…" for name in (one.env if one.transport == "stdio" else one.headers)]
-    return " ".join((line, *(f"[{' '.join(part)}]" for part in (extra,) if part), *([f"(in {one.cwd})"] if one.cwd else [])))
+    return " ".join(
+        (line, *(f"[{' '.join(part)}]" for part in (extra,) if part), *([f"(in {one.cwd})"] if one.cwd else []))
+    )

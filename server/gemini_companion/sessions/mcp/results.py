@@ -10,9 +10,18 @@ from gemini_companion.engine.mcp.config import Transport
 from gemini_companion.engine.mcp.listed import PromptArgument
 
 ServerState: TypeAlias = Literal[
-    "off", "starting", "ready", "restarting", "failed", "loginNeeded", "consentNeeded", "disabled", "excluded", "untrusted"
+    "off",
+    "starting",
+    "ready",
+    "restarting",
+    "failed",
+    "loginNeeded",
+    "consentNeeded",
+    "disabled",
+    "excluded",
+    "untrusted",
 ]
-"""`off` until a turn wants it; `restarting` after it ended by itself; `consentNeeded` while the person has not agreed to
+"""`off` until a turn wants it; `restarting` after it ended by itself; `consentNeeded` while nobody has agreed to
 what the workspace wants to start; `excluded` by `mcp.allowed` or `mcp.excluded`.
 """
 

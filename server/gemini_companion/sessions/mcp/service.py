@@ -77,10 +77,10 @@ class McpService:
 
     async def call(self, server: str, tool: str, args: Mapping[str, Any], progress: Callable[[str], None]) -> Answered:
         """Call a tool by the name that its server has for it. Raises `ToolRefusal`."""
+        found = self._servers.get(server)
+        if found is None:
+            raise ToolRefusal(f"The MCP server {server} is not used any more.")
         try:
-            found = self._servers.get(server)
-            if found is None:
-                raise McpFault("It is not used any more.")
             raw = await found.call(tool, args, progress)
         except McpFault as fault:
             words = f"The MCP server {server} did not answer the call. {fault.message}"

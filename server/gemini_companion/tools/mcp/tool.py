@@ -17,10 +17,8 @@ _LEAVES: Final = "What the server does with it cannot be taken back here."
 class ToolCaller(Protocol):
     """Calls tools of servers."""
 
-    async def call(
-        self, server: str, tool: str, args: Mapping[str, Any], progress: Callable[[str], None]
-    ) -> Answered:
-        """Call a tool by the name that the server has for it. Cancelling it tells the server so. Raises `ToolRefusal`."""
+    async def call(self, server: str, tool: str, args: Mapping[str, Any], progress: Callable[[str], None]) -> Answered:
+        """Call a tool by the server's name of it. Cancelling it tells the server so. Raises `ToolRefusal`."""
         ...
 
 
