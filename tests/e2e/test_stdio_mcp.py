@@ -18,6 +18,7 @@ from tests.support.mcp_http_server import http_server
 from tests.support.patience import PATIENCE
 
 SERVER = str(Path(__file__).resolve().parents[1] / "support" / "mcp_server.py")
+LIMIT = {"timeout": 1_500}
 OPTIONS = {"trusted": True, "supports": ["confirmTool"]}
 
 
@@ -103,7 +104,7 @@ class Followed(list[Any]):
         threading.Thread(target=self.follow, args=(params.uri,), daemon=True).start()
 
     def follow(self, address: str) -> None:
-        with urllib.request.urlopen(address, timeout=10) as page:
+        with urllib.request.urlopen(address, timeout=PATIENCE) as page:
             page.read()
 
 
@@ -202,7 +203,7 @@ async def test_prompts_and_resources_of_a_server_go_along_as_its_words_and_not_t
 async def test_hostile_servers_cost_their_own_calls_and_nothing_else(
     home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
-    bad = {name: a_server("child", trust=True, timeout=1500) for name in ("crashing", "hanging", "flooding", "lying")}
+    bad = {name: a_server("child", trust=True, **LIMIT) for name in ("crashing", "hanging", "flooding", "lying")}
     configure(home, {**bad, "good": a_server(trust=True), "lying": a_server("bad-tools", trust=True)})
     calls = [
         ("crash", "crashing"),
@@ -225,7 +226,7 @@ async def test_hostile_servers_cost_their_own_calls_and_nothing_else(
         log = await spoken.ask("gemini/mcp/log", {"server": "crashing"})
     _, _, second, third = emulator.asked("streamGenerateContent")
     errors = {one["id"]: one["response"].get("error", one["response"].get("output")) for one in second.responses}
-    assert "exit code 7" in errors["crashing"]
+    assert "signal 9" in errors["crashing"]
     assert "did not answer in time" in errors["hanging"]
     assert "16 MB" in errors["flooding"]
     assert errors["lying"].startswith("caf")

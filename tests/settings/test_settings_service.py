@@ -113,11 +113,11 @@ def test_the_editors_section_counts_until_it_is_taken_away(house: House):
 
 def test_what_has_no_effect_yet_is_told_once_however_often_the_file_is_saved(house: House):
     for blanks in ("", "\n", "\n\n"):
-        house.user(f'{blanks}{{"mcpServers": {{"s": {{}}}}}}')
+        house.user(f'{blanks}{{"telemetry": {{"enabled": true}}}}')
         house.service.reload()
     (remark,) = house.problems
-    assert "mcpServers (line 1)" in remark.message
-    house.user({"mcpServers": {"s": {}}, "telemetry": {"enabled": True}})
+    assert "telemetry.enabled (line 1)" in remark.message
+    house.user({"telemetry": {"enabled": True, "target": "gcp"}})
     house.service.reload()
     assert len(house.problems) == 2
 

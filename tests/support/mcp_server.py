@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -39,7 +40,7 @@ class Server:
         if "banner" in self.does:
             sys.stdout.buffer.write(b"Welcome! caf\xe9\n[]\n7\n")
         if "silent" in self.does:
-            threading.Event().wait(3600)
+            threading.Event().wait()
         for line in sys.stdin.buffer:
             threading.Thread(target=self.take, args=(json.loads(line),), daemon=True).start()
 
@@ -127,7 +128,7 @@ class Server:
         match text:
             case "crash":
                 print("about to fail", file=sys.stderr, flush=True)
-                os._exit(7)
+                os.kill(os.getpid(), signal.SIGKILL)
             case "hang":
                 token = (params.get("_meta") or {}).get("progressToken")
                 if token is not None:

@@ -31,9 +31,9 @@ async def server_checks(env: Mapping[str, str], options: ServerOptions) -> list[
     checks += [
         Check(name="mcp", verdict="ok", detail=f"{one.name}: off (disabled, or left out by the settings)")
         for one in options.servers
-        if one.name in disabled | options.excluded
+        if one.name in disabled or not options.uses(one.name)
     ]
-    wanted = [one for one in options.servers if one.name not in disabled | options.excluded]
+    wanted = [one for one in options.servers if one.name not in disabled and options.uses(one.name)]
     return checks + await asyncio.gather(*(_check(connector, one) for one in wanted))
 
 

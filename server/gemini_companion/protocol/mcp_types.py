@@ -26,7 +26,7 @@ class McpAgreeParams(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     """Agree to what a workspace wants to start or reach, as it was shown."""
 
     server: _Name
-    digest: Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+    digest: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
     """Of the server's entry in `gemini/mcp/list`."""
 
 

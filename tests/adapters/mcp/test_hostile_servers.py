@@ -80,7 +80,7 @@ async def gone(word: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "words"),
     [
-        ("crash", "closed", "exit code 7"),
+        ("crash", "closed", "signal 9"),
         ("flood", "closed", "more than 16 MB"),
         ("flood lines", "closed", "unasked"),
         ("malformed", "malformed", "malformed"),

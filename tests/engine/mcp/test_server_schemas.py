@@ -13,11 +13,15 @@ from gemini_companion.engine.mcp.schemas import MAX_BYTES, clean_schema, clean_t
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(
-        st.sampled_from(["type", "properties", "items", "anyOf", "allOf", "$ref", "$defs", "enum", "required", "x"]),
-        inner,
-        max_size=5,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "properties", "items", "anyOf", "allOf", "$ref", "$defs", "enum", "required", "x"]
+            ),
+            inner,
+            max_size=5,
+        )
     ),
     max_leaves=30,
 )

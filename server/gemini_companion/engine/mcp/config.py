@@ -86,8 +86,14 @@ class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """In the order of their names, each name once."""
     problems: tuple[str, ...] = ()
     """What was left out, and why; one sentence each."""
+    allowed: frozenset[str] | None = None
+    """The names of the only servers that are used; `None` for all."""
     excluded: frozenset[str] = frozenset()
-    """Names of servers that `mcp.excluded` or `mcp.allowed` leave out."""
+    """Names of servers that are not used."""
+
+    def uses(self, name: str) -> bool:
+        """Whether `mcp.allowed` and `mcp.excluded` leave a server in."""
+        return name not in self.excluded and (self.allowed is None or name in self.allowed)
 
 
 def settled_servers(
@@ -114,11 +120,11 @@ def settled_servers(
                 continue
             found[server.name] = server
     lists = [names for names in allowed if names is not None]
-    left_out = {name for name in found if any(name not in names for names in lists)} | (set(excluded) & set(found))
     return ServerOptions(
         servers=tuple(found[name] for name in sorted(found)),
         problems=tuple(problems),
-        excluded=frozenset(left_out),
+        allowed=frozenset.intersection(*lists) if lists else None,
+        excluded=frozenset(excluded),
     )
 
 

@@ -117,7 +117,7 @@ class McpService:
         choices = self._choices or Choices()
         if not self._trusted():
             return "untrusted"
-        if definition.name in self._options().excluded:
+        if not self._options().uses(definition.name):
             return "excluded"
         if definition.name in choices.disabled:
             return "disabled"
