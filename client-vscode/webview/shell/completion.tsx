@@ -65,9 +65,7 @@ export function useCompletion(text: string, caret: number | undefined): Completi
           replacement: {
             start: 0,
             end: caret,
-            text: [command, ...args.filter(({ required }) => required).map(({ name }) => `--${name}=`)].join(
-              " ",
-            ),
+            text: [command, ...args.filter(({ required }) => required).map(({ name }) => `--${name}=`)].join(" "),
           },
           complete: text === command,
         }));

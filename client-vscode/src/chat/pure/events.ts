@@ -8,6 +8,7 @@ import { visibleText } from "./history.js";
 import { hookRan } from "./hookNotices.js";
 import { merged, receiptOf } from "./receipts.js";
 import { applyToolEvent } from "./toolEvents.js";
+import { serversChanged } from "./serverNotices.js";
 import { cutShort } from "./toolRows.js";
 import { beginTurn } from "./unfinished.js";
 
@@ -151,6 +152,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     case "outputsMasked":
       masked(chat, turn, event);
       return;
+    case "mcpServersChanged":
+      serversChanged(chat, event);
+      return;
     case "hookRan":
       hookRan(chat, event);
       return;
@@ -166,7 +170,6 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
     // Shown elsewhere (the meter, the title, the composer, trust, settings), or nothing that a row shows.
     case "changesChanged":
     case "chatCompressed":
-    case "mcpServersChanged":
     case "memoryChanged":
     case "modeChanged":
     case "settingsChanged":

@@ -128,6 +128,21 @@ describe("MCP servers", () => {
   });
 });
 
+describe("an MCP server that needs the person", () => {
+  it("is told of once, and anew after it has worked", () => {
+    const told = new ScriptedEvents();
+    const server = (state: "failed" | "ready" | "consentNeeded") => ({
+      type: "mcpServersChanged" as const,
+      servers: [{ name: "git", state, tools: 0, error: "no such program" }],
+    });
+    const notices = () => told.chat.rows.filter((row) => row.kind === "notice").length;
+    for (const state of ["failed", "failed", "ready", "failed"] as const) told.event(server(state));
+    expect(notices()).toBe(2);
+    told.event(server("consentNeeded"));
+    expect(notices()).toBe(3);
+  });
+});
+
 describe("what a compression kept", () => {
   it("is known of older ones too", () => {
     const retention = { score: 0.5, facts: 2, kept: 1, repaired: 0, missing: [], appended: 1, unsupported: [] };

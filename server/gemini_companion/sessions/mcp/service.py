@@ -63,6 +63,7 @@ class McpService:
         if not options.servers and not self._servers:
             return own
         await self.settle()
+        self._news()  # who may not be started is told of too
         fresh = [server for server in self._servers.values() if server.state == "off"]
         for server in fresh:
             server.start()
@@ -101,7 +102,7 @@ class McpService:
         for name, definition in wanted.items():
             if name not in self._servers:
                 self._servers[name] = McpServer(
-                    definition, self._connector, self._clock, cwd=self._cwd(), on_news=self._news
+                    definition, self._connector, self._clock, cwd=self._cwd(), on_news=self._moved
                 )
                 self._registries.clear()
 
@@ -239,8 +240,12 @@ class McpService:
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    def _news(self) -> None:
+    def _moved(self) -> None:
+        """A server's state or tools are different."""
         self._registries.clear()
+        self._news()
+
+    def _news(self) -> None:
         states = self.states()
         if states != self._told:
             self._told = states
