@@ -252,7 +252,10 @@ async def test_a_repositorys_server_is_started_only_after_the_person_agreed_to_t
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         assert await states(spoken) == {"tester": "ready"}
         configure(workspace, {"tester": a_server("banner", trust=True)})
-        await spoken.wait_for("settingsChanged")
+        async with asyncio.timeout(PATIENCE):  # the rule that was kept is a change of settings too
+            count = 1
+            while "mcpServers" not in (await spoken.wait_for("settingsChanged", count))["keys"]:
+                count += 1
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         assert await states(spoken) == {"tester": "consentNeeded"}
         rules = (await spoken.ask("gemini/rules"))["rules"]
@@ -318,3 +321,22 @@ async def test_a_server_that_is_disabled_ends_and_stays_off(
         assert await states(spoken) == {"other": "excluded", "tester": "ready"}
     first, second, third = emulator.asked("streamGenerateContent")
     assert ["mcp_tester_echo" in names(one) for one in (first, second, third)] == [True, False, True]
+
+
+async def test_always_can_be_said_of_a_whole_server_and_of_no_other(
+    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    configure(home, {"tester": a_server(), "other": a_server()})
+    both = answer(
+        call("mcp_tester_echo", {"text": "a"}, call_id="a"),
+        call("mcp_tester_environment", {}, call_id="b", signature=None),
+        call("mcp_other_echo", {"text": "c"}, call_id="c", signature=None),
+    )
+    emulator.script(both, "Done.", method="streamGenerateContent")
+    async with editor(environment, workspace, options=OPTIONS) as spoken:
+        await started(spoken, "tester", "other")
+        asked = answering(spoken, "session", rule={"tool": "mcp_tester_*", "decision": "allow"})
+        await spoken.ask("gemini/chat", {"prompt": "Hello"})
+        rules = (await spoken.ask("gemini/rules"))["rules"]
+    assert [one["name"] for one in asked] == ["mcp_tester_echo", "mcp_other_echo"]
+    assert [one["rule"]["tool"] for one in rules if one["source"] == "session"] == ["mcp_tester_*"]

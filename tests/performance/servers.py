@@ -47,7 +47,9 @@ class PlentifulLink:
     async def list(self, what: Lists) -> list[Any]:
         if what != "tools":
             return []
-        return [{"name": f"tool_{n}", "description": "Does a thing. " * 20, "inputSchema": _SCHEMA} for n in range(TOOLS)]
+        return [
+            {"name": f"tool_{n}", "description": "Does a thing. " * 20, "inputSchema": _SCHEMA} for n in range(TOOLS)
+        ]
 
     async def call(
         self, tool: str, args: Mapping[str, Any], *, seconds: float, progress: Callable[[str], None]
@@ -125,7 +127,9 @@ def run(options: Options) -> Iterator[Finding]:
     """What fifty tools of servers add to a request."""
     rounds, passes = (4, 1) if options.quick else (ROUNDS, PASSES)
     without, few = asyncio.run(request_ms(options.scratch / "none", with_servers=False, rounds=rounds, passes=passes))
-    with_them, many = asyncio.run(request_ms(options.scratch / "fifty", with_servers=True, rounds=rounds, passes=passes))
+    with_them, many = asyncio.run(
+        request_ms(options.scratch / "fifty", with_servers=True, rounds=rounds, passes=passes)
+    )
     yield Figure(
         bench=NAME,
         name=f"a request with {many - few} tools of a server, more CPU than one with none",

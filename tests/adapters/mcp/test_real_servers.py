@@ -1,7 +1,7 @@
 """Servers that others wrote, from the registries. `COMPANION_MCP_SERVERS` names a folder that has them:
 
-    python -m venv F/python && F/python/bin/pip install mcp-server-time mcp-server-git mcp-server-fetch
-    npm install --prefix F/node @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-everything
+python -m venv F/python && F/python/bin/pip install mcp-server-time mcp-server-git mcp-server-fetch
+npm install --prefix F/node @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-everything
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -61,7 +60,8 @@ async def test_the_time_server_tells_the_time(tmp_path: Path) -> None:
 
 
 async def test_the_git_server_reads_a_repository(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", str(tmp_path / "repo")], check=True)
+    made = await asyncio.create_subprocess_exec("git", "init", "-q", str(tmp_path / "repo"))
+    assert await made.wait() == 0
     (tmp_path / "repo" / "new.txt").write_text("x", "utf-8")
     async with connected(tmp_path, command=str(PYTHON / "mcp-server-git")) as link:
         assert "new.txt" in await said(link, "git_status", repo_path=str(tmp_path / "repo"))

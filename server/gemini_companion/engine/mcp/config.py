@@ -119,11 +119,14 @@ def settled_servers(
                 )
                 continue
             found[server.name] = server
-    lists = [names for names in allowed if names is not None]
+    only: frozenset[str] | None = None
+    for names in allowed:
+        if names is not None:
+            only = names if only is None else only & names
     return ServerOptions(
         servers=tuple(found[name] for name in sorted(found)),
         problems=tuple(problems),
-        allowed=frozenset.intersection(*lists) if lists else None,
+        allowed=only,
         excluded=frozenset(excluded),
     )
 

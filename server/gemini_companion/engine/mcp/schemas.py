@@ -162,11 +162,11 @@ class _Cleaning:
         """What a reference within the schema names; nothing for any other."""
         if not reference.startswith("#"):
             return {}
-        found: object = self._whole
+        found: Mapping[str, Any] = self._whole
         for step in reference[1:].split("/")[1:20]:
-            name = step.replace("~1", "/").replace("~0", "~")
-            found = cast("dict[str, Any]", found).get(name) if isinstance(found, dict) else None
-        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+            inner = found.get(step.replace("~1", "/").replace("~0", "~"))
+            found = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
+        return dict(found)
 
 
 def _is_plain(value: object) -> bool:
