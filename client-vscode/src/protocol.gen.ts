@@ -227,6 +227,30 @@ export interface SetHookParams {
   readonly enabled: boolean;
 }
 
+/** Use a server, or do not; that holds in every workspace. */
+export interface McpEnableParams {
+  readonly server: string;
+  readonly enabled: boolean;
+}
+
+/** Agree to what a workspace wants to start or reach, as it was shown. */
+export interface McpAgreeParams {
+  readonly server: string;
+  /** Of the server's entry in `gemini/mcp/list`. */
+  readonly digest: string;
+}
+
+/** One server, by the name that the settings give it. */
+export interface McpServerParams {
+  readonly server: string;
+}
+
+/** What a person has typed behind a slash or an `@`. */
+export interface McpCompleteParams {
+  readonly query?: string;
+  readonly limit?: number;
+}
+
 /** What the session's tools may do unasked, from now on. */
 export interface ModeParams {
   readonly sessionId?: string | null;
@@ -512,7 +536,7 @@ export interface ToolQuestion {
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read";
+  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
   /** The file that would be changed. */
   readonly path?: string;
   /** Unified, of that file. */
@@ -919,6 +943,20 @@ export interface MaxTurnsReached {
   readonly limit: number;
 }
 
+/** MCP servers were started, ended, failed, or offer other tools: all of them, by name. */
+export interface McpServersChanged {
+  readonly type: "mcpServersChanged";
+  readonly servers: readonly McpServerState[];
+}
+
+/** Where a server stands. */
+export interface McpServerState {
+  readonly name: string;
+  readonly state: "consentNeeded" | "disabled" | "excluded" | "failed" | "loginNeeded" | "off" | "ready" | "restarting" | "starting" | "untrusted";
+  readonly tools: number;
+  readonly error: string;
+}
+
 /** Memory files changed; absolute paths. */
 export interface MemoryChanged {
   readonly type: "memoryChanged";
@@ -1108,7 +1146,7 @@ export interface ConfirmToolParams {
   readonly args: Readonly<Record<string, unknown>>;
   /** Verb and object: `Run npm test`. */
   readonly title: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read";
+  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
   /** The file that would be changed. */
   readonly path?: string;
   /** Unified, of that file. */
@@ -1603,6 +1641,81 @@ export interface LastRun {
   readonly message?: string;
 }
 
+/** The servers that the settings name, by name, and what of the settings is malformed. */
+export interface McpList {
+  readonly servers: readonly McpServerInfo[];
+  readonly problems: readonly string[];
+}
+
+/** A server. */
+export interface McpServerInfo {
+  readonly name: string;
+  readonly state: "consentNeeded" | "disabled" | "excluded" | "failed" | "loginNeeded" | "off" | "ready" | "restarting" | "starting" | "untrusted";
+  /** The layer of the settings that it is from. */
+  readonly source: string;
+  /** The user's own settings name it; else the workspace's do. */
+  readonly isPersonal: boolean;
+  readonly transport: "http" | "sse" | "stdio";
+  /** What is started or reached, secrets masked. */
+  readonly command: string;
+  /** What an agreement is about: another one after every change of the definition. */
+  readonly digest: string;
+  /** Its tools are called unasked. */
+  readonly isTrusted: boolean;
+  readonly canLogIn: boolean;
+  /** What it says that it is. */
+  readonly title: string;
+  /** What went wrong last, in sentences; empty if nothing did. */
+  readonly error: string;
+  readonly restarts: number;
+  readonly tools: readonly McpToolInfo[];
+  readonly prompts: readonly McpPromptInfo[];
+  readonly resources: number;
+}
+
+/** A tool of a server. */
+export interface McpToolInfo {
+  /** As models call it, and as rules name it. */
+  readonly name: string;
+  /** As the server calls it. */
+  readonly wireName: string;
+  readonly description: string;
+}
+
+/** A prompt of a server, which a person calls by `/server:name`. */
+export interface McpPromptInfo {
+  /** With the slash. */
+  readonly command: string;
+  readonly description: string;
+  readonly arguments: readonly PromptArgument[];
+}
+
+/** An argument of a prompt. */
+export interface PromptArgument {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+}
+
+/** The newest lines of a server's log, oldest first. */
+export interface McpLog {
+  readonly lines: readonly string[];
+}
+
+/** Prompts and resources of the servers that answer, those first that fit what was typed best. */
+export interface McpCompletions {
+  readonly prompts: readonly McpPromptInfo[];
+  readonly resources: readonly McpResourceInfo[];
+}
+
+/** A resource of a server, which a prompt mentions by `@server:uri`. */
+export interface McpResourceInfo {
+  /** With the sign. */
+  readonly mention: string;
+  readonly name: string;
+  readonly description: string;
+}
+
 /** The session's mode. */
 export interface ModeResult {
   readonly sessionId: string;
@@ -1627,7 +1740,7 @@ export interface ToolInfo {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read";
+  readonly risk: "agent" | "command" | "edit" | "network" | "note" | "question" | "read" | "server";
   /** What would be decided of a plain call now. */
   readonly decision: "allow" | "ask" | "deny";
 }
@@ -2020,6 +2133,7 @@ export type CompanionEvent =
   | LoopDetected
   | BudgetUsed
   | MaxTurnsReached
+  | McpServersChanged
   | MemoryChanged
   | CommandExpanded
   | SlashCommandsChanged
@@ -2111,6 +2225,22 @@ export interface Requests {
   readonly "gemini/hooks": { readonly params: SessionParams; readonly result: HookList };
   /** Turn the hooks of a name on or off, in the user's own settings file. */
   readonly "gemini/hooks/set": { readonly params: SetHookParams; readonly result: HookList };
+  /** The MCP servers of the settings: what each starts or reaches, where it stands, what it offers. Starts none. */
+  readonly "gemini/mcp/list": { readonly params: Empty; readonly result: McpList };
+  /** Use a server, or do not. */
+  readonly "gemini/mcp/enable": { readonly params: McpEnableParams; readonly result: McpList };
+  /** Agree to what the workspace's settings want to start, as it was shown; a change of it is asked about anew. */
+  readonly "gemini/mcp/agree": { readonly params: McpAgreeParams; readonly result: McpList };
+  /** End a server, if it runs, and start it. */
+  readonly "gemini/mcp/restart": { readonly params: McpServerParams; readonly result: McpList };
+  /** Start a server and log in to it, in the browser that the editor opens. Where it stands comes as an event. */
+  readonly "gemini/mcp/login": { readonly params: McpServerParams; readonly result: McpList };
+  /** Forget a login, and end the server. */
+  readonly "gemini/mcp/logout": { readonly params: McpServerParams; readonly result: McpList };
+  /** The newest lines of a server's log. */
+  readonly "gemini/mcp/log": { readonly params: McpServerParams; readonly result: McpLog };
+  /** Prompts and resources of the servers that answer, by what a person has typed of them. Starts none. */
+  readonly "gemini/mcp/complete": { readonly params: McpCompleteParams; readonly result: McpCompletions };
   /** What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too). */
   readonly "gemini/session/mode": { readonly params: ModeParams; readonly result: ModeResult };
   /** The tools of a session, its tasks, and the questions that wait. */
@@ -2233,6 +2363,14 @@ export const RequestMethod = {
   agentsList: "gemini/agents/list",
   hooks: "gemini/hooks",
   hooksSet: "gemini/hooks/set",
+  mcpList: "gemini/mcp/list",
+  mcpEnable: "gemini/mcp/enable",
+  mcpAgree: "gemini/mcp/agree",
+  mcpRestart: "gemini/mcp/restart",
+  mcpLogin: "gemini/mcp/login",
+  mcpLogout: "gemini/mcp/logout",
+  mcpLog: "gemini/mcp/log",
+  mcpComplete: "gemini/mcp/complete",
   sessionMode: "gemini/session/mode",
   tools: "gemini/tools",
   rules: "gemini/rules",

@@ -96,7 +96,7 @@ export const toolQuestion = v.object({
   name: v.string(),
   args: v.record(v.string(), v.unknown()),
   title: v.string(),
-  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read"]),
+  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read", "server"]),
   path: v.exactOptional(v.string()),
   diff: v.exactOptional(v.string()),
   newContent: v.exactOptional(v.string()),
@@ -393,6 +393,18 @@ export const maxTurnsReached = v.object({
   limit: integer,
 });
 
+export const mcpServerState = v.object({
+  name: v.string(),
+  state: v.picklist(["consentNeeded", "disabled", "excluded", "failed", "loginNeeded", "off", "ready", "restarting", "starting", "untrusted"]),
+  tools: integer,
+  error: v.string(),
+});
+
+export const mcpServersChanged = v.object({
+  type: v.literal("mcpServersChanged"),
+  servers: v.array(mcpServerState),
+});
+
 export const memoryChanged = v.object({
   type: v.literal("memoryChanged"),
   paths: v.array(v.string()),
@@ -490,7 +502,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, memoryChanged, commandExpanded, slashCommandsChanged, skillsChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, mcpServersChanged, memoryChanged, commandExpanded, slashCommandsChanged, skillsChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 
@@ -524,7 +536,7 @@ export const confirmToolParams = v.object({
   name: v.string(),
   args: v.record(v.string(), v.unknown()),
   title: v.string(),
-  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read"]),
+  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read", "server"]),
   path: v.exactOptional(v.string()),
   diff: v.exactOptional(v.string()),
   newContent: v.exactOptional(v.string()),
@@ -872,6 +884,62 @@ export const hookList = v.object({
   problems: v.array(v.string()),
 });
 
+export const mcpToolInfo = v.object({
+  name: v.string(),
+  wireName: v.string(),
+  description: v.string(),
+});
+
+export const promptArgument = v.object({
+  name: v.string(),
+  description: v.string(),
+  required: v.boolean(),
+});
+
+export const mcpPromptInfo = v.object({
+  command: v.string(),
+  description: v.string(),
+  arguments: v.array(promptArgument),
+});
+
+export const mcpServerInfo = v.object({
+  name: v.string(),
+  state: v.picklist(["consentNeeded", "disabled", "excluded", "failed", "loginNeeded", "off", "ready", "restarting", "starting", "untrusted"]),
+  source: v.string(),
+  isPersonal: v.boolean(),
+  transport: v.picklist(["http", "sse", "stdio"]),
+  command: v.string(),
+  digest: v.string(),
+  isTrusted: v.boolean(),
+  canLogIn: v.boolean(),
+  title: v.string(),
+  error: v.string(),
+  restarts: integer,
+  tools: v.array(mcpToolInfo),
+  prompts: v.array(mcpPromptInfo),
+  resources: integer,
+});
+
+export const mcpList = v.object({
+  servers: v.array(mcpServerInfo),
+  problems: v.array(v.string()),
+});
+
+export const mcpLog = v.object({
+  lines: v.array(v.string()),
+});
+
+export const mcpResourceInfo = v.object({
+  mention: v.string(),
+  name: v.string(),
+  description: v.string(),
+});
+
+export const mcpCompletions = v.object({
+  prompts: v.array(mcpPromptInfo),
+  resources: v.array(mcpResourceInfo),
+});
+
 export const modeResult = v.object({
   sessionId: v.string(),
   mode: v.picklist(["acceptEdits", "ask", "plan"]),
@@ -881,7 +949,7 @@ export const toolInfo = v.object({
   name: v.string(),
   title: v.string(),
   description: v.string(),
-  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read"]),
+  risk: v.picklist(["agent", "command", "edit", "network", "note", "question", "read", "server"]),
   decision: v.picklist(["allow", "ask", "deny"]),
 });
 
@@ -1173,6 +1241,14 @@ export const results = {
   "gemini/agents/list": agentList,
   "gemini/hooks": hookList,
   "gemini/hooks/set": hookList,
+  "gemini/mcp/list": mcpList,
+  "gemini/mcp/enable": mcpList,
+  "gemini/mcp/agree": mcpList,
+  "gemini/mcp/restart": mcpList,
+  "gemini/mcp/login": mcpList,
+  "gemini/mcp/logout": mcpList,
+  "gemini/mcp/log": mcpLog,
+  "gemini/mcp/complete": mcpCompletions,
   "gemini/session/mode": modeResult,
   "gemini/tools": toolList,
   "gemini/rules": ruleList,

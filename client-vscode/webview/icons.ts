@@ -24,6 +24,7 @@ export const iconPaths = {
   info: "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 7.3V11M8 5v.1",
   lock: "M4 7.5h8v6H4ZM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5",
   markdown: "M1.5 3.5h13v9h-13ZM4 10V6l2 2 2-2v4M11.5 6v4M10 8.5l1.5 1.5L13 8.5",
+  servers: "M2.5 3h11v4h-11ZM2.5 9h11v4h-11ZM5 5h.01M5 11h.01",
   memory: "M3.5 2.5h9v11h-9ZM6 5.5h4M6 8h4M6 10.5h2.5",
   pin: "M5.5 2h5L10 6.5l2 2.5H4l2-2.5ZM8 9v5",
   search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9ZM10.3 10.3 14 14",

@@ -35,6 +35,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "rounds": "rounds",
     "outputs": "outputs",
     "prefix": "prefix",
+    "servers": "servers",
 }
 """Names, and the modules that measure."""
 

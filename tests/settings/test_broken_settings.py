@@ -36,13 +36,13 @@ def test_a_broken_layer_keeps_its_last_good_state_and_the_others_go_on(desk: Des
 
 
 def test_a_file_that_breaks_while_it_holds_what_nothing_uses_yet_is_a_problem_and_no_failure(desk: Desk):
-    desk.user({"mcpServers": {"s": {"command": "x"}}})
+    desk.user({"telemetry": {"enabled": True}})
     desk.load()
-    desk.user('{"mcpServers"}, "x": [,')
+    desk.user('{"telemetry"}, "x": [,')
     loaded = desk.load()
     assert "not valid JSON" in only_problem(loaded).message
     ((_, remark),) = loaded.remarks
-    assert remark.message.endswith("mcpServers")  # the line of a text that is no longer there would be false
+    assert remark.message.endswith("telemetry.enabled")  # the line of a text that is no longer there would be false
 
 
 def test_a_layer_that_was_never_good_counts_for_nothing(desk: Desk):
@@ -54,10 +54,10 @@ def test_a_layer_that_was_never_good_counts_for_nothing(desk: Desk):
 
 def test_the_last_good_state_of_a_broken_layer_loses_with_the_workspaces_trust(desk: Desk):
     desk.work({"mcpServers": {"s": {"command": "run"}}, "context": {"importFormat": "flat"}})
-    assert desk.load(trusted=True).settings.mcp_servers
+    assert desk.load(trusted=True).settings.mcp.servers
     desk.work("broken")
     found = desk.load(trusted=False).settings
-    assert (found.mcp_servers, found.context_import_format) == ({}, "flat")
+    assert (found.mcp.servers, found.context_import_format) == ((), "flat")
 
 
 def test_what_is_no_regular_file_is_refused_at_once(desk: Desk):

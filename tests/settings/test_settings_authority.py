@@ -53,6 +53,8 @@ EXAMPLES: dict[str, Any] = {
     "tools.shell.inactivityTimeout": 12,
     "tools.truncateToolOutputThreshold": 11,
     "mcpServers": {"s": {"command": "x"}},
+    "mcp.allowed": ["s"],
+    "mcp.excluded": ["s"],
     "hooks": {"E": ["x"]},
     "hooksConfig.enabled": False,
     "hooksConfig.disabled": ["x"],
@@ -273,24 +275,34 @@ def test_what_has_no_effect_yet_belongs_to_the_schema():
     assert all(any(f"{key}.".startswith(f"{idle}.") for key in keys) for idle in WITHOUT_EFFECT)
 
 
+@pytest.fixture
+def idle_telemetry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nothing used these keys; today all are used."""
+    monkeypatch.setattr("gemini_companion.settings.load.WITHOUT_EFFECT", ("telemetry",))
+
+
+@pytest.mark.usefixtures("idle_telemetry")
 def test_keys_that_nothing_uses_yet_are_named_with_file_and_line(desk: Desk):
-    desk.user('{"model": {"name": "m"},\n\n\n"mcpServers": {"s": {}}}')
+    desk.user('{"model": {"name": "m"},\n"telemetry": {\n"target": "gcp",\n"enabled": true}}')
     ((_, remark),) = desk.load().remarks
     assert remark.message.startswith(f"{desk.user_file}: ")
-    assert "mcpServers (line 4)" in remark.message
+    assert "telemetry.enabled (line 4), telemetry.target (line 3)" in remark.message
 
 
+@pytest.mark.usefixtures("idle_telemetry")
 def test_a_key_that_asks_for_what_is_so_anyway_is_not_remarked_on(desk: Desk):
-    desk.user({"mcpServers": {}, "context": {"fileName": "GEMINI.md"}})
+    desk.user({"telemetry": {"enabled": False}, "context": {"fileName": "GEMINI.md"}})
     assert desk.load().remarks == ()
 
 
+@pytest.mark.usefixtures("idle_telemetry")
 def test_what_is_not_taken_from_a_layer_is_not_remarked_on_there(desk: Desk):
-    desk.work({"mcpServers": {"s": {}}})
+    desk.work({"telemetry": {"enabled": True}})
     assert desk.load(trusted=False).remarks == ()
     assert len(desk.load(trusted=True).remarks) == 1
 
 
+@pytest.mark.usefixtures("idle_telemetry")
 def test_the_editors_section_is_remarked_on_too(desk: Desk):
-    ((_, remark),) = desk.load({"mcpServers": {"s": {}}}).remarks
+    ((_, remark),) = desk.load({"telemetry": {"enabled": True}}).remarks
     assert remark.message.startswith("the editor's geminiCompanion settings: ")

@@ -124,10 +124,10 @@ def test_an_untrusted_workspace_brings_no_hooks_servers_or_telemetry(desk: Desk)
     desk.user({"hooks": hooks("mine")})
     desk.work({"hooks": hooks("theirs"), "mcpServers": {"s": {"command": "x"}}, "telemetry": {"enabled": True}})
     found = desk.load(trusted=False).settings
-    assert (commands(found), found.mcp_servers, found.telemetry.enabled) == ([("user", "mine")], {}, False)
+    assert (commands(found), found.mcp.servers, found.telemetry.enabled) == ([("user", "mine")], (), False)
     found = desk.load(trusted=True).settings
     assert (commands(found), found.telemetry.enabled) == ([("user", "mine"), ("workspace", "theirs")], True)
-    assert found.mcp_servers == {"s": {"command": "x"}}
+    assert [(one.name, one.command, one.is_personal) for one in found.mcp.servers] == [("s", "x", False)]
 
 
 def test_only_the_users_own_file_names_trusted_folders_and_the_others_are_reported(desk: Desk):
@@ -191,10 +191,10 @@ def test_only_the_first_workspace_folder_brings_settings_and_moving_forgets_the_
 
 def test_the_home_folder_as_workspace_is_not_read_twice(tmp_path: Path):
     desk = Desk(tmp_path)
-    desk.user({"mcpServers": {"s": {}}, "companion": {"trustedFolders": ["/x"]}})
+    desk.user({"mcpServers": {"s": {"command": "x"}}, "companion": {"trustedFolders": ["/x"]}})
     (tmp_path / "link").symlink_to(desk.home)
     for folder in (desk.home, tmp_path / "link"):
         desk.loader.move_to([str(folder)])
         loaded = desk.load()
-        assert (loaded.settings.mcp_servers, loaded.problems) == ({"s": {}}, ())
+        assert ([one.name for one in loaded.settings.mcp.servers], loaded.problems) == (["s"], ())
         assert (desk.loader.workspace_file, desk.loader.files[0]) == (None, desk.user_file)

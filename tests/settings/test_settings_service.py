@@ -111,12 +111,18 @@ def test_the_editors_section_counts_until_it_is_taken_away(house: House):
     assert house.changed == [("model.name",), ("model.name",)]
 
 
-def test_what_has_no_effect_yet_is_told_once_however_often_the_file_is_saved(house: House):
+def test_what_has_no_effect_yet_is_told_once_however_often_the_file_is_saved(
+    house: House, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gemini_companion.settings.load.WITHOUT_EFFECT", ("telemetry",))
     for blanks in ("", "\n", "\n\n"):
-        house.user(f'{blanks}{{"mcpServers": {{"s": {{}}}}}}')
+        house.user(f'{blanks}{{"telemetry": {{"enabled": true}}}}')
         house.service.reload()
     (remark,) = house.problems
-    assert "mcpServers (line 1)" in remark.message
+    assert "telemetry.enabled (line 1)" in remark.message
+    house.user({"telemetry": {"enabled": True, "target": "gcp"}})
+    house.service.reload()
+    assert len(house.problems) == 2
 
 
 def test_a_problem_is_reported_once_and_again_after_it_was_mended_and_came_back(house: House):

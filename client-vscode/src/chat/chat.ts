@@ -282,6 +282,9 @@ export class Chat extends ChatState {
       case "compressionCancelled":
         this.prompts.drain();
         break;
+      case "mcpServersChanged":
+        this.serverChanges += 1;
+        break;
       case "memoryChanged":
       case "skillsChanged":
       case "slashCommandsChanged":

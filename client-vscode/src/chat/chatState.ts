@@ -69,6 +69,8 @@ export class ChatState implements Disposable {
   readonly work: Work;
   /** How often memory files, slash commands or skills have changed. */
   sourceChanges = 0;
+  /** How often MCP servers have moved. */
+  serverChanges = 0;
 
   readonly #changed = new EventEmitter<void>();
   readonly #rowsChanged = new EventEmitter<RowChange>();

@@ -205,5 +205,7 @@ function argumentsOf(
 function ruleOf(rule: NonNullable<ToolQuestion["rule"]>, written: string): NonNullable<ConfirmToolResult["rule"]> {
   const words = written.trim().split(/\s+/);
   if (rule.command) return { ...rule, command: words };
+  // Of a server's tool the tool itself is written: another name of it, such as that of all tools of its server.
+  if (rule.path === undefined) return { ...rule, tool: written.trim() };
   return { ...rule, path: written.trim() };
 }

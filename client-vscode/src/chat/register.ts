@@ -131,6 +131,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
           canSteer: chat.canSteer,
         },
         sourceChanges: chat.sourceChanges,
+        serverChanges: chat.serverChanges,
         queueHeld: chat.job.kind === "idle" ? chat.queue.held : undefined,
         retryTurn: chat.retryTurn,
         hidden: hiddenRuns(chat.conversation.rows),
@@ -209,6 +210,7 @@ export function registerChat(context: ExtensionContext, parts: ChatParts): ChatC
   command("memory", () => view.command({ do: "openMemory" }));
   command("skills", () => view.command({ do: "openSkills" }));
   command("slashCommands", () => chooseCommand(chat, view));
+  command("mcpServers", () => view.command({ do: "openServers" }));
   command("recall", () => view.command({ do: "openSessions" }));
   command("recallSelection", () => view.command({ do: "openSessions", query: selectedText().slice(0, LONGEST_QUERY) }));
   context.subscriptions.push(...own);

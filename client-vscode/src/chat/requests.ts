@@ -1,7 +1,7 @@
 /** The page's questions, answered. */
 import { DaemonFault, type DaemonPort } from "../daemon/port.js";
 import type { PageRequest, PageResults } from "../panel/contract.js";
-import { ErrorCode, type RuleList } from "../protocol.gen.js";
+import { ErrorCode, type McpList, type RuleList } from "../protocol.gen.js";
 import type { Chat } from "./chat.js";
 import { ROWS_PER_PAGE } from "./pageLink.js";
 import { findIn } from "./pure/finding.js";
@@ -9,6 +9,8 @@ import { asSentAgain } from "./pure/slashes.js";
 
 /** Files and sessions in one answer. */
 const MOST_LISTED = 50;
+/** Resources of MCP servers in one answer. */
+const MOST_RESOURCES = 20;
 /** Passages in one answer. */
 const MOST_RECALLED = 12;
 
@@ -21,12 +23,18 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       return { from, rows: chat.conversation.rows.slice(from, Math.min(request.to + 1, from + ROWS_PER_PAGE)) };
     }
     case "files": {
-      const { files } = await daemon.request("gemini/files", { query: request.query, limit: MOST_LISTED });
+      const [{ files }, { resources }] = await Promise.all([
+        daemon.request("gemini/files", { query: request.query, limit: MOST_LISTED }),
+        daemon.request("gemini/mcp/complete", { query: request.query, limit: MOST_RESOURCES }),
+      ]);
       return {
-        files: files.map((file) => ({
-          path: file.isDirectory === true ? `${file.path}/` : file.path,
-          label: file.path.split("/").at(-1) ?? file.path,
-        })),
+        files: [
+          ...files.map((file) => ({
+            path: file.isDirectory === true ? `${file.path}/` : file.path,
+            label: file.path.split("/").at(-1) ?? file.path,
+          })),
+          ...resources.map(({ mention, name }) => ({ path: mention.replace(/^@"?|"$/g, ""), label: name || mention })),
+        ],
       };
     }
     case "check":
@@ -78,6 +86,14 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       return daemon.request("gemini/skills/list", {});
     case "enableSkill":
       return daemon.request("gemini/skills/enable", { name: request.name, enabled: request.enabled });
+    case "servers":
+      return daemon.request("gemini/mcp/list", {});
+    case "serverAction":
+      return actOnServer(daemon, request);
+    case "serverLog":
+      return daemon.request("gemini/mcp/log", { server: request.server });
+    case "serverPrompts":
+      return daemon.request("gemini/mcp/complete", { query: request.query, limit: MOST_LISTED });
     case "recall":
       return daemon.request("gemini/recall", { query: request.query, limit: MOST_RECALLED });
     case "verdict":
@@ -92,6 +108,25 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       return chat.info
         ? daemon.request("gemini/compression/list", { sessionId: chat.info.sessionId })
         : { compressions: [] };
+  }
+}
+
+function actOnServer(
+  daemon: DaemonPort,
+  { server, action, digest }: Extract<PageRequest, { do: "serverAction" }>,
+): Promise<McpList> {
+  switch (action) {
+    case "enable":
+    case "disable":
+      return daemon.request("gemini/mcp/enable", { server, enabled: action === "enable" });
+    case "agree":
+      return daemon.request("gemini/mcp/agree", { server, digest: digest ?? "" });
+    case "restart":
+      return daemon.request("gemini/mcp/restart", { server });
+    case "login":
+      return daemon.request("gemini/mcp/login", { server });
+    case "logout":
+      return daemon.request("gemini/mcp/logout", { server });
   }
 }
 

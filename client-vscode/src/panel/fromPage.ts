@@ -42,6 +42,17 @@ const requestSchema = v.variant("do", [
   ask("commands", {}),
   ask("skills", {}),
   ask("enableSkill", { name: word, enabled: v.boolean() }),
+  /** The MCP servers. */
+  ask("servers", {}),
+  /** With `digest`: what is agreed to. */
+  ask("serverAction", {
+    server: word,
+    action: v.picklist(["enable", "disable", "agree", "restart", "login", "logout"]),
+    digest: v.exactOptional(word),
+  }),
+  ask("serverLog", { server: word }),
+  /** Prompts of MCP servers, by what is typed behind the slash. */
+  ask("serverPrompts", { query: word }),
   /** Everything ever said in the project. */
   ask("recall", { query: word }),
   /** Whether a compression would be worth it now; `null` where there is nothing to say. */

@@ -107,6 +107,8 @@ export const stateSchema = v.object({
   rules: v.object({ inForce: v.number(), proposed: v.number() }),
   /** Rises whenever memory files, slash commands or skills have changed. */
   sourceChanges: v.exactOptional(v.number()),
+  /** Rises whenever MCP servers were started, ended, failed, or offer other tools. */
+  serverChanges: v.exactOptional(v.number()),
   queue: v.array(queuedPromptSchema),
   work: workSchema,
   models: v.object({ current: v.string(), asked: v.exactOptional(v.string()), list: v.array(modelInfo) }),

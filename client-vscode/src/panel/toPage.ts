@@ -5,6 +5,9 @@ import {
   constraint,
   constraintList,
   contextReport,
+  mcpCompletions,
+  mcpList,
+  mcpLog,
   memoryAdded,
   memoryList,
   promptCheck,
@@ -36,6 +39,7 @@ const commandSchema = v.variant("do", [
   v.object({ do: v.literal("openMemory") }),
   v.object({ do: v.literal("openStatistics") }),
   v.object({ do: v.literal("openSkills") }),
+  v.object({ do: v.literal("openServers") }),
   v.object({ do: v.literal("openMode") }),
   v.object({ do: v.literal("openToolRules") }),
   /** The focus goes to what waits for an answer, oldest first; `row` is the index of its row. */
@@ -106,6 +110,10 @@ const resultSchemas = {
   enableSkill: skillList,
   memory: memoryList,
   addMemory: memoryAdded,
+  servers: mcpList,
+  serverAction: mcpList,
+  serverLog: mcpLog,
+  serverPrompts: mcpCompletions,
   recall: recallResult,
   verdict: v.nullable(verdict),
   /** Offsets into the row's text; at most 1,000. `row` is its index. */

@@ -87,7 +87,7 @@ export type RuleView = Of<typeof ruleSchema>;
 const questionSchema = v.object({
   /** This window is asked; else another one is, or nobody any more. */
   isOurs: v.boolean(),
-  risk: v.picklist(["read", "edit", "command", "network", "question", "note", "agent"]),
+  risk: v.picklist(["read", "edit", "command", "network", "server", "question", "note", "agent"]),
   /** The whole line, and the pieces of it that rules speak of. */
   command: v.exactOptional(v.string()),
   parts: v.array(

@@ -4,6 +4,40 @@ import { afternoon, done } from "./chatRows.js";
 
 const day = 86_400_000;
 
+const server = {
+  name: "files",
+  state: "ready",
+  source: "user",
+  isPersonal: true,
+  transport: "stdio",
+  command: "npx -y server-filesystem /home/me",
+  digest: "f".repeat(64),
+  isTrusted: false,
+  canLogIn: false,
+  title: "secure-filesystem-server 0.2",
+  error: "",
+  restarts: 0,
+  tools: [{ name: "mcp_files_read", wireName: "read", description: "Reads a file." }],
+  prompts: [],
+  resources: 0,
+} as const;
+const servers: PageResults["servers"] = {
+  servers: [
+    server,
+    { ...server, name: "notes", state: "consentNeeded", source: "workspace", isPersonal: false, tools: [] },
+    {
+      ...server,
+      name: "tickets",
+      state: "loginNeeded",
+      transport: "http",
+      canLogIn: true,
+      tools: [],
+      error: "It wants you to log in.",
+    },
+  ],
+  problems: ["user settings: mcpServers.old: it must have either a `command` or a `url`."],
+};
+
 /** What the host answers to the page's questions in these states, by question. */
 export const answers: PageResults = {
   rows: { from: 0, rows: done },
@@ -292,6 +326,19 @@ export const answers: PageResults = {
     tokenCount: 6_310,
   },
   addMemory: { path: "/home/me/tokens/GEMINI.md", diff: "+- Tests run with make test." },
+  servers,
+  serverAction: servers,
+  serverLog: { lines: ["Starting.", "Listening."] },
+  serverPrompts: {
+    prompts: [
+      {
+        command: "/files:summarise",
+        description: "Summarise a file",
+        arguments: [{ name: "path", description: "", required: true }],
+      },
+    ],
+    resources: [],
+  },
   setRule: {
     constraintId: "n3",
     text: "Run the tests before you say that something works.",

@@ -184,6 +184,7 @@ export function makeFixtures(now: number) {
     ],
     statisticsOpen: [...show({}), { type: "command", rev: 2, command: { do: "openStatistics" } }],
     skillsOpen: [...show({}), { type: "command", rev: 2, command: { do: "openSkills" } }],
+    serversOpen: [...show({}), { type: "command", rev: 2, command: { do: "openServers" } }],
     memoryOpen: [...show({}), { type: "command", rev: 2, command: { do: "openMemory" } }],
     lowRetention: compressing({
       state: "unchanged",

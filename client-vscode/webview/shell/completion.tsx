@@ -37,7 +37,7 @@ export function useCompletion(text: string, caret: number | undefined): Completi
   useDaemonCommands();
   const commands = caret === undefined ? undefined : slashMatches(text, caret, shell.commands.value, t);
   const token = caret === undefined || commands !== undefined ? undefined : mentionAt(text, caret);
-  const start = commands === undefined ? token?.start : 0;
+  const start = commands === undefined ? (token?.start ?? (text.startsWith("/") ? 0 : undefined)) : 0;
   const files = useAsked(
     token?.query,
     fileDelayMs,
@@ -48,7 +48,30 @@ export function useCompletion(text: string, caret: number | undefined): Completi
   // Another word: what was dismissed is forgotten.
   useEffect(() => setDismissed(undefined), [start]);
 
-  const found: readonly CompletionEntry[] =
+  // Prompts of MCP servers stand behind our own commands.
+  const typed = caret === undefined || token !== undefined ? undefined : /^\/(\S*)$/.exec(text.slice(0, caret))?.[1];
+  const prompts = useAsked(
+    typed,
+    fileDelayMs,
+    async () => (await shell.line.call({ do: "serverPrompts", query: typed ?? "" })).prompts,
+  );
+  const called: readonly CompletionEntry[] =
+    typed === undefined || caret === undefined
+      ? []
+      : (prompts.value ?? []).map(({ command, description, arguments: args }) => ({
+          key: command,
+          label: command,
+          detail: description,
+          isFile: false,
+          replacement: {
+            start: 0,
+            end: caret,
+            text: [command, ...args.filter(({ required }) => required).map(({ name }) => `--${name}=`)].join(" "),
+          },
+          complete: text === command,
+        }));
+
+  const own: readonly CompletionEntry[] =
     commands !== undefined && caret !== undefined
       ? commands.map(({ name, argument, description, isOpen }) => ({
           key: name,
@@ -68,6 +91,7 @@ export function useCompletion(text: string, caret: number | undefined): Completi
             complete: false,
           }))
         : [];
+  const found = [...own, ...called];
   const entries = start !== undefined && dismissed === start ? [] : found;
   const index = Math.min(active, Math.max(0, entries.length - 1));
   return {

@@ -8,6 +8,7 @@ import { Meter } from "./meter.js";
 import { MeterDialog } from "./meterDialog.js";
 import { opens } from "./popup.js";
 import { RulesDialog } from "./rules.js";
+import { ServersDialog } from "./servers.js";
 import { SessionsDialog } from "./sessions.js";
 import { useShell } from "./shell.js";
 import { SkillsDialog } from "./skills.js";
@@ -65,6 +66,7 @@ export function Header({ panel }: { readonly panel: PanelState }) {
       <RulesDialog />
       <MemoryDialog locale={locale} />
       <SkillsDialog locale={locale} />
+      <ServersDialog />
       <StatisticsDialog locale={locale} />
     </>
   );
@@ -102,6 +104,7 @@ function moreItems(shell: ReturnType<typeof useShell>, panel: PanelState): reado
     { label: rulesLabel(panel), icon: "pin", separated: true, run: () => shell.openPopup("rules") },
     { label: t("Memory"), icon: "memory", run: () => shell.openPopup("memory") },
     { label: t("Skills"), icon: "skills", run: () => shell.openPopup("skills") },
+    { label: t("MCP Servers"), icon: "servers", run: () => shell.openPopup("servers") },
     { label: t("Statistics"), icon: "statistics", disabled: !hasSession, run: () => shell.openPopup("statistics") },
     { label: t("Commands and Keys"), icon: "help", run: () => shell.openPopup("help") },
   ];

@@ -101,6 +101,9 @@ export class Messages {
       case "openSkills":
         shell.openPopup("skills");
         return;
+      case "openServers":
+        shell.openPopup("servers");
+        return;
       case "openMode":
         shell.openPopup("mode");
         return;

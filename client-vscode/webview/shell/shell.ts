@@ -20,6 +20,7 @@ export type PopupName =
   | "rules"
   | "memory"
   | "skills"
+  | "servers"
   | "statistics"
   | "help";
 

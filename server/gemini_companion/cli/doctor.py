@@ -8,11 +8,12 @@ import platform
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gemini_companion import __version__
+from gemini_companion.cli.checks import Check
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.hooks.config import HookOptions
@@ -24,8 +25,6 @@ from gemini_companion.settings.telemetry import TelemetryOptions
 if TYPE_CHECKING:
     from gemini_companion.adapters.vault.vault import Vault
 
-Verdict: TypeAlias = Literal["ok", "warning", "failed"]
-
 CHECK_SECONDS = 20.0
 """Longest wait for the model's service."""
 
@@ -33,18 +32,9 @@ LOAD_SECONDS = 300.0
 """Longest wait for a model that is loaded into this machine's memory."""
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The result of one check: a verdict, a sentence, and what to do."""
-
-    name: str
-    verdict: Verdict
-    detail: str
-    hint: str = ""
-
-
 async def doctor(env: Mapping[str, str], *, as_json: bool) -> int:
     """Print every check. Returns 0, or 1 if one failed."""
-    checks = [_python(), *_settings(env), *await _storage(env), await _model(env)]
+    checks = [_python(), *_settings(env), *await _servers(env), *await _storage(env), await _model(env)]
     if as_json:
         sys.stdout.write(msgspec.json.encode({"version": __version__, "checks": checks}).decode() + "\n")
     else:
@@ -123,6 +113,19 @@ def _telemetry(options: TelemetryOptions) -> list[Check]:
     where = options.outfile or f"{options.endpoint_shown} ({options.protocol})"
     texts = "with texts" if options.log_prompts else "without texts"
     return [Check(name="telemetry", verdict="ok", detail=f"on, {texts}, to {where}")]
+
+
+async def _servers(env: Mapping[str, str]) -> list[Check]:
+    """The user's own MCP servers, as a workspace is not trusted here."""
+    from gemini_companion.cli.config import load_here
+
+    _, loaded, _ = load_here(env)
+    options = loaded.settings.mcp
+    if not options.servers and not options.problems:
+        return []
+    from gemini_companion.cli.doctor_servers import server_checks
+
+    return await server_checks(env, options)
 
 
 async def _storage(env: Mapping[str, str]) -> list[Check]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Final
+
+import msgspec
 
 from gemini_companion.protocol.asking import ConnectionAsker
-from gemini_companion.protocol.connection import Connection
+from gemini_companion.protocol.connection import ClientFault, Connection
 from gemini_companion.protocol.options import InitializationOptions
 from gemini_companion.protocol.paths import path_of
 from gemini_companion.protocol.sink import ConnectionSink
@@ -14,6 +17,14 @@ from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.session import Session
 from gemini_companion.settings.service import SettingsService
+
+_SHOW_SECONDS: Final = 20.0
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    """LSP's `ShowDocumentResult`."""
+
+    success: bool
 
 
 class Host:
@@ -69,6 +80,15 @@ class Host:
             self.client.trusted = trusted
             self._on_workspace()
             self.app.notify_trust(self.client)
+
+    async def show_address(self, address: str) -> bool:
+        """Have the editor open a web address in the person's browser; whether it said that it did."""
+        params = {"uri": address, "external": True, "takeFocus": True}
+        try:
+            shown = await self.connection.send_request("window/showDocument", params, _Shown, timeout=_SHOW_SECONDS)
+        except (ClientFault, TimeoutError):
+            return False
+        return shown.success
 
     async def load(self, session_id: str | None) -> Session:
         """The named session, or the client's current one, to be read. Raises `SessionNotFound`."""

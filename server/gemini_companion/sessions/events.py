@@ -26,6 +26,7 @@ from gemini_companion.engine.history.loop_entry import LoopKind, LoopOutcome
 from gemini_companion.engine.hooks.events import HookOutcome
 from gemini_companion.sessions.agent_events import AgentActivity
 from gemini_companion.sessions.event import SessionEvent
+from gemini_companion.sessions.mcp.results import McpServerState
 from gemini_companion.sessions.results import ErrorData
 from gemini_companion.sessions.tool_events import (
     ChangesChanged,
@@ -280,6 +281,12 @@ class SkillsChanged(SessionEvent, tag="skillsChanged", frozen=True, kw_only=True
     """There are other skills than before."""
 
 
+class McpServersChanged(SessionEvent, tag="mcpServersChanged", frozen=True, kw_only=True):
+    """MCP servers were started, ended, failed, or offer other tools: all of them, by name."""
+
+    servers: tuple[McpServerState, ...]
+
+
 class SettingsChanged(SessionEvent, tag="settingsChanged", frozen=True, kw_only=True):
     """Settings changed; dotted keys."""
 
@@ -356,6 +363,7 @@ Event: TypeAlias = (
     | LoopDetected
     | BudgetUsed
     | MaxTurnsReached
+    | McpServersChanged
     | MemoryChanged
     | CommandExpanded
     | SlashCommandsChanged

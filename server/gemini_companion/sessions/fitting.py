@@ -58,7 +58,7 @@ async def _fit(session: Session, items: Sequence[Item], room: int, *, texts: boo
     if sum(item.measure.tokens for item in items) <= room:
         return False
     history = session.history
-    shapes: dict[str, OutputShape] = {tool.name: tool.shape for tool in session.services.tools}
+    shapes: dict[str, OutputShape] = {tool.name: tool.shape for tool in session.tools}
 
     def refer_to(item: Item, number: int) -> str:
         return reference_to(history.entries, item.seq, item.entry_id, number)

@@ -8,6 +8,8 @@ from gemini_companion.engine.history.tool_entries import Mode
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.services import Services
 from gemini_companion.tools.notes.activate_skill import ACTIVATE_SKILL
+from gemini_companion.tools.policy.decide import NOT_OF_CORE
+from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.tool import Risk
 from gemini_companion.tools.web.tools import NAMES
 
@@ -26,37 +28,40 @@ class Offering:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._tools: ToolRegistry | None = None
         self._made: dict[frozenset[str], tuple[dict[str, Any], ...]] = {}
 
-    def declarations(self, choice: ModelChoice, mode: Mode, *, has_skills: bool = False) -> tuple[dict[str, Any], ...]:
+    def declarations(
+        self, choice: ModelChoice, mode: Mode, tools: ToolRegistry, *, has_skills: bool = False
+    ) -> tuple[dict[str, Any], ...]:
         """The function declarations for this model; none if it calls no tools, or if there is nothing to call."""
         services = self._services
         if services.ports is None or not choice.provider.capabilities.calls_tools:
             return ()
         if not services.settings().tools.enabled:
             return ()
-        hidden = hidden_tools(services, mode)
+        hidden = hidden_tools(services, mode, tools)
         if not choice.provider.capabilities.grounds:
             hidden |= NAMES
         if not has_skills:
             hidden |= {ACTIVATE_SKILL}
+        if self._tools is not tools:
+            self._tools, self._made = tools, {}
         if hidden not in self._made:
-            self._made[hidden] = services.tools.declarations(hidden)
+            self._made[hidden] = tools.declarations(hidden)
         return self._made[hidden]
 
 
-def hidden_tools(services: Services, mode: Mode) -> frozenset[str]:
+def hidden_tools(services: Services, mode: Mode, tools: ToolRegistry) -> frozenset[str]:
     """Names of the tools that the model is not told of: they could not do anything now."""
     useful = _PLANNING if mode == "plan" else None
     useful = useful if services.trusted() else _HARMLESS
-    hidden = {tool.name for tool in services.tools if useful is not None and tool.risk not in useful}
+    hidden = {tool.name for tool in tools if useful is not None and tool.risk not in useful}
     if services.agents is None or not services.settings().agents_enabled:
-        hidden |= {tool.name for tool in services.tools if tool.risk == "agent"}
+        hidden |= {tool.name for tool in tools if tool.risk == "agent"}
     core = services.settings().tools.core
     if core is not None:
         hidden |= {
-            tool.name
-            for tool in services.tools
-            if tool.risk not in ("note", "question") and core.isdisjoint((tool.name, *tool.aliases))
+            tool.name for tool in tools if tool.risk not in NOT_OF_CORE and core.isdisjoint((tool.name, *tool.aliases))
         }
-    return frozenset(hidden if mode == "plan" else hidden | (_OF_PLANNING & {tool.name for tool in services.tools}))
+    return frozenset(hidden if mode == "plan" else hidden | (_OF_PLANNING & {tool.name for tool in tools}))

@@ -9,6 +9,7 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.sessions.agents.service import AgentService, Create
 from gemini_companion.sessions.commands.registry import SlashCommands
 from gemini_companion.sessions.hooks.service import HooksOfSessions
+from gemini_companion.sessions.mcp.service import McpService
 from gemini_companion.sessions.memory.service import MemoryService
 from gemini_companion.sessions.models.registry import ModelRegistry
 from gemini_companion.sessions.observing.service import Observing
@@ -65,6 +66,8 @@ class Services:
     """Runs the hooks of the settings."""
     observing: Observing = field(default_factory=Observing)
     """Who watches what happens; by default the last events are kept, and that is all."""
+    mcp: McpService | None = None
+    """The MCP servers; `None` where there are none."""
     ports: Ports | None = None
     """What tools reach the world through; without them none is offered. The editor is replaced by the client's own."""
     agents: AgentService | None = None

@@ -111,6 +111,8 @@ class Session:
         self._log_lock = asyncio.Lock()
         self._unwritten: list[Draft] = []
         self.surroundings = Surroundings(self.ledger)
+        self.tools = services.tools
+        """What the model can call; the tools of servers join where a turn begins."""
         self._offering = Offering(services)
         for entry in entries:
             self._take_in(entry)
@@ -277,7 +279,7 @@ class Session:
     def declarations(self, choice: ModelChoice, basis: PromptBasis | None = None) -> tuple[dict[str, Any], ...]:
         """The function declarations of a request to this model, on the session's own basis if none is given."""
         has_skills = bool((basis or self.prompt_basis).skills)
-        return self._offering.declarations(choice, self.mode, has_skills=has_skills)
+        return self._offering.declarations(choice, self.mode, self.tools, has_skills=has_skills)
 
     def limit(self, choice: ModelChoice) -> int:
         """Tokens that the model accepts in one request."""

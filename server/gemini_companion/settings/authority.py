@@ -58,6 +58,8 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "tools.shell.inactivityTimeout": "editor",
     "tools.truncateToolOutputThreshold": "trusted",
     "mcpServers": "trusted",
+    "mcp.allowed": "trusted",
+    "mcp.excluded": "trusted",
     "hooks": "trusted",
     "hooksConfig.enabled": "trusted",
     "hooksConfig.disabled": "trusted",
@@ -132,7 +134,7 @@ MODEL_KEYS: Final[tuple[KeyPath, ...]] = (("model", "name"), ("companion", "comp
 file, GEMINI_MODEL, a client's request, and the editor in a trusted workspace.
 """
 
-WITHOUT_EFFECT: Final = ("mcpServers",)
+WITHOUT_EFFECT: Final[tuple[str, ...]] = ()
 """Keys, and sections, that are accepted since Gemini CLI has them, and that nothing uses yet."""
 
 

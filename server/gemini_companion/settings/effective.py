@@ -7,14 +7,16 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from gemini_companion.engine.history.verdict import StrategyName
 from gemini_companion.engine.hooks.config import HookOptions, read_hooks
+from gemini_companion.engine.mcp.config import ServerOptions, settled_servers
 from gemini_companion.engine.tokens.limits import named_model
 from gemini_companion.settings.agents import AgentOverrideSettings
+from gemini_companion.settings.authority import PERSONAL
 from gemini_companion.settings.schema import SettingsFile
 from gemini_companion.settings.session_retention import SessionRetention, session_retention
 from gemini_companion.settings.spending import BudgetSettings
@@ -90,7 +92,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Characters; `None` for never."""
     tool_max_rounds: int
     """Rounds of calls that one turn may have before the person is asked, from 1."""
-    mcp_servers: Mapping[str, Mapping[str, Any]]
+    mcp: ServerOptions
     hooks: HookOptions
     skills_enabled: bool
     skills_disabled: frozenset[str]
@@ -174,7 +176,7 @@ def settle(
         max_attempts=min(merged.general.max_attempts, MAX_ATTEMPTS) if merged.general.max_attempts else None,
         truncate_tool_output_threshold=threshold if threshold > 0 else None,
         tool_max_rounds=merged.companion.tools.max_rounds,
-        mcp_servers=merged.mcp_servers,
+        mcp=_server_options(merged, layers),
         hooks=_hook_options(merged, layers),
         skills_enabled=merged.skills.enabled,
         skills_disabled=frozenset(merged.skills.disabled),
@@ -223,6 +225,16 @@ def _hook_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile
         enabled=merged.hooks_config.enabled,
         disabled=frozenset(merged.hooks_config.disabled),
         notifications=merged.hooks_config.notifications,
+    )
+
+
+def _server_options(merged: SettingsFile, layers: Iterable[tuple[str, SettingsFile]]) -> ServerOptions:
+    layers = tuple(layers)
+    allowed = (layer.mcp.allowed for _, layer in layers)
+    return settled_servers(
+        ((name, name in PERSONAL, layer.mcp_servers) for name, layer in layers if layer.mcp_servers),
+        allowed=[None if names is None else frozenset(names) for names in allowed],
+        excluded=merged.mcp.excluded,
     )
 
 

@@ -17,6 +17,7 @@ _UNITED: Final[frozenset[KeyPath]] = frozenset(
         ("advanced", "excludedEnvVars"),
         ("extensions", "disabled"),
         ("hooksConfig", "disabled"),
+        ("mcp", "excluded"),
         ("policyPaths",),
         ("skills", "disabled"),
         ("tools", "exclude"),

@@ -33,6 +33,7 @@ _ToolName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
 _ToolNames: TypeAlias = Annotated[list[_ToolName], Meta(max_length=1_000)]
 _Marker: TypeAlias = Annotated[str, Meta(pattern=r"^(?!\.{1,2}$)[^/\\\x00-\x1f]{1,255}$(?!\n)")]
 _VariableName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=256)]
+_ServerName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=100)]
 
 EXPECTED: Final[Mapping[str, str]] = {
     "model.name": "a model's name, such as gemini-2.5-pro, without spaces",
@@ -218,6 +219,15 @@ class SkillsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Names of skills that the model is not told of. The lists of all layers are joined."""
 
 
+class McpSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which of the MCP servers are used."""
+
+    allowed: Annotated[list[_ServerName], Meta(max_length=1_000)] | None = None
+    """The names of the only servers that are used; by default all. Of several lists, all must name a server."""
+    excluded: Annotated[list[_ServerName], Meta(max_length=1_000)] = []
+    """Names of servers that are not used. The lists of all layers are joined."""
+
+
 class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Settings of Gemini Companion: `.gemini/settings.json`, or the editor's `geminiCompanion` section."""
 
@@ -233,7 +243,11 @@ class SettingsFile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     tools: ToolsSettings = ToolsSettings()
     """Which tools there are, and what they may put into the history."""
     mcp_servers: dict[str, dict[str, Any]] = {}
-    """MCP servers to connect to, by name, as Gemini CLI has them. Not read from an untrusted workspace."""
+    """MCP servers to connect to, by name, as Gemini CLI has them. Not read from an untrusted workspace; those of a
+    trusted one are started once the user has agreed to their command.
+    """
+    mcp: McpSettings = McpSettings()
+    """Which of the MCP servers are used. Not read from an untrusted workspace."""
     hooks: dict[str, Any] = {}
     """Commands to run at events, as Gemini CLI has them; the lists of all layers are joined. Not read from an
     untrusted workspace.

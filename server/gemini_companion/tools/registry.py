@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gemini_companion.tools.schema import parameters_of
-from gemini_companion.tools.tool import Tool, ToolRefusal
+from gemini_companion.tools.tool import ForeignArguments, ForeignTool, Tool, ToolRefusal
 
 
 class ToolRegistry:
@@ -25,6 +25,18 @@ class ToolRegistry:
     def __iter__(self) -> Iterator[Tool[Any]]:
         return iter(self._tools.values())
 
+    def with_more(self, tools: Iterable[Tool[Any]]) -> ToolRegistry:
+        """A registry of these tools too, behind its own. Names that it has stay what they are."""
+        joined = ToolRegistry()
+        joined._tools, joined._names = dict(self._tools), dict(self._names)
+        joined._declarations = dict(self._declarations)
+        for tool in tools:
+            if tool.name not in joined._names:
+                joined._tools[tool.name] = tool
+                joined._names[tool.name] = tool.name
+                joined._declarations[tool.name] = _declaration(tool)
+        return joined
+
     def declarations(self, without: Iterable[str] = ()) -> tuple[dict[str, Any], ...]:
         """Function declarations in Gemini's JSON form, in a constant order; those named in `without` left out."""
         hidden = frozenset(without)
@@ -40,6 +52,8 @@ class ToolRegistry:
     @staticmethod
     def decode(tool: Tool[Any], args: Mapping[str, Any]) -> Any:
         """The arguments as the tool's type. Raises `ToolRefusal` that says which one is wrong."""
+        if isinstance(tool, ForeignTool):
+            return ForeignArguments(values=dict(args))
         try:
             return msgspec.convert(dict(args), tool.arguments, strict=False)
         except (msgspec.ValidationError, RecursionError) as wrong:
@@ -52,5 +66,5 @@ def _declaration(tool: Tool[Any]) -> dict[str, Any]:
     return {
         "name": tool.name,
         "description": tool.description,
-        "parametersJsonSchema": parameters_of(tool.arguments),
+        "parametersJsonSchema": tool.parameters if isinstance(tool, ForeignTool) else parameters_of(tool.arguments),
     }

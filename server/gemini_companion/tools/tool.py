@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -14,9 +14,10 @@ from gemini_companion.engine.history.tool_entries import Mode, ToolOutcome
 if TYPE_CHECKING:
     from gemini_companion.tools.ports import Ports
 
-Risk: TypeAlias = Literal["read", "edit", "command", "network", "question", "note", "agent"]
-"""What a tool may do: look, change files, run something, ask the network, ask the person, keep a note for itself, have
-another model work, each of whose calls is judged by itself."""
+Risk: TypeAlias = Literal["read", "edit", "command", "network", "server", "question", "note", "agent"]
+"""What a tool may do: look, change files, run something, ask the network, whatever an MCP server does, ask the person,
+keep a note for itself, have another model work, each of whose calls is judged by itself.
+"""
 
 Shape: TypeAlias = Literal["text", "file", "listing", "search", "command"]
 """How its output is cut where it is too long."""
@@ -79,6 +80,10 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
     """What cannot be taken back; empty if everything can."""
     asks: str = ""
     """Why a person is asked unless a rule allows it, where the risk alone would let it through; empty otherwise."""
+    server: str = ""
+    """The name of the MCP server that is asked."""
+    of_workspace: bool = False
+    """A rule that allows it holds in this workspace only: the workspace says what it does."""
     state: Any = None
     """What the tool wants to find again in `run`, such as the file's digest."""
 
@@ -173,3 +178,30 @@ class Tool(Protocol, Generic[A]):
     async def run(self, args: A, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Do it. Cancelling it stops whatever it started. Raises `ToolRefusal`."""
         ...
+
+
+class ForeignArguments(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of a tool that somebody else describes: as the model wrote them."""
+
+    values: Mapping[str, Any]
+
+
+@runtime_checkable
+class ForeignTool(Protocol):
+    """A tool of a server: its arguments are described by a schema of the server's, which checks them."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """A JSON Schema."""
+        ...
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """What rules name that are about it among others, such as `mcp_git_*`."""
+        ...
+
+
+def rule_names(tool: Tool[Any]) -> tuple[str, ...]:
+    """What rules may name that are about a tool: its name first."""
+    groups = tool.groups if isinstance(tool, ForeignTool) else ()
+    return (tool.name, *tool.aliases, *groups)

@@ -10,6 +10,7 @@ from gemini_companion import __version__
 from gemini_companion.engine.errors import CompanionError, InvalidSettings
 from gemini_companion.wiring.extending import build_extending
 from gemini_companion.wiring.places import data_directory, home_directory, spills_directory
+from gemini_companion.wiring.servers import build_servers
 from gemini_companion.wiring.services import build_services, new_id
 from gemini_companion.wiring.tools import build_tooling
 
@@ -122,6 +123,7 @@ class Daemon:
                 vault=self._vault,
                 slash_commands=self._commands,
                 skills=self._skills,
+                mcp=build_servers(self._env, settings, lambda: self._app),
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app
@@ -181,6 +183,8 @@ class Daemon:
         for task in self._maintenance:
             task.cancel()
         await self._app.close()
+        if (servers := self._app.services.mcp) is not None:
+            await servers.close()
         if (ports := self._app.services.ports) is not None:
             await ports.commands.close()
         if self._telemetry is not None:
@@ -195,7 +199,12 @@ class Daemon:
             self._memory.look_again()
             self._commands.look_again()
             self._skills.look_again()
+            self._look_at_servers()
             self._app.tooling.consent.reconsider()
+
+    def _look_at_servers(self) -> None:
+        if self._app is not None and self._app.services.mcp is not None:
+            self._app.services.mcp.look_again()
 
     def _on_settings(self, keys: tuple[str, ...]) -> None:
         from gemini_companion.sessions.events import SettingsChanged
@@ -205,6 +214,7 @@ class Daemon:
             if self._telemetry is not None:
                 self._telemetry.apply(self._settings.current.telemetry)
             self._memory.look_again()
+            self._look_at_servers()
             self._app.tooling.consent.reconsider()
 
     def _on_environment(self) -> None:

@@ -13,6 +13,7 @@ from gemini_companion.wiring.tools import build_ports, build_tools
 if TYPE_CHECKING:
     from gemini_companion.adapters.vault.vault import Vault
     from gemini_companion.sessions.commands.registry import SlashCommands
+    from gemini_companion.sessions.mcp.service import McpService
     from gemini_companion.sessions.memory.service import MemoryService
     from gemini_companion.sessions.models.registry import ModelRegistry
     from gemini_companion.sessions.ports import SessionStore
@@ -71,6 +72,7 @@ def build_services(
     vault: Vault | None = None,
     slash_commands: SlashCommands | None = None,
     skills: SkillService | None = None,
+    mcp: McpService | None = None,
 ) -> Services:
     """What every session shares. `commands` keeps what tools run, where there is an application that can stop it; there
     are subagents where `folders` tells the open workspace folders.
@@ -124,6 +126,7 @@ def build_services(
         ports=build_ports(env, vault),
         exported=vault.exported if vault is not None else lambda document: document,
         memory=memory,
+        mcp=mcp,
         slash_commands=slash_commands or SlashCommands(),
         skills=skills,
         hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env)), files=PrivateTranscripts()),

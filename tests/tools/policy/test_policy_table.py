@@ -25,6 +25,7 @@ from tests.support.policy import GUARDED, MODES, RISKS, ROOTS, Line, asked, deci
         ("edit", "ask"),
         ("command", "ask"),
         ("network", "ask"),
+        ("server", "ask"),
     ],
 )
 def test_without_a_rule_the_risk_decides(risk: Risk, expected: Decision):
@@ -34,9 +35,9 @@ def test_without_a_rule_the_risk_decides(risk: Risk, expected: Decision):
 @pytest.mark.parametrize("risk", RISKS)
 def test_in_plan_mode_only_what_changes_nothing_runs_and_the_model_is_told_the_way_out(risk: Risk):
     found = decide(asked(risk, file()), situation(rule("allow"), mode="plan"))
-    assert (found.decision == "deny") == (risk in ("edit", "command", "network"))
+    assert (found.decision == "deny") == (risk in ("edit", "command", "network", "server"))
     assert found.decision != "deny" or "exit_plan_mode" in found.refusal
-    assert (found.refusal == PLAN_ONLY) == (risk in ("edit", "network"))
+    assert (found.refusal == PLAN_ONLY) == (risk in ("edit", "network", "server"))
 
 
 @pytest.mark.parametrize("line", [None, "allow", "ask", "deny", "refuse"])
@@ -58,7 +59,7 @@ def test_a_workspace_that_is_not_trusted_has_no_commands_in_plan_mode_either():
 @pytest.mark.parametrize("mode", MODES)
 def test_in_an_untrusted_workspace_nothing_acts_whatever_is_allowed(risk: Risk, mode: Mode):
     found = decide(asked(risk, file(), line=Line(decision="allow")), situation(rule("allow"), mode=mode, trusted=False))
-    assert (found.decision == "deny") == (risk in ("edit", "command", "network"))
+    assert (found.decision == "deny") == (risk in ("edit", "command", "network", "server"))
     assert found.decision != "deny" or found.refusal == HOW_TO_TRUST
 
 

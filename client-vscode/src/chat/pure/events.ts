@@ -12,6 +12,7 @@ import { loopDetected } from "./loopNotices.js";
 import { merged, receiptOf } from "./receipts.js";
 import { changedModel } from "./modelNotices.js";
 import { applyToolEvent } from "./toolEvents.js";
+import { serversChanged } from "./serverNotices.js";
 import { cutShort } from "./toolRows.js";
 import { beginTurn } from "./unfinished.js";
 
@@ -163,6 +164,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       return;
     case "agentActivity":
       agentActivity(chat, event);
+      return;
+    case "mcpServersChanged":
+      serversChanged(chat, event);
       return;
     case "hookRan":
       hookRan(chat, turn, event);

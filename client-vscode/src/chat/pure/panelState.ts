@@ -37,6 +37,8 @@ export interface PanelSources {
   readonly reminds: boolean;
   /** How often memory files have changed. */
   readonly sourceChanges?: number;
+  /** How often MCP servers have moved. */
+  readonly serverChanges?: number;
   readonly queue: readonly QueuedPrompt[];
   readonly work: WorkView;
   /** Why the queued prompts wait, if they would wait for ever. */
@@ -63,6 +65,7 @@ export function panelState(sources: PanelSources, t: Translate): PanelState {
     chips: sources.files.map((file) => chipOf(file, sources, t)),
     rules: { inForce: count(sources, "inForce"), proposed: count(sources, "proposed") },
     sourceChanges: sources.sourceChanges ?? 0,
+    serverChanges: sources.serverChanges ?? 0,
     queue: sources.queue,
     work: sources.work,
     models: {

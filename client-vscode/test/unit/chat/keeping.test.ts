@@ -102,6 +102,47 @@ describe("memory files", () => {
   });
 });
 
+describe("MCP servers", () => {
+  it("are listed and acted on as the daemon has it, and their resources are completed behind the files", async () => {
+    const made = await staged();
+    const list = { servers: [], problems: [] };
+    for (const method of ["list", "enable", "agree", "restart", "login", "logout"] as const)
+      made.daemon.answers[`gemini/mcp/${method}`] = () => Promise.resolve(list);
+    for (const action of ["enable", "disable", "restart", "login", "logout"] as const)
+      await answerPage(made.chat, { do: "serverAction", server: "s", action });
+    await answerPage(made.chat, { do: "serverAction", server: "s", action: "agree", digest: "d" });
+    expect(made.daemon.calls.slice(-6)).toEqual([
+      { method: "gemini/mcp/enable", params: { server: "s", enabled: true } },
+      { method: "gemini/mcp/enable", params: { server: "s", enabled: false } },
+      { method: "gemini/mcp/restart", params: { server: "s" } },
+      { method: "gemini/mcp/login", params: { server: "s" } },
+      { method: "gemini/mcp/logout", params: { server: "s" } },
+      { method: "gemini/mcp/agree", params: { server: "s", digest: "d" } },
+    ]);
+    made.daemon.answers["gemini/files"] = () => Promise.resolve({ files: [], truncated: false });
+    const resources = [{ mention: '@"s:memo://a b"', name: "A memo", description: "" }];
+    made.daemon.answers["gemini/mcp/complete"] = () => Promise.resolve({ prompts: [], resources });
+    expect(await answerPage(made.chat, { do: "files", query: "me" })).toEqual({
+      files: [{ path: "s:memo://a b", label: "A memo" }],
+    });
+  });
+});
+
+describe("an MCP server that needs the person", () => {
+  it("is told of once, and anew after it has worked", () => {
+    const told = new ScriptedEvents();
+    const server = (state: "failed" | "ready" | "consentNeeded") => ({
+      type: "mcpServersChanged" as const,
+      servers: [{ name: "git", state, tools: 0, error: "no such program" }],
+    });
+    const notices = () => told.chat.rows.filter((row) => row.kind === "notice").length;
+    for (const state of ["failed", "failed", "ready", "failed"] as const) told.event(server(state));
+    expect(notices()).toBe(2);
+    told.event(server("consentNeeded"));
+    expect(notices()).toBe(3);
+  });
+});
+
 describe("what a compression kept", () => {
   it("is known of older ones too", () => {
     const retention = { score: 0.5, facts: 2, kept: 1, repaired: 0, missing: [], appended: 1, unsupported: [] };

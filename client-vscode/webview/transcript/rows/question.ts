@@ -150,14 +150,19 @@ export class QuestionView {
     const { t } = this.#context.language;
     const written = rule.command === undefined ? (rule.path ?? rule.tool) : rule.command.join(" ");
     const input = element("input", { type: "text", class: "input", dir: "ltr", value: written, tabindex: -1 });
-    input.disabled = rule.command === undefined && rule.path === undefined;
+    const isOfServer = rule.tool.startsWith("mcp_");
+    input.disabled = rule.command === undefined && rule.path === undefined && !isOfServer;
     const changed = (): { readonly rule?: string } => (input.value === written ? {} : { rule: input.value });
     return this.#fold(
       "rule",
       element(
         "label",
         {},
-        rule.command === undefined ? t("Allow for files like") : t("Allow commands that begin with"),
+        rule.command === undefined
+          ? isOfServer
+            ? t("Allow this tool, or mcp_SERVER_* for all of its server")
+            : t("Allow for files like")
+          : t("Allow commands that begin with"),
         input,
       ),
       ruleText !== "" && element("p", { class: "question-reason" }, ruleText),

@@ -1,6 +1,7 @@
 """The process that stands above one command and ends all that comes of it.
 
-`python -I -S reaper.py STATUS_FD KEPT CWD PROGRAM ARGUMENT…` runs the program in a session of its own with no input.
+`python -I -S reaper.py STATUS_FD[:INPUT_FD] KEPT CWD PROGRAM ARGUMENT…` runs the program in a session of its own, with
+no input or with that descriptor's.
 What the program starts becomes this process's child when its own parent ends (Linux), so nothing escapes it. When
 standard input ends, because the daemon stops the command or is gone, everything is ended: asked, and 200 ms later
 forced. When the program ends by itself, the rest has 200 ms too. Then the folders that were only there for it go
@@ -36,8 +37,10 @@ _DEATH_SIGNAL = 1
 
 def main() -> int:
     """Run the command; report how it ended."""
-    status, kept, cwd, command = int(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
-    for descriptor in (status, *(descriptor for descriptor, _ in kept)):
+    kept, cwd, command = json.loads(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    says, _, given = sys.argv[1].partition(":")
+    status, source = int(says), int(given or os.open(os.devnull, os.O_RDONLY))
+    for descriptor in (status, source, *(descriptor for descriptor, _ in kept)):
         os.set_inheritable(descriptor, False)
     _control(_SUBREAPER, 1)
     _control(_DUMPABLE, 0)  # or the program could write a report of its own into our descriptors
@@ -52,8 +55,9 @@ def main() -> int:
     reaper = os.getpid()
     child = os.fork()
     if child == 0:
-        _become(command, cwd, says_failed, status, reaper)
+        _become(command, cwd, source, says_failed, status, reaper)
     os.close(says_failed)
+    os.close(source)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
@@ -120,7 +124,7 @@ def _control(option: int, value: int) -> None:
             ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _become(command: list[str], cwd: str, says_failed: int, status: int, reaper: int) -> None:
+def _become(command: list[str], cwd: str, source: int, says_failed: int, status: int, reaper: int) -> None:
     try:
         _control(_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != reaper:
@@ -131,8 +135,7 @@ def _become(command: list[str], cwd: str, says_failed: int, status: int, reaper:
         os.setsid()
         os.write(status, json.dumps({"child": os.getpid()}).encode() + b"\n")
         os.chdir(cwd)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
+        os.dup2(source, 0)
         os.execvp(command[0], command)
     except OSError as fault:
         os.write(says_failed, f"{fault.strerror}: {fault.filename or cwd}".encode())

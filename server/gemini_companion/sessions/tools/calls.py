@@ -47,7 +47,7 @@ _MOST_SO_FAR: Final = 200_000
 _BOUNDED: Final = frozenset({"read", "edit", "note"})
 """Risks of tools that get `Tooling.limit_seconds`; the others wait for people, processes, networks."""
 
-ACTING: Final = frozenset({"edit", "command", "network"})
+ACTING: Final = frozenset({"edit", "command", "network", "server"})
 """Risks of tools that leave something behind: what they began stands in the log before they begin."""
 
 BY_USER: Final = "Interrupted by the user before it ended."
@@ -188,7 +188,7 @@ class CallRun:
         return cut_output(said, shape="command", limit=limit, where="The rest was not kept.") or said
 
     def _tool(self) -> Tool[Any]:
-        tool = self._setting.session.services.tools.find(self.called.call.name)
+        tool = self._setting.session.tools.find(self.called.call.name)
         if self.called.fault:
             raise ToolRefusal(self.called.fault)
         return tool
@@ -232,7 +232,7 @@ class CallRun:
             wished = await self._hooks.before(self._args)
             if wished != self._args:
                 self._args = self._edited = wished
-            args = setting.session.services.tools.decode(tool, self._args)
+            args = setting.session.tools.decode(tool, self._args)
             context.must_ask = self._hooks.must_ask
             context.mode, context.trusted = setting.session.mode, setting.session.services.trusted()
             proposal = await self._limited(tool, tool.propose(args, context))
@@ -243,7 +243,7 @@ class CallRun:
             )
             self._consent, self._note = decided.consent, decided.note or self._note
             if decided.edited_content is not None and isinstance(proposal.state, Change):
-                tool = setting.session.services.tools.find("write_file")
+                tool = setting.session.tools.find("write_file")
                 self._args, self._note = corrected(proposal, decided.edited_content)
                 self._edited = self._args
             elif decided.edited_args is not None:

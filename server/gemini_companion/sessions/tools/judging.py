@@ -17,7 +17,7 @@ from gemini_companion.sessions.tools.rules import rules_of
 from gemini_companion.tools.policy.decide import Asked, Ruling, Situation, decide, suggestion, would_allow
 from gemini_companion.tools.policy.lines import JudgedLine, LineJudge
 from gemini_companion.tools.policy.rules import SourcedRule, concerns, holds_in
-from gemini_companion.tools.tool import Proposal, Risk, Tool, ToolContext, Touched
+from gemini_companion.tools.tool import Proposal, Risk, Tool, ToolContext, Touched, rule_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ async def put_to_policy(
     """What the policy says of a call now."""
     situation = situation_of(session, context.roots)
     fresh = _written_in(session, context.turn_id) if proposal.command is not None else frozenset[str]()
-    asked = await _asked((tool.name, *tool.aliases), tool.risk, proposal, situation, judge, fresh)
+    asked = await _asked(rule_names(tool), tool.risk, proposal, situation, judge, fresh)
     ruling = decide(asked, situation)
     if context.must_ask and ruling.decision == "allow":
         ruling = msgspec.structs.replace(ruling, decision="ask", reason=context.must_ask)

@@ -9,7 +9,7 @@ from gemini_companion.sessions.tools.modes import mode_of
 from gemini_companion.sessions.tools.resuming import resumable
 from gemini_companion.tools.policy.decide import Asked, decide
 from gemini_companion.tools.ports import SandboxWish
-from gemini_companion.tools.tool import Proposal, ToolRefusal
+from gemini_companion.tools.tool import Proposal, ToolRefusal, rule_names
 from gemini_companion.tools.web.tools import NAMES
 
 
@@ -28,10 +28,10 @@ def listed_tools(session: Session, questions: tuple[ToolQuestion, ...]) -> ToolL
                 description=tool.description,
                 risk=tool.risk,
                 decision=decide(
-                    Asked(names=(tool.name, *tool.aliases), risk=tool.risk, proposal=Proposal(title="")), situation
+                    Asked(names=rule_names(tool), risk=tool.risk, proposal=Proposal(title="")), situation
                 ).decision,
             )
-            for tool in services.tools
+            for tool in session.tools
             if services.settings().tools.enabled and (grounds or tool.name not in NAMES)
         ),
         todos=session.tools_state.todos,

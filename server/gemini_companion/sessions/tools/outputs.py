@@ -95,8 +95,8 @@ class CutOutputs:
         def refer_to(item: Item, number: int) -> str:
             return reference_to(history.entries, item.seq, item.entry_id, number)
 
-        shaped = {tool.name for tool in session.services.tools if tool.shape != "text"}
-        names = {tool.name for tool in session.services.tools if tool.shape in ("file", "listing", "search")}
+        shaped = {tool.name for tool in session.tools if tool.shape != "text"}
+        names = {tool.name for tool in session.tools if tool.shape in ("file", "listing", "search")}
         measure, masks = session.ledger.measure, history.masks
         share = PROTECTED_SHARE * session.limit(session.choice()) / PROTECTED_TOKENS
         protected, least_saved = (int(tokens * min(1.0, share)) for tokens in (PROTECTED_TOKENS, LEAST_SAVED_TOKENS))

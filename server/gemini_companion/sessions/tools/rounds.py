@@ -131,7 +131,7 @@ class Round:
 
     def _is_harmless(self, called: Called) -> bool:
         try:
-            return self._setting.session.services.tools.find(called.call.name).risk in _SIDE_BY_SIDE
+            return self._setting.session.tools.find(called.call.name).risk in _SIDE_BY_SIDE
         except ToolRefusal:
             return True  # it only gets a refusal
 

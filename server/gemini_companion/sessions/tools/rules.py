@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.tool_entries import AllowanceEntry, ToolRule
 from gemini_companion.engine.ide_context.secrets import find_secrets
+from gemini_companion.engine.mcp.names import every_tool_of
 from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import RuleList, StoredRule
@@ -100,3 +101,6 @@ def _of_settings(services: Services) -> Iterator[SourcedRule]:
         own = one.is_own and one.source == "user"
         written = one.as_written or one.rule
         yield SourcedRule(rule=one.rule, source=one.source, rule_id=id_of_own(written) if own else None)
+    for server in services.settings().mcp.servers:
+        if server.is_trusted:  # the settings of the user's own say so
+            yield SourcedRule(rule=ToolRule(tool=every_tool_of(server.name), decision="allow"), source="user")

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from gemini_companion.engine.history.content import Part
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.mentions import Attached, attach
+from gemini_companion.sessions.context.servers import attach_from_servers
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.calls import Setting
 from gemini_companion.sessions.turn.commands import expand_into, read_command
@@ -26,4 +27,6 @@ async def brought_along(
     attached = await attach(session, client, prompt)
     if typed is not None:
         await expand_into(await setting(), typed, attached, stopped_by=stopped_by)
+    else:
+        await attach_from_servers(session, prompt, attached)
     return prompt, attached

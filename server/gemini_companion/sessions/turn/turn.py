@@ -18,6 +18,7 @@ from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext
 from gemini_companion.sessions.context.memory import attach_memory, take_in_memory
 from gemini_companion.sessions.context.mentions import Attached
+from gemini_companion.sessions.context.servers import take_in_servers
 from gemini_companion.sessions.events import (
     CommandExpanded,
     Event,
@@ -142,6 +143,7 @@ class Turn:
             self.has_excluded = True
         await give_up_open_calls(session)
         await take_in_project_rules(session)
+        await take_in_servers(session)
         await take_in_memory(session)
         await refresh_environment(session)
         loop, by = self._new_loop(), lambda: self.job.cancelled_by
@@ -159,6 +161,7 @@ class Turn:
     async def _resume(self, before: Resumable) -> ChatResult:
         await self.hooks.before_going_on()
         await take_in_project_rules(self.session)
+        await take_in_servers(self.session)
         await take_in_memory(self.session)
         await refresh_environment(self.session)
         if await self.requests.is_over_budget():

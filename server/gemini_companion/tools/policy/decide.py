@@ -24,6 +24,8 @@ PLAN_COMMANDS: Final = (
     "plan mode: of commands only those run that just read in the workspace, with no rule's help, and this is none of"
     " them ({why}). Leave that out, use the tools that read, or call exit_plan_mode with the plan."
 )
+NOT_OF_CORE: Final[frozenset[Risk]] = frozenset({"note", "question", "server"})
+"""Risks of tools that `tools.core` is not about; of servers' tools, includeTools of the server decides."""
 _UNASKED: Final[frozenset[Risk]] = frozenset({"read", "note", "question", "agent"})
 """What plan mode and an untrusted workspace leave. A question goes to the person in any case."""
 
@@ -99,6 +101,9 @@ def suggestion(asked: Asked, roots: Sequence[str]) -> ToolRule | None:
             return asked.line.suggested if asked.line else None
         case "network":
             return ToolRule(tool=name, decision="allow")
+        case "server":
+            workspace = roots[0] if asked.proposal.of_workspace and roots else None
+            return ToolRule(tool=name, decision="allow", workspace=workspace)
         case "edit" | "read" if len(asked.proposal.touched) == 1:
             path = asked.proposal.touched[0].path
             root = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), None)
@@ -109,7 +114,7 @@ def suggestion(asked: Asked, roots: Sequence[str]) -> ToolRule | None:
 
 
 def _denied(asked: Asked, situation: Situation, concerned: Sequence[SourcedRule]) -> Ruling | None:
-    if situation.core is not None and asked.risk not in ("note", "question") and situation.core.isdisjoint(asked.names):
+    if situation.core is not None and asked.risk not in NOT_OF_CORE and situation.core.isdisjoint(asked.names):
         return _deny("it is not among tools.core", "The settings leave this tool out.")
     for one in concerned:
         if one.rule.decision == "deny" and _applies(one.rule, asked, situation.roots):
@@ -217,6 +222,8 @@ def _by_risk(asked: Asked) -> Ruling:
             return Ruling(decision="ask", reason="it reaches the network")
         case "command":
             return Ruling(decision="ask", reason="it runs a command")
+        case "server":
+            return Ruling(decision="ask", reason=f"it asks the MCP server {asked.proposal.server}".rstrip())
 
 
 def _deny(reason: str, refusal: str) -> Ruling:

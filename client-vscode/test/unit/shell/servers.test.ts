@@ -1,0 +1,58 @@
+// @vitest-environment jsdom
+/** The list of MCP servers: where each stands, what is wrong, what can be done. */
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { baseState } from "../../panel/chatRows.js";
+import { fixtures } from "../../panel/fixtures.js";
+import { Mounted } from "./mounted.js";
+
+let panel: Mounted;
+const settle = () => panel.pass((ms) => vi.advanceTimersByTimeAsync(ms), 0);
+
+beforeEach(async () => {
+  vi.useFakeTimers({ now: Date.now() });
+  panel = new Mounted();
+  await panel.render();
+  for (const message of fixtures.serversOpen) if (message.type !== "result") await panel.take(message);
+  await settle();
+});
+afterEach(async () => {
+  await panel.unmount();
+  vi.useRealTimers();
+});
+
+describe("the MCP servers", () => {
+  it("are listed with what each starts, where it stands, and what is wrong", () => {
+    for (const text of [
+      "ready · 1 tool",
+      "npx -y server-filesystem /home/me",
+      "waits for your consent",
+      "mcpServers.old",
+    ])
+      expect(panel.text).toContain(text);
+    expect(panel.text).toContain("It wants you to log in.");
+  });
+
+  it("are started by a workspace only with consent to the command that is shown", async () => {
+    await panel.click("button", "Agree and Start: notes");
+    await settle();
+    expect(panel.host.asked("serverAction")).toEqual([
+      { do: "serverAction", server: "notes", action: "agree", digest: "f".repeat(64) },
+    ]);
+  });
+
+  it("offer what can be done where they stand, and no more", async () => {
+    expect(panel.has("button", "Restart: files")).toBe(true);
+    expect(panel.has("button", "Log In: tickets")).toBe(true);
+    expect(panel.has("button", "Restart: notes")).toBe(false);
+    expect(panel.has("button", "Log In: files")).toBe(false);
+    await panel.click("button", "Disable: files");
+    await settle();
+    expect(panel.host.asked("serverAction")).toEqual([{ do: "serverAction", server: "files", action: "disable" }]);
+  });
+
+  it("are asked for again when one of them moves", async () => {
+    await panel.take({ type: "state", state: { ...baseState, serverChanges: 1 } });
+    await settle();
+    expect(panel.host.asked("servers")).toHaveLength(2);
+  });
+});

@@ -1,0 +1,236 @@
+"""The servers that settings name, as Gemini CLI has them. What is malformed is left out and told."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import msgspec
+
+Transport: TypeAlias = Literal["stdio", "http", "sse"]
+
+DEFAULT_SECONDS: Final = 600.0
+"""How long a call may take if the settings do not say; Gemini CLI's value."""
+_LONGEST_SECONDS: Final = 3_600.0
+MOST_SERVERS: Final = 50
+"""Servers of one file that are taken."""
+_MAX_NAME: Final = 100
+_MAX_TEXT: Final = 20_000
+_MAX_ARGS: Final = 200
+_RUNS_SOMETHING: Final = re.compile(
+    r"LD_(?:PRELOAD|AUDIT|LIBRARY_PATH)|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|PROMPT_COMMAND"
+    r"|PYTHON(?:STARTUP|HOME|INSPECT)|PERL5(?:OPT|LIB|DB)|RUBYOPT|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_(?:SSH.*|ASKPASS)"
+)
+"""Variables that have a program run something besides itself."""
+
+
+class OAuthOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How to log in to a server, beyond what it says of itself."""
+
+    client_id: str = ""
+    client_secret: str = ""
+    scopes: tuple[str, ...] = ()
+    redirect_port: int = 0
+    """Of the loopback address that the browser comes back to; 0 for any that is free."""
+
+
+class ServerDefinition(msgspec.Struct, frozen=True, kw_only=True):
+    """One server."""
+
+    name: str
+    source: str
+    """The layer of the settings that it is from."""
+    is_personal: bool
+    """The user, or who keeps the machine, wrote it; else whoever wrote the workspace."""
+    transport: Transport
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    cwd: str = ""
+    """Empty for the workspace folder."""
+    url: str = ""
+    headers: Mapping[str, str] = {}
+    seconds: float = DEFAULT_SECONDS
+    """How long a call may take."""
+    is_trusted: bool = False
+    """Its tools are called unasked. Only a personal definition can say so."""
+    description: str = ""
+    include: frozenset[str] | None = None
+    """The tools that are offered; `None` for all."""
+    exclude: frozenset[str] = frozenset()
+    oauth: OAuthOptions = OAuthOptions()
+
+    @property
+    def digest(self) -> str:
+        """Equal for definitions that start the same, or reach the same, in the same way."""
+        parts = (self.transport, self.command, self.args, sorted(self.env.items()), self.cwd)
+        parts += (self.url, sorted(self.headers.items()), self.oauth)
+        return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
+
+    @property
+    def shown(self) -> str:
+        """What is started or reached, in a line, not masked."""
+        return " ".join((self.command, *self.args)) if self.transport == "stdio" else self.url
+
+    def offers(self, tool: str) -> bool:
+        """Whether the settings leave a tool of it in."""
+        return tool not in self.exclude and (self.include is None or tool in self.include)
+
+
+class ServerOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The servers of all layers."""
+
+    servers: tuple[ServerDefinition, ...] = ()
+    """In the order of their names, each name once."""
+    problems: tuple[str, ...] = ()
+    """What was left out, and why; one sentence each."""
+    allowed: frozenset[str] | None = None
+    """The names of the only servers that are used; `None` for all."""
+    excluded: frozenset[str] = frozenset()
+    """Names of servers that are not used."""
+
+    def uses(self, name: str) -> bool:
+        """Whether `mcp.allowed` and `mcp.excluded` leave a server in."""
+        return name not in self.excluded and (self.allowed is None or name in self.allowed)
+
+
+def settled_servers(
+    layers: Iterable[tuple[str, bool, Mapping[str, Mapping[str, Any]]]],
+    *,
+    allowed: Iterable[frozenset[str] | None] = (),
+    excluded: Iterable[str] = (),
+) -> ServerOptions:
+    """The servers of the layers, lowest first, each with its name and whether it is personal.
+
+    A later layer's definition replaces an earlier one's as a whole; what a workspace names like a personal server is
+    left out. `allowed` has a layer's `mcp.allowed` each, of which all must name a server.
+    """
+    found: dict[str, ServerDefinition] = {}
+    problems: list[str] = []
+    for source, is_personal, servers in layers:
+        for server in _servers(servers, source, is_personal, problems):
+            below = found.get(server.name)
+            if below is not None and below.is_personal and not is_personal:
+                problems.append(
+                    f"{source} settings: mcpServers.{server.name} is left out, for the user's own settings have one"
+                    " of this name."
+                )
+                continue
+            found[server.name] = server
+    only: frozenset[str] | None = None
+    for names in allowed:
+        if names is not None:
+            only = names if only is None else only & names
+    return ServerOptions(
+        servers=tuple(found[name] for name in sorted(found)),
+        problems=tuple(problems),
+        allowed=only,
+        excluded=frozenset(excluded),
+    )
+
+
+def _servers(
+    value: Mapping[str, Mapping[str, Any]], source: str, is_personal: bool, problems: list[str]
+) -> Iterable[ServerDefinition]:
+    for number, (name, fields) in enumerate(value.items()):
+        where = f"{source} settings: mcpServers.{name[:_MAX_NAME]}"
+        if number >= MOST_SERVERS:
+            problems.append(f"{source} settings: only the first {MOST_SERVERS} of mcpServers are taken.")
+            return
+        if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
+            problems.append(f"{where}: a server's name has 1 to {_MAX_NAME} printable characters.")
+            continue
+        try:
+            yield _server(name, fields, source, is_personal)
+        except ValueError as wrong:
+            problems.append(f"{where}: {wrong}")
+
+
+def _server(name: str, fields: Mapping[str, Any], source: str, is_personal: bool) -> ServerDefinition:
+    command, url = _text(fields, "command"), _text(fields, "httpUrl") or _text(fields, "url")
+    if bool(command) == bool(url):
+        raise ValueError("it must have either a `command` or a `url`.")
+    if url and not re.match(r"https?://[^\s/]", url):
+        raise ValueError("its `url` must begin with http:// or https://.")
+    kind = fields.get("type", "http")
+    if url and kind not in ("http", "sse", "streamable-http"):
+        raise ValueError('its `type` must be "http" or "sse".')
+    env = _texts(fields, "env")
+    if bad := next((one for one in env if _RUNS_SOMETHING.fullmatch(one.upper())), None):
+        raise ValueError(f"`env` must not set {bad}, which has programs run something else.")
+    milliseconds = fields.get("timeout", DEFAULT_SECONDS * 1000)
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not milliseconds > 0:
+        raise ValueError("its `timeout` must be a number of milliseconds.")
+    includes = fields.get("includeTools")
+    is_sse = bool(url) and kind == "sse" and "httpUrl" not in fields
+    return ServerDefinition(
+        name=name,
+        source=source,
+        is_personal=is_personal,
+        transport="stdio" if command else "sse" if is_sse else "http",
+        command=command,
+        args=tuple(_list(fields, "args")),
+        env=env,
+        cwd=_text(fields, "cwd"),
+        url=url,
+        headers=_texts(fields, "headers"),
+        seconds=min(milliseconds / 1000, _LONGEST_SECONDS),
+        is_trusted=is_personal and fields.get("trust") is True,
+        description=_text(fields, "description")[:1_000],
+        include=None if includes is None else frozenset(_tool(one) for one in _list(fields, "includeTools")),
+        exclude=frozenset(_tool(one) for one in _list(fields, "excludeTools")),
+        oauth=_oauth(fields.get("oauth")),
+    )
+
+
+def _oauth(value: object) -> OAuthOptions:
+    if value is None or value is True:
+        return OAuthOptions()
+    if not isinstance(value, dict):
+        raise ValueError("its `oauth` must be an object.")  # noqa: TRY004 – told like every other fault
+    fields = cast("dict[str, Any]", value)
+    redirect = re.fullmatch(r"http://(?:localhost|127\.0\.0\.1):(\d{2,5})/\S*", _text(fields, "redirectUri"))
+    return OAuthOptions(
+        client_id=_text(fields, "clientId"),
+        client_secret=_text(fields, "clientSecret"),
+        scopes=tuple(_list(fields, "scopes")),
+        redirect_port=int(redirect[1]) if redirect and int(redirect[1]) < 65_536 else 0,
+    )
+
+
+def _tool(written: str) -> str:
+    """The tool of `name` or of Gemini CLI's `name(arguments)`."""
+    return written.partition("(")[0].strip()
+
+
+def _text(fields: Mapping[str, Any], key: str) -> str:
+    value = fields.get(key, "")
+    if not isinstance(value, str) or len(value) > _MAX_TEXT or "\0" in value:
+        raise ValueError(f"its `{key}` must be a text, not too long and without a NUL.")
+    return value
+
+
+def _list(fields: Mapping[str, Any], key: str) -> list[str]:
+    value = fields.get(key, [])
+    if not isinstance(value, list):
+        raise ValueError(f"its `{key}` must be a list of texts.")  # noqa: TRY004 – told like every other fault
+    texts = cast("list[object]", value)
+    if len(texts) > _MAX_ARGS or not all(
+        isinstance(one, str) and len(one) <= _MAX_TEXT and "\0" not in one for one in texts
+    ):
+        raise ValueError(f"its `{key}` must be a list of texts, {_MAX_ARGS} at most.")
+    return cast("list[str]", texts)
+
+
+def _texts(fields: Mapping[str, Any], key: str) -> dict[str, str]:
+    value = fields.get(key, {})
+    if not isinstance(value, dict):
+        raise ValueError(f"its `{key}` must be an object of texts.")  # noqa: TRY004 – told like every other fault
+    for name, text in cast("dict[object, object]", value).items():
+        if not isinstance(name, str) or not isinstance(text, str) or not re.fullmatch(r"[A-Za-z_][\w.-]{0,200}", name):
+            raise ValueError(f"its `{key}` must be an object of texts, under plain names.")
+        if {"\0", "\r", "\n"} & set(text) and (key == "headers" or "\0" in text):
+            raise ValueError(f"its `{key}` has a character in it that must not be there.")
+    return cast("dict[str, str]", value)

@@ -1,0 +1,142 @@
+"""What servers answer, as text and parts of a request."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.mcp.schemas import clean_text
+
+MAX_MEDIA_BYTES: Final = 10 * 2**20
+"""Of all media of one answer; a request takes 20 MB, and media grow by a third in it."""
+MOST_BLOCKS: Final = 500
+_MAX_TEXT: Final = 4_000_000
+"""Characters of one block; the transport ends far above."""
+_KINDS: Final = frozenset(
+    {
+        *("image/png", "image/jpeg", "image/gif", "image/webp", "image/heic", "image/heif", "application/pdf"),
+        *("audio/wav", "audio/mp3", "audio/mpeg", "audio/aac", "audio/ogg", "audio/flac", "audio/aiff", "audio/mp4"),
+    }
+)
+"""Media types that a model takes."""
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer: its text, its media, and whether the server says that it failed."""
+
+    text: str
+    media: tuple[Part, ...] = ()
+    is_error: bool = False
+
+
+def result_of(raw: Mapping[str, Any]) -> Answered:
+    """The result of a tool's call."""
+    content = raw.get("content")
+    reading = _Reading()
+    texts = list(reading.of(cast("list[object]", content) if isinstance(content, list) else ()))
+    structured = raw.get("structuredContent")
+    if structured is not None and not _is_told(texts, structured):
+        texts.append(json.dumps(structured, ensure_ascii=False))
+    return Answered(text="\n".join(texts), media=tuple(reading.media), is_error=raw.get("isError") is True)
+
+
+def resource_of(raw: Mapping[str, Any]) -> Answered:
+    """What was read of a resource."""
+    contents = raw.get("contents")
+    reading = _Reading()
+    blocks = [
+        {"type": "resource", "resource": one}
+        for one in (cast("list[object]", contents) if isinstance(contents, list) else ())
+    ]
+    return Answered(text="\n".join(reading.of(blocks, with_heads=len(blocks) > 1)), media=tuple(reading.media))
+
+
+def prompt_of(raw: Mapping[str, Any]) -> Answered:
+    """The messages of a prompt as one text; who is meant to say each is named where it is not the person."""
+    messages = raw.get("messages")
+    reading = _Reading()
+    texts: list[str] = []
+    for message in (cast("list[object]", messages) if isinstance(messages, list) else [])[:MOST_BLOCKS]:
+        fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+        content = fields.get("content")
+        blocks = cast("list[object]", content) if isinstance(content, list) else [content]
+        said = "\n".join(reading.of(blocks))
+        if said:
+            texts.append(f"[assistant] {said}" if fields.get("role") == "assistant" else said)
+    return Answered(text="\n\n".join(texts), media=tuple(reading.media))
+
+
+def _is_told(texts: list[str], structured: object) -> bool:
+    """Whether the texts say what the structured content says: servers send both, the same."""
+    for text in texts:
+        try:
+            if json.loads(text) == structured:
+                return True
+        except (ValueError, RecursionError):
+            continue
+    if isinstance(structured, dict) and set(cast("dict[str, Any]", structured)) == {"result"}:
+        told = cast("dict[str, Any]", structured)["result"]
+        return told == "\n".join(texts) or told in ([], {}, "", None) or [str(told)] == texts
+    return False
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.media: list[Part] = []
+        self._left = MAX_MEDIA_BYTES
+
+    def of(self, blocks: Iterable[object], *, with_heads: bool = True) -> Iterator[str]:
+        for number, block in enumerate(blocks):
+            if number >= MOST_BLOCKS:
+                yield f"[Only the first {MOST_BLOCKS} pieces are shown.]"
+                return
+            if isinstance(block, dict):
+                yield from self._one(cast("dict[str, Any]", block), with_heads)
+
+    def _one(self, block: dict[str, Any], with_heads: bool) -> Iterator[str]:
+        match block.get("type"):
+            case "text":
+                yield clean_text(block.get("text"), _MAX_TEXT)
+            case "image" | "audio":
+                yield from self._media(block.get("mimeType"), block.get("data"), str(block["type"]))
+            case "resource_link":
+                uri, name, words = (_line(block.get(key)) for key in ("uri", "name", "description"))
+                yield f"[Resource {uri}: {name} {words}]"
+            case "resource":
+                held = block.get("resource")
+                fields = cast("dict[str, Any]", held) if isinstance(held, dict) else {}
+                uri = _line(fields.get("uri"))
+                if isinstance(fields.get("text"), str):
+                    text = clean_text(fields["text"], _MAX_TEXT)
+                    yield f"[Resource {uri}]\n{text}" if with_heads else text
+                elif isinstance(fields.get("blob"), str):
+                    yield from self._media(fields.get("mimeType"), fields["blob"], f"resource {uri}")
+            case other:
+                yield f"[A piece of the kind {_line(other)} cannot be shown.]"
+
+    def _media(self, mime_type: object, data: object, what: str) -> Iterator[str]:
+        kind = str(mime_type).partition(";")[0].strip().lower()
+        if not isinstance(data, str) or kind not in _KINDS:
+            yield f"[The {what} ({_line(mime_type)}) is of a kind that cannot be shown.]"
+            return
+        size = len(data) * 3 // 4
+        if size > self._left:
+            yield f"[The {what} ({kind}, {size:,} bytes) is too large to be shown.]"
+            return
+        try:
+            decoded = base64.b64decode(data, validate=True)
+        except (binascii.Error, ValueError):
+            yield f"[The {what} ({kind}) is damaged: it is no base64.]"
+            return
+        self._left -= len(decoded)
+        self.media.append({"inlineData": {"mimeType": kind, "data": base64.b64encode(decoded).decode()}})
+
+
+def _line(text: object) -> str:
+    return " ".join(clean_text(text, 300).split())

@@ -1,0 +1,132 @@
+"""What servers answer, as text and parts; prompts and resources as people call them."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from gemini_companion.engine.mcp.listed import ListedPrompt, PromptArgument, listed_prompts, listed_resources, mended
+from gemini_companion.engine.mcp.naming import arguments_of, called_prompt, mentioned_resource
+from gemini_companion.engine.mcp.results import MAX_MEDIA_BYTES, prompt_of, resource_of, result_of
+
+DATA = base64.b64encode(b"\x89PNG").decode()
+
+
+def text_of(*blocks: Any, **more: Any) -> str:
+    return result_of({"content": list(blocks), **more}).text
+
+
+def test_texts_links_and_embedded_resources_become_text_and_media_parts() -> None:
+    answered = result_of(
+        {
+            "content": [
+                {"type": "text", "text": "one"},
+                {"type": "image", "data": DATA, "mimeType": "image/png"},
+                {"type": "resource_link", "uri": "x://y", "name": "y", "description": "the y"},
+                {"type": "resource", "resource": {"uri": "x://z", "text": "inside"}},
+                {"type": "resource", "resource": {"uri": "x://p", "mimeType": "application/pdf", "blob": DATA}},
+                {"type": "audio", "data": DATA, "mimeType": "audio/wav"},
+            ]
+        }
+    )
+    assert answered.text == "one\n[Resource x://y: y the y]\n[Resource x://z]\ninside"
+    kinds = [part["inlineData"]["mimeType"] for part in answered.media]
+    assert kinds == ["image/png", "application/pdf", "audio/wav"]
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ({"type": "image", "data": "no base64!", "mimeType": "image/png"}, "damaged"),
+        ({"type": "image", "data": DATA, "mimeType": "image/svg+xml"}, "cannot be shown"),
+        ({"type": "image", "data": "A" * (MAX_MEDIA_BYTES * 2), "mimeType": "image/png"}, "too large"),
+        ({"type": "image", "mimeType": "image/png"}, "cannot be shown"),
+        ({"type": "hologram"}, "hologram"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(block: dict[str, Any], words: str) -> None:
+    answered = result_of({"content": [block]})
+    assert words in answered.text
+    assert answered.media == ()
+
+
+def test_structured_content_is_told_once() -> None:
+    assert text_of({"type": "text", "text": '{"n": 1}'}, structuredContent={"n": 1}) == '{"n": 1}'
+    assert text_of(structuredContent={"n": 1}) == '{"n": 1}'
+    assert text_of({"type": "text", "text": "12"}, structuredContent={"result": 12}) == "12"
+    assert text_of({"type": "text", "text": "see"}, structuredContent={"n": 1}) == 'see\n{"n": 1}'
+
+
+@pytest.mark.parametrize("raw", [{}, {"content": "x"}, {"content": [None, 3, "x"]}, {"content": [{"type": None}]}])
+def test_answers_that_are_none_are_survived(raw: dict[str, Any]) -> None:
+    assert result_of(raw).media == ()
+    assert resource_of(raw).text == ""
+    assert prompt_of(raw).text == ""
+
+
+def test_errors_are_told_from_results() -> None:
+    assert result_of({"content": [{"type": "text", "text": "no"}], "isError": True}).is_error
+
+
+def test_a_prompts_messages_are_one_text_and_say_who_speaks() -> None:
+    messages = [
+        {"role": "user", "content": {"type": "text", "text": "Do it."}},
+        {"role": "assistant", "content": {"type": "text", "text": "How?"}},
+    ]
+    assert prompt_of({"messages": messages}).text == "Do it.\n\n[assistant] How?"
+
+
+PROMPT = ListedPrompt(
+    name="poem",
+    wire_name="poem",
+    description="",
+    arguments=(PromptArgument(name="topic", required=True), PromptArgument(name="tone")),
+)
+
+
+@pytest.mark.parametrize(
+    ("rest", "args"),
+    [
+        ('--topic="green tea" --tone=dry', {"topic": "green tea", "tone": "dry"}),
+        ("tea very dry", {"topic": "tea", "tone": "very dry"}),
+        ('"green tea"', {"topic": "green tea"}),
+        ("--tone='a b' tea", {"tone": "a b", "topic": "tea"}),
+        (r'--topic="say \"hi\""', {"topic": 'say "hi"'}),
+    ],
+)
+def test_arguments_are_read_by_name_and_by_place(rest: str, args: dict[str, str]) -> None:
+    assert arguments_of(PROMPT, rest) == args
+
+
+def test_missing_and_unknown_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="needs topic"):
+        arguments_of(PROMPT, "--tone=dry")
+    with pytest.raises(ValueError, match="takes no arguments"):
+        arguments_of(ListedPrompt(name="p", wire_name="p", description="", arguments=()), "x")
+
+
+def test_calls_and_mentions_are_told_from_text() -> None:
+    assert called_prompt("/git:commit now") == ("git", "commit", "now")
+    assert called_prompt("/commit") == ("", "commit", "")
+    assert called_prompt("//git:commit") is None
+    assert called_prompt("see /git:commit") is None
+    assert called_prompt("/etc/hosts is wrong") is None
+    assert mentioned_resource("git:file:///a b") == ("git", "file:///a b")
+    assert mentioned_resource("a.py") is None
+
+
+def test_lists_keep_what_can_be_used() -> None:
+    prompts = listed_prompts([{"name": "write a poem"}, {"name": "write-a-poem"}, {"name": ""}, 3])
+    assert [(one.name, one.wire_name) for one in prompts] == [("write-a-poem", "write a poem")]
+    resources = listed_resources([{"uri": "a://b"}, {"uri": "a://b"}, {"uri": "x\ny"}, {}])
+    assert [one.uri for one in resources] == ["a://b"]
+
+
+def test_a_result_of_a_call_is_never_taken_for_a_list() -> None:
+    result = {"content": [], "tools": [{"odd": 1}]}
+    assert mended(result) is result
+    assert mended({"tools": [3, {"name": "x"}], "nextCursor": 5}) == {
+        "tools": [{"name": "x", "inputSchema": {"type": "object"}, "annotations": {}}]
+    }
