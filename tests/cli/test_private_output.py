@@ -58,7 +58,7 @@ def test_what_is_logged_has_no_secrets_tracebacks_included(tmp_path: Path) -> No
 import logging, sys, threading
 from gemini_companion.cli import serve
 
-def work(env, command_line):
+def work(env, command_line, log_file):
     token = "ghp_" + "Zx9Kq2LmT7vBn4RwYc8Hd3Jf6Gs1Pa5Ue0Xi"
     logging.getLogger("any").info("asked with %s", token)
     try:

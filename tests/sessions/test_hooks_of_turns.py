@@ -155,7 +155,7 @@ async def test_calls_that_hooks_want_behind_each_other_end(tmp_path: Path) -> No
 async def test_an_answer_that_a_hook_refuses_stops_before_its_rest_is_shown_at_a_bounded_cost(studio: Studio) -> None:
     runner = use(studio, hook("AfterModel"))
     runner.queues = {"c": [{}, {"decision": "deny", "reason": "no poems"}]}
-    studio.model.default_stream = " ".join(["word"] * 100_000)
+    studio.model.default_stream = " ".join(f"w{number:05}" for number in range(100_000))
     with pytest.raises(Blocked, match="no poems"):
         await studio.chat("A poem")
     shown = sum(len(event.text) for event in studio.heard.of(MessageDelta))
@@ -167,7 +167,7 @@ async def test_an_answer_that_a_hook_refuses_stops_before_its_rest_is_shown_at_a
 
 async def test_a_long_answer_is_asked_about_a_few_times_and_at_its_end(studio: Studio) -> None:
     runner = use(studio, hook("AfterModel"))
-    studio.model.default_stream = " ".join(["word"] * 100_000)
+    studio.model.default_stream = " ".join(f"w{number:05}" for number in range(100_000))
     await studio.chat("A novel")
     assert len(runner.told) == MOST_TIMES + 1
     assert [event.is_notable for event in studio.heard.of(HookRan)] == [False] * (MOST_TIMES + 1)

@@ -236,9 +236,9 @@ def test_values_with_a_nul_and_lines_that_say_nothing_are_passed_over(desk: Desk
 def test_settings_are_filled_in_from_files_and_the_model_is_named_by_them(desk: Desk):
     put(desk.workspace / ".env", "TOKEN=abc\nGEMINI_MODEL=gemini-9")
     desk.user({"mcpServers": {"s": {"command": "x", "env": {"T": "$TOKEN"}}}, "model": {"name": "gemini-8"}})
-    assert desk.load().settings.mcp_servers["s"]["env"] == {"T": "abc"}
+    assert dict(desk.load().settings.mcp.servers[0].env) == {"T": "abc"}
     assert desk.load().settings.model_name == "gemini-9"
-    assert desk.load(trusted=False).settings.mcp_servers["s"]["env"] == {"T": "$TOKEN"}
+    assert dict(desk.load(trusted=False).settings.mcp.servers[0].env) == {"T": "$TOKEN"}
 
 
 def test_a_setting_that_a_file_decides_names_the_file_and_the_line(desk: Desk):

@@ -49,13 +49,13 @@ def test_the_command_line_goes_before_the_environment(tmp_path: Path) -> None:
     desk = Desk(tmp_path, {"GEMINI_TELEMETRY_ENABLED": "1"}, command_line={"telemetry": {"enabled": False}})
     loaded = desk.load()
     assert loaded.settings.telemetry.enabled is False
-    (setting,) = [one for one in settings_in_force(loaded, desk.env) if one.key == "telemetry.enabled"]
+    (setting,) = [one for one in settings_in_force(loaded) if one.key == "telemetry.enabled"]
     assert (setting.layer, setting.value) == ("commandLine", False)
 
 
 def test_a_value_of_the_environment_is_shown_with_its_variable(tmp_path: Path) -> None:
     desk = Desk(tmp_path, {"GEMINI_TELEMETRY_ENABLED": "1", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://h:1"})
-    found = {one.key: (one.layer, one.variable, one.value) for one in settings_in_force(desk.load(), desk.env)}
+    found = {one.key: (one.layer, one.variable, one.value) for one in settings_in_force(desk.load())}
     assert found["telemetry.enabled"] == ("environment", "GEMINI_TELEMETRY_ENABLED", True)
     assert found["telemetry.otlpEndpoint"] == ("environment", "OTEL_EXPORTER_OTLP_ENDPOINT", "http://h:1")
 

@@ -49,8 +49,8 @@ async def a_day(studio: Studio) -> str:
     """Everything that is told of: a turn with a call and a hook, a failure, a compression. The first turn's id."""
     studio.model.streams = [
         chunk({"functionCall": {"name": "read_file", "args": {"path": f"{SAID}args"}}}),
-        chunk({"text": f"{SAID}answer " * 300}),
-        *(chunk({"text": "Well. " * 300}) for _ in range(5)),
+        chunk({"text": " ".join(f"{SAID}answer {number}" for number in range(300))}),
+        *(chunk({"text": " ".join(f"Well, {number} of {turn}." for number in range(300))}) for turn in range(5)),
         ModelUnavailable(f"{SAID}fault {KEY}", retryable=False),
     ]
     first = await studio.chat(f"{SAID}prompt my key is {KEY} " * 20)
