@@ -12,15 +12,13 @@ import pytest
 from gemini_companion.engine.errors import Cancelled
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import CompressionEntry, Entry, PromptEntry
-from gemini_companion.sessions.events import (
+from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionCompleted,
     CompressionProgress,
     CompressionStarted,
-    TurnCancelled,
-    TurnCompleted,
-    TurnFailed,
 )
+from gemini_companion.sessions.events import TurnCancelled, TurnCompleted, TurnFailed
 from gemini_companion.sessions.lane import Job, Lane
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.patience import PATIENCE

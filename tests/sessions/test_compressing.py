@@ -12,7 +12,7 @@ from gemini_companion.engine.history.part import visible_text
 from gemini_companion.engine.history.pinned import ACKNOWLEDGEMENT
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.events import (
+from gemini_companion.sessions.compression_events import (
     ChatCompressed,
     CompressionCompleted,
     CompressionProgress,

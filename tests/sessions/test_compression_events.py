@@ -17,14 +17,14 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.events import (
+from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionCompleted,
     CompressionFailed,
     CompressionProgress,
     CompressionStarted,
-    TurnFailed,
 )
+from gemini_companion.sessions.events import TurnFailed
 from tests.support.patience import PATIENCE
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import RecordingSink, Studio

@@ -16,9 +16,7 @@ from gemini_companion.engine.errors import (
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.log import AttemptEntry
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.events import (
-    CompressionFailed,
-)
+from gemini_companion.sessions.compression_events import CompressionFailed
 from tests.support.conversations import agent_run, dialogue
 from tests.support.scripted_model import SNAPSHOT
 from tests.support.sessions import Studio

@@ -11,12 +11,9 @@ from gemini_companion.engine.errors import (
     Cancelled,
 )
 from gemini_companion.engine.history.part import visible_text
+from gemini_companion.sessions.compression_events import CompressionCancelled, CompressionStarted
 from gemini_companion.sessions.compression_state import NO_WISH
-from gemini_companion.sessions.events import (
-    CompressionCancelled,
-    CompressionStarted,
-    PromptQueued,
-)
+from gemini_companion.sessions.events import PromptQueued
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.transcript.pages import history_page
 from tests.support.conversations import dialogue

@@ -10,7 +10,8 @@ import pytest
 
 from gemini_companion.engine.errors import Cancelled, ModelUnavailable
 from gemini_companion.sessions.compression.preview import apply_preview
-from gemini_companion.sessions.events import ChatCompressed, TurnStarted
+from gemini_companion.sessions.compression_events import ChatCompressed
+from gemini_companion.sessions.events import TurnStarted
 from tests.support.conversations import dialogue
 from tests.support.patience import PATIENCE
 from tests.support.sessions import Studio

@@ -16,8 +16,8 @@ from gemini_companion.engine.history.log import AttemptEntry
 from gemini_companion.sessions.compression.gating import UNCHECKED
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.compression_events import CompressionFailed
 from gemini_companion.sessions.constraints.setting import set_constraint
-from gemini_companion.sessions.events import CompressionFailed
 from gemini_companion.sessions.models.port import ModelChunk
 from gemini_companion.sessions.pins import pin
 from gemini_companion.sessions.tool_events import PromptSteered

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
-from gemini_companion.sessions.events import CompressionProgress
+from gemini_companion.sessions.compression_events import CompressionProgress
 from gemini_companion.sessions.registry import IDLE_SECONDS
 from tests.support.conversations import dialogue
 from tests.support.sample_tools import SampleTool

@@ -14,8 +14,9 @@ from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.engine.history.tool_entries import Todo, TodosEntry
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.events import PromptQueued, TurnCancelled
+from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.registry import IDLE_SECONDS, KEPT_IDLE
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.session import Session
 from tests.sessions.conftest import Opener
 from tests.support.conversations import dialogue
 from tests.support.patience import PATIENCE

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.tokens.rates import ASSUMED, rates_of
-from gemini_companion.sessions.events import ChatCompressed
+from gemini_companion.sessions.compression_events import ChatCompressed
 from tests.support.prefix_cache import Caching
 from tests.support.sessions import Studio
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from gemini_companion.sessions.events import PHASE_TEXTS, Phase
+from gemini_companion.sessions.compression_events import PHASE_TEXTS, Phase
 
 
 def test_every_phase_has_a_name_for_people() -> None:

@@ -16,10 +16,7 @@ from gemini_companion.engine.history.log import CompressionResult
 from gemini_companion.engine.history.part import visible_text
 from gemini_companion.sessions.compression.preview import apply_preview
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.events import (
-    CompressionStarted,
-    CompressionUndone,
-)
+from gemini_companion.sessions.compression_events import CompressionStarted, CompressionUndone
 from gemini_companion.sessions.transcript.inspection import compression_list
 from tests.support.conversations import dialogue
 from tests.support.scripted_model import SNAPSHOT

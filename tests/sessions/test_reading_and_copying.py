@@ -13,14 +13,9 @@ from gemini_companion.engine.errors import InvalidInput, ModelUnavailable, Stale
 from gemini_companion.engine.history.content import model_text, user_text
 from gemini_companion.engine.history.log import PromptEntry, ReplyEntry, TurnEndEntry
 from gemini_companion.sessions.compression.undo import undo
+from gemini_companion.sessions.compression_events import CompressionCancelled, CompressionProgress
 from gemini_companion.sessions.editor import ReportedFile
-from gemini_companion.sessions.events import (
-    CompressionCancelled,
-    CompressionProgress,
-    IdeContextSent,
-    MessageDelta,
-    TurnCancelled,
-)
+from gemini_companion.sessions.events import IdeContextSent, MessageDelta, TurnCancelled
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest
 from gemini_companion.sessions.ports import StoredEvent
 from gemini_companion.sessions.results import ContextReceipt

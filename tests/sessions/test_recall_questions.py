@@ -9,8 +9,8 @@ import pytest
 
 from gemini_companion.engine.errors import ModelUnavailable
 from gemini_companion.sessions.models.port import EmbeddingPurpose
-from gemini_companion.sessions.ports import Vector
 from gemini_companion.sessions.question_vectors import LEAST_GAP_SECONDS, MOST_KNOWN, QuestionVectors
+from gemini_companion.sessions.recall_store import Vector
 from tests.support.sessions import ManualClock
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from gemini_companion.engine.history.content import Content, model_text, user_text
 from gemini_companion.engine.history.verdict import StrategyName
-from gemini_companion.sessions.events import CompressionStarted, ContextWindowWillOverflow
+from gemini_companion.sessions.compression_events import CompressionStarted
+from gemini_companion.sessions.events import ContextWindowWillOverflow
 from tests.support.conversations import agent_run, dialogue
 from tests.support.scripted_model import count_request
 from tests.support.sessions import Studio

@@ -85,7 +85,7 @@ async def test_after_four_void_answers_the_turn_fails_and_the_view_is_as_before(
 async def test_a_request_is_tried_as_often_as_the_settings_say(
     studio: Studio, attempts: int, waits: list[float]
 ) -> None:
-    studio.set(max_attempts=attempts)
+    studio.set(max_attempts=attempts, model_fallback=False)
     studio.model.default_stream = [ModelChunk(parts=({"text": "half"},))]
     with pytest.raises(ModelUnavailable, match="broke off"):
         await studio.chat("two")

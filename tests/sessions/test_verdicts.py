@@ -10,7 +10,8 @@ import pytest
 from gemini_companion.sessions.compression.cost import verdict_now
 from gemini_companion.sessions.compression.rating import rate
 from gemini_companion.sessions.compression.undo import undo
-from gemini_companion.sessions.events import CompressionStarted, UsageUpdated
+from gemini_companion.sessions.compression_events import CompressionStarted
+from gemini_companion.sessions.events import UsageUpdated
 from gemini_companion.sessions.session import Session
 from tests.support.conversations import dialogue
 from tests.support.prefix_cache import Caching

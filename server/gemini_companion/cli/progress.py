@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from gemini_companion.sessions.events import PHASE_TEXTS, CompressionProgress, Event
+from gemini_companion.sessions.compression_events import PHASE_TEXTS, CompressionProgress
+from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.results import CompressionStatusReport
 
 

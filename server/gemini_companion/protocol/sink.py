@@ -11,7 +11,8 @@ import msgspec
 from gemini_companion.protocol.connection import Connection
 from gemini_companion.protocol.progress import WorkDone, client_progress
 from gemini_companion.protocol.types import EventParams
-from gemini_companion.sessions.events import PHASE_TEXTS, CompressionProgress, Event
+from gemini_companion.sessions.compression_events import PHASE_TEXTS, CompressionProgress
+from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.results import CompressionStatusReport
 
 EVENT: Final = "gemini/event"

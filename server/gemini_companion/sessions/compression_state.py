@@ -7,16 +7,15 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from gemini_companion.engine.history.log import CompressionResult, Trigger
 from gemini_companion.engine.history.verdict import StrategyName
-from gemini_companion.sessions.events import (
+from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionCompleted,
     CompressionFailed,
     CompressionProgress,
     CompressionStarted,
-    Event,
     Phase,
-    UsageUpdated,
 )
+from gemini_companion.sessions.events import Event, UsageUpdated
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.results import CompressionStatusReport
 

@@ -5,8 +5,7 @@ Each event is a Struct tagged by `type`. Durations are milliseconds, counts are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -16,15 +15,22 @@ from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.extent import SelectionCut, TextExtent
 from gemini_companion.engine.history.log import (
     Attachment,
-    CompressionResult,
     TokenCountSource,
-    Trigger,
     Usage,
     Withheld,
 )
 from gemini_companion.engine.history.loop_entry import LoopKind, LoopOutcome
 from gemini_companion.engine.hooks.events import HookOutcome
 from gemini_companion.sessions.agent_events import AgentActivity
+from gemini_companion.sessions.compression_events import (
+    ChatCompressed,
+    CompressionCancelled,
+    CompressionCompleted,
+    CompressionFailed,
+    CompressionProgress,
+    CompressionStarted,
+    CompressionUndone,
+)
 from gemini_companion.sessions.event import SessionEvent
 from gemini_companion.sessions.mcp.results import McpServerState
 from gemini_companion.sessions.results import ErrorData
@@ -45,17 +51,6 @@ from gemini_companion.sessions.tool_events import (
 
 BudgetScope: TypeAlias = Literal["session", "day"]
 BudgetUnit: TypeAlias = Literal["tokens", "cost"]
-Phase: TypeAlias = Literal["hook", "truncating", "summarising", "verifying", "repairing", "counting", "installing"]
-PHASE_TEXTS: Final[Mapping[Phase, str]] = {
-    "hook": "Asking hooks",
-    "truncating": "Shortening tool outputs",
-    "summarising": "Summarising",
-    "verifying": "Checking the summary",
-    "repairing": "Asking again",
-    "counting": "Counting tokens",
-    "installing": "Installing",
-}
-"""What each phase is called for people, in English."""
 
 
 class TurnStarted(SessionEvent, tag="turnStarted", frozen=True, kw_only=True):
@@ -178,57 +173,6 @@ class ContextWindowWillOverflow(SessionEvent, tag="contextWindowWillOverflow", f
     remaining_token_count: int
     message: str = ""
     """What fills the window and what to do, in sentences for people."""
-
-
-class CompressionStarted(SessionEvent, tag="compressionStarted", frozen=True, kw_only=True):
-    """A compression runs."""
-
-    compression_id: str
-    trigger: Trigger
-
-
-class CompressionProgress(SessionEvent, tag="compressionProgress", frozen=True, kw_only=True):
-    """A compression entered a phase; `block` of `blocks`, from 1, where the history is summarised in several."""
-
-    compression_id: str
-    phase: Phase
-    elapsed_ms: int
-    block: int | None = None
-    blocks: int | None = None
-
-
-class CompressionCompleted(SessionEvent, tag="compressionCompleted", frozen=True, kw_only=True):
-    """A compression ended as planned, or found nothing to do. The id is that of its `compressionStarted`."""
-
-    compression_id: str
-    result: CompressionResult
-
-
-class CompressionFailed(SessionEvent, tag="compressionFailed", frozen=True, kw_only=True):
-    """A compression changed nothing, and why. The id is that of its `compressionStarted`."""
-
-    compression_id: str
-    result: CompressionResult
-
-
-class CompressionCancelled(SessionEvent, tag="compressionCancelled", frozen=True, kw_only=True):
-    """A compression was cancelled; nothing was changed."""
-
-    compression_id: str
-
-
-class CompressionUndone(SessionEvent, tag="compressionUndone", frozen=True, kw_only=True):
-    """Compressions were taken out of force; ids, newest first."""
-
-    undone: tuple[str, ...]
-
-
-class ChatCompressed(SessionEvent, tag="chatCompressed", frozen=True, kw_only=True):
-    """The history is shorter now."""
-
-    tokens_before: int
-    tokens_after: int
-    trigger: Trigger
 
 
 class LoopDetected(SessionEvent, tag="loopDetected", frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from gemini_companion.engine.errors import CompanionError
-from gemini_companion.sessions.ports import RecallStore
+from gemini_companion.sessions.recall_store import RecallStore
 from gemini_companion.sessions.retention import StoredSession, surplus
 from gemini_companion.settings.session_retention import DAY_MS, SessionRetention
 

@@ -7,7 +7,8 @@ from collections import OrderedDict
 from typing import Final
 
 from gemini_companion.sessions.models.port import Embedder
-from gemini_companion.sessions.ports import Clock, Vector
+from gemini_companion.sessions.ports import Clock
+from gemini_companion.sessions.recall_store import Vector
 
 LEAST_GAP_SECONDS: Final = 1.0
 """Between two requests."""

@@ -9,8 +9,10 @@ from gemini_companion.engine.history.log import ResumeEntry, TurnEndEntry
 from gemini_companion.engine.history.rounds import finished_to, open_reply
 from gemini_companion.engine.history.tool_entries import CallRecord
 from gemini_companion.sessions.channel import EVENT_NUMBERS
-from gemini_companion.sessions.events import CompressionCancelled, TurnCancelled
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.compression_events import CompressionCancelled
+from gemini_companion.sessions.events import TurnCancelled
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted
 from gemini_companion.sessions.tools.resuming import lost_results
 from gemini_companion.sessions.tools.steering import untaken_before

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any
 from weakref import WeakSet
 
 import msgspec
@@ -45,6 +45,7 @@ from gemini_companion.sessions.compression_state import ActiveCompressions, usag
 from gemini_companion.sessions.editor_knowledge import EditorKnowledge
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.lane import Lane
+from gemini_companion.sessions.log_writer import Draft, LogWriter
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.models.route import Route
 from gemini_companion.sessions.offering import Offering
@@ -56,9 +57,6 @@ from gemini_companion.sessions.system_prompt import PromptBasis
 from gemini_companion.sessions.trigger import Costs, Mark, mark_of, mode_of
 
 logger = logging.getLogger(__name__)
-
-Draft: TypeAlias = Callable[[int], Entry]
-"""Makes an entry of its sequence number."""
 
 
 class Session:
@@ -108,8 +106,7 @@ class Session:
         self.caller: Session | None = None  # the chat that this subagent works for now
         self.last_used = 0.0  # seconds on the monotonic clock
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
-        self._log_lock = asyncio.Lock()
-        self._unwritten: list[Draft] = []
+        self._writer = LogWriter(meta.session_id, services, self.history)
         self.surroundings = Surroundings(self.ledger)
         self.tools = services.tools
         """What the model can call; the tools of servers join where a turn begins."""
@@ -139,8 +136,8 @@ class Session:
         return (
             not self.lane.is_idle
             or self.compressions.shown is not None
-            or self._log_lock.locked()
-            or bool(self._unwritten)
+            or self._writer.is_writing
+            or self._writer.has_left
             or any(not task.done() for task in self._users)
         )
 
@@ -155,42 +152,21 @@ class Session:
 
         Once begun it completes, even if the caller is cancelled meanwhile; the cancellation is raised afterwards.
         """
-        return await self._finish(self._append(drafts), swallow_cancel=False)
+        return await self._writer.write(drafts, self._take_in, swallow_cancel=False)
 
     async def commit(self, *drafts: Draft) -> list[Entry]:
         """Like `append`, but a cancellation that comes too late is swallowed: what is written stays installed."""
-        return await self._finish(self._append(drafts), swallow_cancel=True)
+        return await self._writer.write(drafts, self._take_in, swallow_cancel=True)
 
     def write_later(self, *drafts: Draft) -> None:
         """Queue entries that could not be written now, to be written ahead of the next ones."""
-        self._unwritten.extend(drafts)
+        self._writer.leave(drafts)
 
     async def write_left(self) -> None:
         """Write what is queued, where nothing runs that will; if the store still fails it stays queued."""
-        if self._unwritten and self.lane.is_idle:
+        if self._writer.has_left and self.lane.is_idle:
             with suppress(CompanionError):
                 await self.commit()
-
-    async def _finish(self, work: Coroutine[Any, Any, list[Entry]], *, swallow_cancel: bool) -> list[Entry]:
-        task = asyncio.create_task(work, name=f"append:{self.session_id}")
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            await asyncio.wait({task})
-            if swallow_cancel:
-                return task.result()
-            task.exception()
-            raise
-
-    async def _append(self, drafts: Sequence[Draft]) -> list[Entry]:
-        async with self._log_lock:
-            seq, left = self.history.version, len(self._unwritten)
-            entries = [draft(seq + number) for number, draft in enumerate([*self._unwritten, *drafts], start=1)]
-            await self.services.store.append(self.session_id, entries)
-            del self._unwritten[:left]  # more may have been queued meanwhile
-            for entry in entries:
-                self._take_in(entry)
-            return entries[len(entries) - len(drafts) :]
 
     def _take_in(self, entry: Entry) -> None:
         epoch = self.history.epoch

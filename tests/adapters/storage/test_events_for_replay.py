@@ -8,8 +8,7 @@ import threading
 
 import pytest
 
-from gemini_companion.adapters.storage import SqliteStore, event_log
-from gemini_companion.adapters.storage import store as store_module
+from gemini_companion.adapters.storage import SqliteStore, event_log, kept_events
 from gemini_companion.sessions.ports import StoredEvents
 from tests.adapters.storage.stores import MakeStore, event, execute, meta
 from tests.support.patience import PATIENCE
@@ -98,7 +97,7 @@ async def test_a_failure_to_keep_events_is_logged_and_harms_nothing_else(
 async def test_saves_that_pile_up_are_dropped_at_a_bound(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(store_module, "MAX_WAITING_SAVES", 3)
+    monkeypatch.setattr(kept_events, "MAX_WAITING_SAVES", 3)
     async with asyncio.timeout(PATIENCE):
         await store.create(meta())
         with caplog.at_level(logging.WARNING):

@@ -12,7 +12,7 @@ from gemini_companion.adapters.storage import SqliteStore, recall_search
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.engine.recall.query import parse_query
-from gemini_companion.sessions.ports import PassageText, Vector
+from gemini_companion.sessions.recall_store import PassageText, Vector
 from tests.adapters.storage.stores import START, execute, meta
 from tests.support.patience import PATIENCE
 

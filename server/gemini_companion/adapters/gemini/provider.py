@@ -28,7 +28,7 @@ from gemini_companion.sessions.models.port import (
     ModelChunk,
     ModelRequest,
 )
-from gemini_companion.sessions.ports import Vector
+from gemini_companion.sessions.recall_store import Vector
 from gemini_companion.tools.grounding import Grounded
 
 if TYPE_CHECKING:

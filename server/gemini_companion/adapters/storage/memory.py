@@ -35,7 +35,13 @@ from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.engine.redaction import mask
 from gemini_companion.engine.statistics.spending import Spent, spent_on
 from gemini_companion.sessions.kept_sums import KeptSums
-from gemini_companion.sessions.ports import PassageText, SessionMeta, SessionPage, StoredEvent, StoredEvents, Vector
+from gemini_companion.sessions.ports import (
+    SessionMeta,
+    SessionPage,
+    StoredEvent,
+    StoredEvents,
+)
+from gemini_companion.sessions.recall_store import PassageText, Vector
 from gemini_companion.sessions.recalled import RecallResult
 from gemini_companion.sessions.retention import StoredSession
 

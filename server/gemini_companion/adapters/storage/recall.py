@@ -16,7 +16,7 @@ from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.recall.query import RecallQuery
-from gemini_companion.sessions.ports import PassageText, Vector
+from gemini_companion.sessions.recall_store import PassageText, Vector
 from gemini_companion.sessions.recalled import RecallHit, RecallResult
 
 if TYPE_CHECKING:

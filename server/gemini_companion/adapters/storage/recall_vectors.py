@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from gemini_companion.adapters.storage.recall_index import row_id, row_of
 from gemini_companion.adapters.storage.recall_reading import EntryReader
 from gemini_companion.engine.recall.passages import entry_text, passage_spans, speaker_of
-from gemini_companion.sessions.ports import PassageText, Vector
+from gemini_companion.sessions.recall_store import PassageText, Vector
 
 if TYPE_CHECKING:
     import sqlite3

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
-from gemini_companion.adapters.storage import event_log, project_rules, records, room, search, spending
+from gemini_companion.adapters.storage import project_rules, records, room, search, spending
 from gemini_companion.adapters.storage.event_log import EventKeeper
+from gemini_companion.adapters.storage.kept_events import KeptEvents
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
 from gemini_companion.adapters.storage.private_files import remove_directory, remove_old_directories, safe_name
@@ -27,7 +28,7 @@ from gemini_companion.engine.errors import SessionBusy, StorageFault
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.statistics.spending import Spent
-from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage, StoredEvent, StoredEvents
+from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage
 from gemini_companion.sessions.retention import GRACE_MS, StoredSession
 
 if TYPE_CHECKING:
@@ -48,12 +49,6 @@ Written: TypeAlias = list[WrittenEntry]
 
 THIRTY_DAYS_MS: Final = 30 * 24 * 60 * 60 * 1000
 _MAX_PAGE: Final = 500
-_MAX_EVENTS: Final = 10_000
-MAX_WAITING_SAVES: Final = 10_000
-"""Saves of events that may wait for a slow disk; more are dropped, which loses only their replay."""
-
-_MAX_NUMBER: Final = 2**62
-"""Above any event number, within SQLite's integers."""
 
 
 def open_store(
@@ -84,7 +79,7 @@ def open_store(
     )
 
 
-class SqliteStore(PrivateTexts):
+class SqliteStore(PrivateTexts, KeptEvents):
     """The `SessionStore` port on SQLite. Made by `open_store`; several in one process do not share their leases."""
 
     def __init__(
@@ -109,7 +104,6 @@ class SqliteStore(PrivateTexts):
         """Sessions whose damaged entries were told of."""
         self._limited: set[str] = set()
         self._lost_events: dict[str, int] = {}
-        """By session, the highest number of an event that could not be stored."""
         self.worker = Worker(self._make_database, beat=self._beat, beat_seconds=heartbeat_seconds)
         """Where everything that writes to the file happens."""
         self.recall = SqliteRecall(self.worker, os.path.join(directory, FILE_NAME), notify, self._vaulted)
@@ -304,35 +298,6 @@ class SqliteStore(PrivateTexts):
     def holds(self, session_id: str) -> bool:
         """True while this store has the lease, as of the last write or heartbeat."""
         return session_id in self._held
-
-    async def reserve_event_seqs(self, session_id: str, count: int) -> int:
-        """Reserve `count` event numbers, at least one; returns the first."""
-        return await self.worker.run(
-            "write", lambda connection: event_log.reserve(connection, session_id, max(count, 1))
-        )
-
-    def save_events(self, events: Sequence[StoredEvent]) -> None:
-        """Store events for replay, soon and without waiting."""
-
-        def lose() -> None:
-            for event in events:
-                self._lost_events[event.session_id] = max(event.seq, self._lost_events.get(event.session_id, 0))
-
-        if self.worker.is_closed or self.worker.posts_waiting >= MAX_WAITING_SAVES:
-            _log.warning(
-                "%d events are not kept for replay: the store is %s.",
-                len(events),
-                "closed" if self.worker.is_closed else "too slow",
-            )
-            lose()
-        elif events:
-            self.worker.post(lambda connection: self._events.save(connection, events), on_failure=lose)
-
-    async def events(self, session_id: str, after_seq: int, limit: int = _MAX_EVENTS) -> StoredEvents:
-        """Read the stored events past `after_seq`, at most 10,000."""
-        after, size = min(max(after_seq, 0), _MAX_NUMBER), min(max(limit, 1), _MAX_EVENTS)
-        kept = await self.worker.run("read", lambda connection: self._events.read(connection, session_id, after, size))
-        return msgspec.structs.replace(kept, truncated=True) if after < self._lost_events.get(session_id, 0) else kept
 
     async def beat(self) -> None:
         """Renew the leases now, and update which of them are left. The worker does it regularly."""

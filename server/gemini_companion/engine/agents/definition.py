@@ -165,5 +165,12 @@ def _check(file: _File, body: str, lines: Sequence[str], tools: Sequence[Iterabl
 
 def _line_of(lines: Sequence[str], field: str) -> int:
     """The line, from 1, in which a field stands; 1 where it is not to be found."""
-    begins = re.compile(rf"\s*[\"']?{re.escape(field)}[\"']?\s*:") if field else None
-    return next((number for number, line in enumerate(lines, start=1) if begins and begins.match(line)), 1)
+    if not field:
+        return 1
+    return next((number for number, line in enumerate(lines, start=1) if _names(line, field)), 1)
+
+
+def _names(line: str, field: str) -> bool:
+    """Whether a line begins with a field's name, perhaps in quotes, and a colon."""
+    name, colon, _ = line.partition(":")
+    return bool(colon) and name.strip(" \t\"'") == field

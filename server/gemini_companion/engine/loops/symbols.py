@@ -31,7 +31,7 @@ _BEGINNING: Final = re.compile(
     rf"[ \t]{{0,{_DEEPEST}}}(?:(?P<fence>```|~~~)|(?P<row>\|)"
     rf"|(?P<item>#{{1,6}}[ \t]|>|[{re.escape(_BULLETS)}][ \t]|[・●■○◆□◇※]|\d{{1,9}}(?:[.)][ \t]|[．）])))"
 )
-_UNDECIDED: Final = re.compile(rf"[ \t]*(?:[{_DIVIDING}]*|`{{1,2}}|~{{1,2}}|\d{{1,9}}[.)]?)\Z")
+_UNDECIDED: Final = re.compile(rf"[ \t]*+(?:[{_DIVIDING}]*+|`{{1,2}}|~{{1,2}}|\d{{1,9}}[.)]?)\Z")
 _DIVIDER: Final = re.compile(rf"[{_DIVIDING}]{{3,}}\Z")
 _BLANKS: Final = " \t\r\xa0\u3000"
 

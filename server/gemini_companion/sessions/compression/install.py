@@ -25,7 +25,7 @@ from gemini_companion.engine.history.log import CompressionEntry, CompressionRes
 from gemini_companion.engine.history.part import response_of
 from gemini_companion.engine.tokens.ledger import totals_of
 from gemini_companion.sessions.compression.hooks import tell_hooks
-from gemini_companion.sessions.events import ChatCompressed
+from gemini_companion.sessions.compression_events import ChatCompressed
 from gemini_companion.sessions.models.port import ModelRequest
 from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.retry import RetryBudget

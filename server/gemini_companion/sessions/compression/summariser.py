@@ -29,7 +29,7 @@ from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.masks import unmasked
 from gemini_companion.engine.history.retention import LineSource, MissingFact
 from gemini_companion.engine.tokens.ledger import TokenLedger
-from gemini_companion.sessions.events import Phase
+from gemini_companion.sessions.compression_events import Phase
 from gemini_companion.sessions.models.port import FactSummariser, ModelProvider, ModelRequest, fact_summariser
 from gemini_companion.sessions.retry import RetryBudget
 from gemini_companion.sessions.threads import in_thread, off_loop

@@ -9,7 +9,7 @@ from gemini_companion.engine.compression.undo import plan_undo
 from gemini_companion.engine.history.log import CompressionResult, UndoEntry
 from gemini_companion.engine.tokens.ledger import agree
 from gemini_companion.sessions.compression.job import wait_and_list
-from gemini_companion.sessions.events import CompressionUndone
+from gemini_companion.sessions.compression_events import CompressionUndone
 from gemini_companion.sessions.lane import Job
 from gemini_companion.sessions.session import Session
 

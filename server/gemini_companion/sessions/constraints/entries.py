@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gemini_companion.engine.history.constraint import Constraint, digest_of
 from gemini_companion.engine.history.log import ConstraintEntry
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 
 
 def draft_of(session: Session, constraint: Constraint, *, by_turn: str | None = None) -> Draft:

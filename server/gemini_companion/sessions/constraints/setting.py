@@ -12,7 +12,8 @@ from gemini_companion.engine.history.log import PinEntry, UnpinEntry
 from gemini_companion.sessions.constraints.entries import draft_of
 from gemini_companion.sessions.constraints.news import tell
 from gemini_companion.sessions.constraints.project import log_project_rules
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 
 
 def check_wish(constraint_id: str | None, text: str | None) -> None:

@@ -16,7 +16,8 @@ from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import is_thought, text_of
 from gemini_companion.sessions.constraints.entries import draft_of
 from gemini_companion.sessions.constraints.news import emit_constraints
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.threads import off_loop
 
 MOST_PROPOSED: Final = 50

@@ -14,9 +14,10 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.open_files import TAKEN_OUT, OpenFiles, look
 from gemini_companion.sessions.context.reports import ContextPreview
 from gemini_companion.sessions.events import IdeContextSent
+from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.models.port import OpenDocument
 from gemini_companion.sessions.services import Services
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.session import Session
 
 DOCUMENT_CHARACTERS: Final = 400_000
 """Characters of one open file that a model provider on this machine reads."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Final
 
 from gemini_companion.sessions.agent_events import ActivityKind, AgentActivity
+from gemini_companion.sessions.compression_events import CompressionCompleted
 from gemini_companion.sessions.events import (
-    CompressionCompleted,
     Event,
     MessageDelta,
     MessageDiscarded,

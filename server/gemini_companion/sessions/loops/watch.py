@@ -19,9 +19,10 @@ from gemini_companion.engine.loops.cycles import LONGEST, CallCycles, digest_of
 from gemini_companion.engine.loops.opinion import SURE, Schedule
 from gemini_companion.engine.loops.words import LONGEST_DETAIL, reminder_of, stopped_by
 from gemini_companion.sessions.events import LoopDetected, MessageDelta, MessageDiscarded
+from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.loops.asking import ask_whether_stuck
 from gemini_companion.sessions.models.registry import ModelChoice
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.called import Called, Ended
 
 _LONGEST_ARGUMENT: Final = 2_000

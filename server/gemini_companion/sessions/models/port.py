@@ -13,7 +13,7 @@ import msgspec
 
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import Usage
-from gemini_companion.sessions.ports import Vector
+from gemini_companion.sessions.recall_store import Vector
 from gemini_companion.tools.grounding import Grounded
 
 if TYPE_CHECKING:

@@ -10,12 +10,14 @@ import msgspec
 
 from gemini_companion.engine.history.content import visible_text_of
 from gemini_companion.engine.history.log import CompressionResult
-from gemini_companion.sessions.events import (
+from gemini_companion.sessions.compression_events import (
     CompressionCancelled,
     CompressionCompleted,
     CompressionFailed,
     CompressionProgress,
     CompressionStarted,
+)
+from gemini_companion.sessions.events import (
     ConstraintsChanged,
     Event,
     HookRan,

@@ -13,7 +13,7 @@ from typing import Final
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.recall.query import MAX_QUERY
 from gemini_companion.sessions.models.port import Embedder
-from gemini_companion.sessions.ports import PassageText, Vector
+from gemini_companion.sessions.recall_store import PassageText, Vector
 from gemini_companion.sessions.services import Services
 
 logger = logging.getLogger(__name__)

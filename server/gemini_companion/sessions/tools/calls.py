@@ -18,8 +18,9 @@ from gemini_companion.engine.tool_output.cutting import cut_output
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.memory import with_memory
 from gemini_companion.sessions.fitting import limit_of
+from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.memory.keeping import Keeper
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
 from gemini_companion.sessions.tools.called import Called, Ended, Response
 from gemini_companion.sessions.tools.grounding import grounding_of

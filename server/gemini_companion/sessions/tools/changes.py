@@ -13,7 +13,8 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.changes_commands import CommandRecord
 from gemini_companion.sessions.tools.changes_noticed import Scan
 from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, is_folder

@@ -10,7 +10,8 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.tool_entries import MAX_VERSION, ChangeEntry, FileChange, FileVersion
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.changes_noticed import (
     MOST_LISTED,
     Held,

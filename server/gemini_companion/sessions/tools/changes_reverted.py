@@ -19,7 +19,8 @@ from gemini_companion.engine.history.change_record import Step
 from gemini_companion.engine.history.tool_entries import ChangeEntry, FileChange, KeptEntry
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.lane import Job
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import Conflict, RevertResult
 from gemini_companion.sessions.tools.changes_chosen import RevertWish, chosen, hunk_step
 from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, is_folder

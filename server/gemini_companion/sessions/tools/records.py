@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from gemini_companion.engine.history.tool_entries import ToolCallEntry
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.tools.tool import ToolCall
 
 CallState: TypeAlias = Literal["asked", "running", "ended"]

@@ -13,7 +13,8 @@ from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.engine.history.log import PromptEntry, ReplyEntry, ToolResultEntry, TurnEndEntry, TurnOutcome
 from gemini_companion.engine.history.rounds import last_end, open_reply
 from gemini_companion.engine.history.tool_entries import BEHIND, CallRecord, ToolCallEntry
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.called import Called, called_in
 from gemini_companion.sessions.tools.calls import NOT_BEGUN
 from gemini_companion.tools.tool import ToolCall

@@ -11,7 +11,8 @@ import msgspec
 
 from gemini_companion.engine.history.content import Content
 from gemini_companion.engine.history.log import ToolResultEntry
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.called import Called, Ended, called_behind
 from gemini_companion.sessions.tools.calls import BY_END, BY_USER, CallRun, Setting
 from gemini_companion.tools.tool import ToolRefusal

@@ -19,7 +19,8 @@ from gemini_companion.sessions.constraints.taking import PromptRules
 from gemini_companion.sessions.context.mentions import Attached, attach
 from gemini_companion.sessions.events import TurnStarted
 from gemini_companion.sessions.lane import QUEUE_LIMIT, Steered
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import PromptSteered
 
 

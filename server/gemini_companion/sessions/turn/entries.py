@@ -18,7 +18,8 @@ from gemini_companion.engine.history.usage import Usage, sum_of
 from gemini_companion.engine.hooks.merging import hook_context
 from gemini_companion.sessions.context.mentions import Attached
 from gemini_companion.sessions.events import ModelChanged
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.log_writer import Draft
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.turn.streaming import Answer
 
 _SENT_BACK: Final = "A hook in the user's settings does not accept this answer yet. Go on by what it says:"

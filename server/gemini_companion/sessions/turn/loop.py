@@ -14,9 +14,9 @@ from gemini_companion.engine.prompts.naming import names_path
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import ModelChanged
 from gemini_companion.sessions.lane import Steered
+from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.loops.watch import Noticed
 from gemini_companion.sessions.results import StopReason
-from gemini_companion.sessions.session import Draft
 from gemini_companion.sessions.tool_events import MaxToolRoundsReached
 from gemini_companion.sessions.tools.called import Ended, called_in
 from gemini_companion.sessions.tools.calls import Setting

@@ -12,13 +12,10 @@ from gemini_companion.engine.history.content import Content, Part, visible_text_
 from gemini_companion.engine.history.log import PromptEntry, TurnOutcome
 from gemini_companion.engine.history.usage import Usage, sum_of
 from gemini_companion.sessions.clients import Client
-from gemini_companion.sessions.constraints.project import take_in_project_rules
 from gemini_companion.sessions.constraints.taking import PromptRules
-from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.context.ide import DueContext
-from gemini_companion.sessions.context.memory import attach_memory, take_in_memory
+from gemini_companion.sessions.context.memory import attach_memory
 from gemini_companion.sessions.context.mentions import Attached
-from gemini_companion.sessions.context.servers import take_in_servers
 from gemini_companion.sessions.events import (
     CommandExpanded,
     Event,
@@ -29,10 +26,11 @@ from gemini_companion.sessions.events import (
     TurnStarted,
 )
 from gemini_companion.sessions.lane import Job
+from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.results import ChatResult, StopReason
-from gemini_companion.sessions.session import Draft, Session
+from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tools.resuming import Resumable, give_up_open_calls
-from gemini_companion.sessions.tools.steering import Steering, Untaken, untaken
+from gemini_companion.sessions.tools.steering import Steering
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.bringing import brought_along
 from gemini_companion.sessions.turn.entries import TurnEntries, prompt_content
@@ -41,6 +39,8 @@ from gemini_companion.sessions.turn.loop import Stopped, TurnLoop
 from gemini_companion.sessions.turn.replacing import check_replaceable
 from gemini_companion.sessions.turn.requests import Requests, SafePoint
 from gemini_companion.sessions.turn.streaming import Answer
+from gemini_companion.sessions.turn.taking_in import take_in_changes
+from gemini_companion.sessions.turn.untaken import UntakenPrompts
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,8 +64,7 @@ class Turn:
     has_excluded: bool = False
     """The turn that it replaces is excluded from the view."""
     steering: Steering = field(init=False)
-    _untaken: list[Untaken] = field(init=False, default_factory=list[Untaken])
-    """Prompts that it ended without."""
+    untaken: UntakenPrompts = field(init=False)
     rules: PromptRules | None = field(init=False, default=None)
     entries: TurnEntries = field(init=False)
     hooks: TurnHooks = field(init=False)
@@ -76,6 +75,7 @@ class Turn:
 
     def __post_init__(self) -> None:
         self.steering = Steering(self.session, self.turn_id, self.emit)
+        self.untaken = UntakenPrompts(self.session, self.steering)
         self.entries = TurnEntries(self.session, self.turn_id)
         self.hooks = TurnHooks(session=self.session, client=self.client, turn_id=self.turn_id, prompt=self.prompt)
 
@@ -142,10 +142,7 @@ class Turn:
             session.history.exclude(self.replaces)
             self.has_excluded = True
         await give_up_open_calls(session)
-        await take_in_project_rules(session)
-        await take_in_servers(session)
-        await take_in_memory(session)
-        await refresh_environment(session)
+        await take_in_changes(session)
         loop, by = self._new_loop(), lambda: self.job.cancelled_by
         self.prompt, self.attached = await brought_along(session, self.client, self.prompt, loop.setting, by)
         await self.requests.route(self.prompt)
@@ -160,10 +157,7 @@ class Turn:
 
     async def _resume(self, before: Resumable) -> ChatResult:
         await self.hooks.before_going_on()
-        await take_in_project_rules(self.session)
-        await take_in_servers(self.session)
-        await take_in_memory(self.session)
-        await refresh_environment(self.session)
+        await take_in_changes(self.session)
         if await self.requests.is_over_budget():
             return await self._stop(Stopped("budget"))
         await self.requests.route(self.prompt, resumes=True)
@@ -266,10 +260,9 @@ class Turn:
     async def _stop_unsent(self, reason: StopReason) -> ChatResult:
         """End a turn that sent and logged nothing; the result has the prompt."""
         self._restore()
-        self._untaken = untaken(self.session, self.steering.close())
-        await self._write_end(*self._untaken_drafts("stopped", reason))
+        await self._write_end(*self.untaken.close("stopped", reason))
         self.emit(self._completed(reason, Usage()))
-        self._tell_untaken(TurnCancelled(by=reason))
+        self.untaken.tell(TurnCancelled(by=reason), self.requests.choice.name)
         result = self._result("", reason, Usage())
         return msgspec.structs.replace(result, stopped=reason, prompt=self.prompt, message=self.requests.too_much)
 
@@ -300,15 +293,8 @@ class Turn:
             self.loop.tell_model()
         self.session.notify_usage(self.turn_id)
         self.emit(event)
-        self._tell_untaken(TurnCancelled(by=event.finish_reason) if isinstance(event, TurnCompleted) else event)
-
-    def _tell_untaken(self, event: TurnCancelled | TurnFailed) -> None:
-        for one in self._untaken:
-            self.session.emit(one.started(self.requests.choice.name), one.turn_id)
-            self.session.emit(event, one.turn_id)
-
-    def _untaken_drafts(self, outcome: TurnOutcome, reason: str = "", by: str = "") -> list[Draft]:
-        return [draft for one in self._untaken for draft in one.drafts(self.session, outcome, reason=reason, by=by)]
+        end = TurnCancelled(by=event.finish_reason) if isinstance(event, TurnCompleted) else event
+        self.untaken.tell(end, self.requests.choice.name)
 
     def _result(self, text: str, finish_reason: str, usage: Usage) -> ChatResult:
         return ChatResult(
@@ -335,8 +321,7 @@ class Turn:
             return
         duration = session.elapsed_ms(self.started) if self.started else None
         drafts: list[Draft] = [] if self._is_written else [self._prompt_draft()]
-        self._untaken = untaken(session, self.steering.close())
-        drafts += self._untaken_drafts(outcome, reason, by)
+        drafts += self.untaken.close(outcome, reason, by)
         closing = self.loop.closing(by) if self.loop is not None else []
         drafts += closing
         kept_to = self.loop.kept_to if self.loop is not None else self._kept_before
