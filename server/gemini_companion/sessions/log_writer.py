@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from gemini_companion.engine.history.log import Entry
-from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.services import Services
 
 Draft: TypeAlias = Callable[[int], Entry]
@@ -17,10 +16,9 @@ Draft: TypeAlias = Callable[[int], Entry]
 class LogWriter:
     """Writes to the log of one session, one write at a time."""
 
-    def __init__(self, session_id: str, services: Services, history: History) -> None:
+    def __init__(self, session_id: str, services: Services) -> None:
         self._session_id = session_id
         self._services = services
-        self._history = history
         self._lock = asyncio.Lock()
         self._left: list[Draft] = []
         """What could not be written, to be written ahead of the next entries."""
@@ -40,10 +38,18 @@ class LogWriter:
         self._left.extend(drafts)
 
     async def write(
-        self, drafts: Sequence[Draft], take_in: Callable[[Entry], None], *, swallow_cancel: bool
+        self,
+        drafts: Sequence[Draft],
+        version: Callable[[], int],
+        take_in: Callable[[Entry], None],
+        *,
+        swallow_cancel: bool,
     ) -> list[Entry]:
-        """Write entries durably, then give each to `take_in`. See `Session.append` and `Session.commit`."""
-        task = asyncio.create_task(self._write(drafts, take_in), name=f"append:{self._session_id}")
+        """Write entries durably, numbered from the log's `version` on, then give each to `take_in`.
+
+        See `Session.append` and `Session.commit`.
+        """
+        task = asyncio.create_task(self._write(drafts, version, take_in), name=f"append:{self._session_id}")
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -53,9 +59,11 @@ class LogWriter:
             task.exception()
             raise
 
-    async def _write(self, drafts: Sequence[Draft], take_in: Callable[[Entry], None]) -> list[Entry]:
+    async def _write(
+        self, drafts: Sequence[Draft], version: Callable[[], int], take_in: Callable[[Entry], None]
+    ) -> list[Entry]:
         async with self._lock:
-            seq, left = self._history.version, len(self._left)
+            seq, left = version(), len(self._left)
             entries = [draft(seq + number) for number, draft in enumerate([*self._left, *drafts], start=1)]
             await self._services.store.append(self._session_id, entries)
             del self._left[:left]  # more may have been queued meanwhile

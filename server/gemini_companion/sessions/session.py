@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 from weakref import WeakSet
@@ -106,7 +106,7 @@ class Session:
         self.caller: Session | None = None  # the chat that this subagent works for now
         self.last_used = 0.0  # seconds on the monotonic clock
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
-        self._writer = LogWriter(meta.session_id, services, self.history)
+        self._writer = LogWriter(meta.session_id, services)
         self.surroundings = Surroundings(self.ledger)
         self.tools = services.tools
         """What the model can call; the tools of servers join where a turn begins."""
@@ -152,11 +152,11 @@ class Session:
 
         Once begun it completes, even if the caller is cancelled meanwhile; the cancellation is raised afterwards.
         """
-        return await self._writer.write(drafts, self._take_in, swallow_cancel=False)
+        return await self._write(drafts, swallow_cancel=False)
 
     async def commit(self, *drafts: Draft) -> list[Entry]:
         """Like `append`, but a cancellation that comes too late is swallowed: what is written stays installed."""
-        return await self._writer.write(drafts, self._take_in, swallow_cancel=True)
+        return await self._write(drafts, swallow_cancel=True)
 
     def write_later(self, *drafts: Draft) -> None:
         """Queue entries that could not be written now, to be written ahead of the next ones."""
@@ -167,6 +167,11 @@ class Session:
         if self._writer.has_left and self.lane.is_idle:
             with suppress(CompanionError):
                 await self.commit()
+
+    async def _write(self, drafts: Sequence[Draft], *, swallow_cancel: bool) -> list[Entry]:
+        return await self._writer.write(
+            drafts, lambda: self.history.version, self._take_in, swallow_cancel=swallow_cancel
+        )
 
     def _take_in(self, entry: Entry) -> None:
         epoch = self.history.epoch
