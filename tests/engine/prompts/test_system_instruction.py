@@ -19,7 +19,16 @@ from gemini_companion.engine.tokens.lexical import LexicalTokenCounter
 
 TOOLS = [
     *("read_file", "grep_search", "glob", "replace", "write_file", "run_shell_command", "diagnostics"),
-    *("write_todos", "ask_user", "recall", "exit_plan_mode", "google_web_search", "web_fetch", "activate_skill"),
+    *(
+        "write_todos",
+        "ask_user",
+        "recall",
+        "exit_plan_mode",
+        "google_web_search",
+        "web_fetch",
+        "activate_skill",
+        "invoke_agent",
+    ),
 ]
 READING = ("read_file", "grep_search", "ask_user", "exit_plan_mode")
 FULL = PromptFacts(

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from gemini_companion.adapters.storage.private_files import close_to_others, make_private_directory
-from gemini_companion.engine.ide_context.secrets import mask_secrets
+from gemini_companion.engine.redaction import mask
 from gemini_companion.sessions.hooks.transcript import News
 from gemini_companion.sessions.interchange.gemini_cli_export import header_for_gemini_cli, messages_for_gemini_cli
 
@@ -58,7 +58,7 @@ def _encoded(news: News) -> bytes:
 def _masked(value: Any) -> Any:
     """The value with the secrets in its texts masked."""
     if isinstance(value, str):
-        return mask_secrets(value)[0] if len(value) >= _SHORTEST_SECRET else value
+        return mask(value) if len(value) >= _SHORTEST_SECRET else value
     if isinstance(value, dict):
         return {name: _masked(one) for name, one in cast("dict[str, Any]", value).items()}
     if isinstance(value, list | tuple):

@@ -20,7 +20,7 @@ import msgspec
 
 from gemini_companion.adapters.storage.private_files import make_private_directory
 from gemini_companion.adapters.storage.process import ProcessIdentity, SystemProcesses
-from gemini_companion.engine.ide_context.secrets import mask_secrets
+from gemini_companion.engine.redaction import mask
 from gemini_companion.sessions.observing.records import AnyRecord, plain
 from gemini_companion.sessions.observing.ring import KEPT
 
@@ -131,7 +131,7 @@ class RecentFile(logging.Handler):
         events = lines = 0
         while (item := self._queue.get()) is not None:
             if isinstance(item, _Line):
-                line = {**item.values, "message": mask_secrets(item.values["message"])[0]}
+                line = {**item.values, "message": mask(item.values["message"])}
                 _write(descriptor, 1 + KEPT + lines % LINES, {"n": lines, "line": line})
                 lines += 1
             else:
