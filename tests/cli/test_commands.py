@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -243,32 +242,6 @@ def test_doctor_says_in_which_file_a_key_stands_and_never_what_it_is(
     assert f"GEMINI_API_KEY ({file}:2)" in told
     assert f"model.name = offline (environment, GEMINI_MODEL, {file}:3)" in told
     assert "correct-horse" not in told
-
-
-def test_the_list_says_what_a_session_takes_and_when_it_goes_and_one_that_is_kept_stays(
-    tmp_path: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def listed() -> tuple[str, dict[str, Any]]:
-        assert run(["sessions", "list"], environment) == 0
-        shown = capsys.readouterr().out
-        assert run(["sessions", "list", "--json"], environment) == 0
-        (info,) = json.loads(capsys.readouterr().out)["sessions"]
-        return shown, info
-
-    monkeypatch.chdir(tmp_path)
-    assert run(["sessions", "import", write(tmp_path / "chat.json", dialogue(2))], environment) == 0
-    session_id = capsys.readouterr().out.split()[2].rstrip(":")
-    shown, info = listed()
-    assert info["size"] > 1000
-    assert info["leavesAt"] - info["updatedAt"] == 37 * 86_400_000, "30 days and a week of grace"
-    assert re.search(r" kB  goes \d{4}-\d\d-\d\d ", shown)
-    assert run(["sessions", "keep", session_id], environment) == 0
-    assert "stays" in capsys.readouterr().out
-    shown, info = listed()
-    assert (info["isKept"], "leavesAt" in info, "is kept" in shown) == (True, False, True)
-    assert run(["sessions", "keep", session_id, "--off"], environment) == 0
-    capsys.readouterr()
-    assert "leavesAt" in listed()[1]
 
 
 def test_doctor_says_what_works_and_what_does_not(
