@@ -5,6 +5,7 @@ import type { EventParams, SessionInfo } from "../protocol.gen.js";
 import { ChatState, type ChatStateNeeds, type Memory } from "./chatState.js";
 import type { Conversation } from "./pure/conversation.js";
 import type { PromptQueue } from "./pure/queue.js";
+import { withUsage } from "./pure/usage.js";
 import { Prompts } from "./prompts.js";
 import { Questions } from "./questions.js";
 import { openSession, readTranscript } from "./session.js";
@@ -255,17 +256,7 @@ export class Chat extends ChatState {
       this.#elsewhere(params.sessionId, (left) => left.apply(params));
       return;
     }
-    if (params.event.type === "usageUpdated" && this.status) {
-      const { tokenCount, tokenLimit, source, tokensUntilCompression } = params.event;
-      this.status = {
-        ...this.status,
-        tokenCount,
-        tokenLimit,
-        tokenCountSource: source,
-        tokensUntilCompression: tokensUntilCompression ?? null,
-        isDue: tokensUntilCompression !== undefined && tokensUntilCompression <= 0,
-      };
-    }
+    if (params.event.type === "usageUpdated" && this.status) this.status = withUsage(this.status, params.event);
     this.conversation.apply(params);
     this.work.apply(params.event);
     if (params.event.type.startsWith("compression")) this.#keepRunning();

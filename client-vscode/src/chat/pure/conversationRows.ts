@@ -2,7 +2,8 @@
 import type { AnswerRow, DividerRow, NoticeRow, PromptRow, Row, ToolRow } from "../../panel/contract.js";
 import type { CompressionResult, CompressionStatusReport, Constraint, UnfinishedTurn } from "../../protocol.gen.js";
 import { answerLook, dividerLook } from "../../panel/statuses.js";
-import { keptAs, keptByTurn, settled, type UnversionedRow } from "./history.js";
+import { settled, type UnversionedRow } from "./history.js";
+import { keptAs, keptByTurn } from "./kept.js";
 import { cutShort, withOutput } from "./toolRows.js";
 import type { Translate } from "./words.js";
 

@@ -3,7 +3,7 @@ import type { AnswerRow, DividerRow, ErrorView, HiddenRun, PromptRow, Receipt, R
 import type { CompressionInfo, Constraint, HistoryItem, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATES, PROMPT_OUTCOMES, type PromptOutcome } from "../../panel/statuses.js";
 import { errorView } from "./faults.js";
-import { wasTold } from "./loopNotices.js";
+import { keptByTurn } from "./kept.js";
 import { merged, NOTHING_SENT, receiptOf, withFiles } from "./receipts.js";
 import { callsOf, withResults } from "./toolHistory.js";
 import type { Words } from "./toolRows.js";
@@ -40,41 +40,6 @@ function thoughtsOf(parts: readonly Part[]): string {
   return parts
     .map((part) => (part["thought"] === true && typeof part["text"] === "string" ? part["text"] : ""))
     .join("");
-}
-
-/** What stands for a turn's prompt beside its words. */
-export interface Kept {
-  /** The id of its pin. */
-  readonly pinId?: string;
-  /** The rules that it brought. */
-  readonly rules?: readonly Constraint[];
-}
-
-/** Pins and rules by the turn that they came of. */
-export function keptByTurn(constraints: readonly Constraint[]): ReadonlyMap<string, Kept> {
-  const kept = new Map<string, Kept>();
-  for (const constraint of constraints) {
-    const { turnId, source, state, constraintId } = constraint;
-    if (turnId === undefined) continue;
-    const known = kept.get(turnId) ?? {};
-    if (source !== "pin") kept.set(turnId, { ...known, rules: [...(known.rules ?? []), constraint] });
-    else if (state === "inForce") kept.set(turnId, { ...known, pinId: constraintId });
-  }
-  return kept;
-}
-
-/** The row with what is kept of its turn: its prompt has pin and rules, its answer the pin. The row itself if that is what it says. */
-export function keptAs(row: Row, kept: ReadonlyMap<string, Kept>): Row {
-  if (row.kind !== "prompt" && row.kind !== "answer") return row;
-  const { pinId, rules } = kept.get(row.turnId) ?? {};
-  const pin = pinId === undefined ? {} : { pinId };
-  if (row.kind === "answer") {
-    const { pinId: before, ...rest } = row;
-    return before === pinId ? row : { ...rest, ...pin };
-  }
-  const { pinId: before, rules: rulesBefore, ...rest } = row;
-  if (before === pinId && JSON.stringify(rulesBefore) === JSON.stringify(rules)) return row;
-  return { ...rest, ...pin, ...(rules === undefined ? {} : { rules }) };
 }
 
 /** The row that shows an entry of the log. */
@@ -215,6 +180,11 @@ function promptOf(
 
 function isOutcome(outcome: string | undefined): outcome is PromptOutcome {
   return outcome !== undefined && Object.hasOwn(PROMPT_OUTCOMES, outcome);
+}
+
+/** What is said of a reminder to a model that went round in circles, live and later. */
+export function wasTold(t: Translate, what: string): string {
+  return t("Gemini went round in circles and was told so: {0}", what);
 }
 
 /** An error that is past: what happened stays, what could be done about it then is gone. */

@@ -171,13 +171,14 @@ describe("pop-ups", () => {
 
   it("are walked with arrows and letters; what is impossible now can be read but not chosen", async () => {
     await show("idle");
+    const asked = [...panel.host.questions];
     await panel.click("button", "More");
     await panel.press("ArrowUp");
     expect(document.activeElement?.textContent).toBe("Commands and Keys");
     await panel.press("u");
     expect(document.activeElement?.textContent).toBe("Undo Last Compression…");
     await panel.click("menuitem", "Undo Last Compression…");
-    expect(panel.host.questions).toEqual([]);
+    expect(panel.host.questions).toEqual(asked);
     expect(panel.has("menu")).toBe(true);
   });
 

@@ -1,0 +1,52 @@
+/** What the host answers about the MCP servers of the chat of `answers`. */
+import type { PageResults } from "../../src/panel/contract.js";
+
+const server = {
+  name: "files",
+  state: "ready",
+  source: "user",
+  isPersonal: true,
+  transport: "stdio",
+  command: "npx -y server-filesystem /home/me",
+  digest: "f".repeat(64),
+  isTrusted: false,
+  canLogIn: false,
+  title: "secure-filesystem-server 0.2",
+  error: "",
+  restarts: 0,
+  tools: [{ name: "mcp_files_read", wireName: "read", description: "Reads a file." }],
+  prompts: [],
+  resources: 0,
+} as const;
+const servers: PageResults["servers"] = {
+  servers: [
+    server,
+    { ...server, name: "notes", state: "consentNeeded", source: "workspace", isPersonal: false, tools: [] },
+    {
+      ...server,
+      name: "tickets",
+      state: "loginNeeded",
+      transport: "http",
+      canLogIn: true,
+      tools: [],
+      error: "It wants you to log in.",
+    },
+  ],
+  problems: ["user settings: mcpServers.old: it must have either a `command` or a `url`."],
+};
+
+export const serverAnswers: Pick<PageResults, "servers" | "serverAction" | "serverLog" | "serverPrompts"> = {
+  servers,
+  serverAction: servers,
+  serverLog: { lines: ["Starting.", "Listening."] },
+  serverPrompts: {
+    prompts: [
+      {
+        command: "/files:summarise",
+        description: "Summarise a file",
+        arguments: [{ name: "path", description: "", required: true }],
+      },
+    ],
+    resources: [],
+  },
+};
