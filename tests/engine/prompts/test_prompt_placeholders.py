@@ -37,3 +37,7 @@ def test_subagents_are_listed_and_what_they_say_is_not_searched_again():
 @given(st.text().filter(lambda text: "${" not in text))
 def test_a_text_without_placeholders_stays_letter_for_letter(text: str):
     assert filled_in(text, TOOLS) == text
+
+
+def test_skills_stand_where_the_file_wants_them():
+    assert filled_in("${AgentSkills}", TOOLS, skills="# Skills\n- letters") == "# Skills\n- letters"

@@ -120,7 +120,7 @@ def _text_of(services: Services, basis: PromptBasis, facts: PromptFacts) -> str 
     """The instruction; `None` where it would be empty. Memory stands behind a replacement too, as Gemini CLI has it."""
     if basis.replacement is None:
         return system_instruction(facts, basis.wanted, services.environment) or None
-    text = filled_in(basis.replacement, facts.tools, facts.subagents)
+    text = filled_in(basis.replacement, facts.tools, facts.subagents, facts.skills)
     only_memory = dict.fromkeys(basis.wanted, False) | {"memory": basis.wanted.get("memory", True)}
     remembered = prompt_sections(facts, only_memory, services.environment).get("memory", "")
     return "\n\n".join(filter(None, (text, remembered))) or None
