@@ -107,8 +107,11 @@ class TurnHooks:
 
     async def before_model(self, request: ModelRequest) -> ModelRequest | Answer:
         """The request as hooks want it, or an answer in place of it. Raises `Blocked`."""
-        told = told_of(request)
-        verdict = await self._run("BeforeModel", {"llm_request": told})
+        hooks = self.session.services.hooks
+        has_chooser = bool(request.tools) and hooks.has(self.session, "BeforeToolSelection")
+        if not has_chooser and not hooks.has(self.session, "BeforeModel"):
+            return request  # what they would be told grows with the chat
+        verdict = await self._run("BeforeModel", {"llm_request": told_of(request)})
         text = text_of_response(verdict.llm_response)
         if verdict.stops or verdict.blocks:
             if not text:
@@ -128,6 +131,8 @@ class TurnHooks:
 
     async def after_model(self, request: ModelRequest, answer: Answer) -> Answer:
         """The answer as hooks want it. Raises `Blocked`."""
+        if not self.session.services.hooks.has(self.session, "AfterModel"):
+            return answer
         usage = answer.usage or Usage()
         counts = {
             "promptTokenCount": usage.prompt_tokens,
