@@ -14,7 +14,7 @@ from tests.support.editor_client import Editor, editor, plain, server_environmen
 from tests.support.emulator import Emulator, answer, call
 from tests.support.patience import PATIENCE
 
-COMPRESSIBLE = "Here is what we did so far. " + "We looked at the parser and its many callers again. " * 400
+COMPRESSIBLE = " ".join(f"Sentence {number} says nothing that has to be kept." for number in range(900))
 
 
 class Desk:

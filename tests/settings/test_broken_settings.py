@@ -35,7 +35,10 @@ def test_a_broken_layer_keeps_its_last_good_state_and_the_others_go_on(desk: Des
     assert desk.load().settings.model_name == "better"
 
 
-def test_a_file_that_breaks_while_it_holds_what_nothing_uses_yet_is_a_problem_and_no_failure(desk: Desk):
+def test_a_file_that_breaks_while_it_holds_what_nothing_uses_yet_is_a_problem_and_no_failure(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("gemini_companion.settings.load.WITHOUT_EFFECT", ("telemetry",))
     desk.user({"telemetry": {"enabled": True}})
     desk.load()
     desk.user('{"telemetry"}, "x": [,')
