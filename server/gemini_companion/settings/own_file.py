@@ -57,17 +57,6 @@ class OwnSettings:
 
         return self._change(changed)
 
-    def list_in(self, path: tuple[str, ...], name: str, *, on: bool) -> None:
-        """Have a list of names at `path` hold a name, or not. Raises `InvalidSettings`, `StorageFault`."""
-
-        def changed(text: str) -> str:
-            held = value_at(cast("JsonObject", parse(text)), path) if text.strip() else None
-            if on == (isinstance(held, list) and name in held):
-                return text
-            return with_element(text, path, name) if on else without_elements(text, path, [name])
-
-        self._change(changed, _CORRECT)
-
     def set(self, path: tuple[str, ...], value: object) -> None:
         """Give a key a value. Raises `InvalidSettings` if the file cannot be changed, `StorageFault`."""
         self._change(lambda text: with_value(text, path, value), _CORRECT)

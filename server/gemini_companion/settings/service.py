@@ -163,12 +163,16 @@ class SettingsService:
 
     def set_hook(self, name: str, *, on: bool) -> None:
         """Have the hooks of a name run, or not, by the user's own file. Raises `InvalidSettings`, `StorageFault`."""
-        change = self._own.take_out if on else self._own.put_in
-        change(("hooksConfig", "disabled"), name)
+        self._list_own(("hooksConfig", "disabled"), name, on=not on)
 
     def enable_skill(self, name: str, *, on: bool) -> None:
         """Turn a skill on or off in the user's own file. Raises `InvalidSettings`, `StorageFault`."""
-        self._own.list_in(("skills", "disabled"), name, on=not on)
+        self._list_own(("skills", "disabled"), name, on=not on)
+
+    def _list_own(self, path: tuple[str, ...], name: str, *, on: bool) -> None:
+        """Have a list of the user's own file hold a name, or not, from now on."""
+        change = self._own.put_in if on else self._own.take_out
+        change(path, name)
         self.reload()
 
     def close(self) -> None:
