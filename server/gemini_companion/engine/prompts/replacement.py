@@ -15,8 +15,9 @@ _NO_TOOLS: Final = "There are no tools in this conversation."
 def filled_in(text: str, tools: Sequence[str], subagents: Sequence[tuple[str, str]] = (), skills: str = "") -> str:
     """The text with its placeholders replaced; all else in it stays as it is, letter for letter.
 
-    `${AvailableTools}` becomes the list of the tools, `${SubAgents}` that of the subagents, `${AgentSkills}` the section
-    about the skills, and `${<tool>_ToolName}` the tool's name if it can be called. What is put in is not searched again.
+    `${AvailableTools}` becomes the list of the tools, `${SubAgents}` that of the subagents, `${AgentSkills}` the
+    section about the skills, and `${<tool>_ToolName}` the tool's name if it can be called. What is put in is not
+    searched again.
     """
     if "${" not in text:
         return text
