@@ -90,10 +90,10 @@ class Redaction:
 
     def __call__(self, text: str) -> str:
         """The text with secrets masked, by name, by look, and those of the environment, and without the home folder."""
-        from gemini_companion.engine.redaction import mask
+        from gemini_companion.adapters.vault.masking import masked_text
         from gemini_companion.settings.masking import masked
 
-        text = mask(masked("bundle", text, self._env))
+        text = masked_text(masked("bundle", text, self._env))
         for home in self._homes:
             text = text.replace(home, "~")
         return text

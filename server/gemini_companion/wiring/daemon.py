@@ -146,7 +146,7 @@ class Daemon:
     def _on_ready(self, connection: Connection) -> None:
         """The client is ready: load now what was left out on the way to `initialize`."""
         from gemini_companion.adapters.processes.spills import sweep_spills
-        from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain, redact_older
+        from gemini_companion.sessions.maintenance import index_for_recall, keep_house, maintain
         from gemini_companion.sessions.recall.meaning import keep_embedded
         from gemini_companion.wiring.telemetry import TelemetrySwitch, build_recent
 
@@ -164,9 +164,16 @@ class Daemon:
             loop.create_task(keep_house(self._app, services.clock), name="keeping house"),
             loop.create_task(index_for_recall(self._store), name="indexing for recall"),
             loop.create_task(keep_embedded(services), name="embedding for recall"),
-            loop.create_task(redact_older(self._store, self._vault.load), name="redacting"),
+            self._redacting(),
             loop.create_task(asyncio.to_thread(sweep_spills, spills_directory(self._env)), name="sweeping outputs"),
         ]
+
+    def _redacting(self) -> asyncio.Task[None]:
+        """Go through what was written without redaction."""
+        from gemini_companion.sessions.maintenance import redact_older
+
+        work = redact_older(self._store, self._vault.load)
+        return asyncio.get_running_loop().create_task(work, name="redacting")
 
     async def _on_close(self, connection: Connection) -> None:
         if host := self._hosts.pop(connection, None):
@@ -211,6 +218,8 @@ class Daemon:
 
         if self._app is not None:
             self._app.notify_all(SettingsChanged(keys=keys))
+            if "companion.redaction" in keys and self._settings.current.redaction and self._maintenance:
+                self._maintenance.append(self._redacting())
             if self._telemetry is not None:
                 self._telemetry.apply(self._settings.current.telemetry)
             self._memory.look_again()

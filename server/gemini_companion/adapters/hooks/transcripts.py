@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
 from gemini_companion.adapters.storage.private_files import close_to_others, make_private_directory
-from gemini_companion.engine.redaction import mask
+from gemini_companion.adapters.vault.masking import masked_document
 from gemini_companion.sessions.hooks.transcript import News
 from gemini_companion.sessions.interchange.gemini_cli_export import header_for_gemini_cli, messages_for_gemini_cli
 
 _MODE: Final = 0o600
-_SHORTEST_SECRET: Final = 8
 
 
 class PrivateTranscripts:
@@ -52,15 +50,4 @@ def _encoded(news: News) -> bytes:
     records: list[Any] = [header_for_gemini_cli(news.meta)] if news.is_whole else []
     records += [{"$rewindTo": news.back_to}] if news.back_to is not None else []
     records += messages_for_gemini_cli(news.meta, news.entries, news.contents, news.ids)
-    return b"".join(msgspec.json.encode(_masked(record)) + b"\n" for record in records)
-
-
-def _masked(value: Any) -> Any:
-    """The value with the secrets in its texts masked."""
-    if isinstance(value, str):
-        return mask(value) if len(value) >= _SHORTEST_SECRET else value
-    if isinstance(value, dict):
-        return {name: _masked(one) for name, one in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_masked(one) for one in cast("Sequence[Any]", value)]
-    return value
+    return b"".join(masked_document(msgspec.json.encode(record)) + b"\n" for record in records)

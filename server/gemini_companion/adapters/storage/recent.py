@@ -89,7 +89,7 @@ class RecentFile(logging.Handler):
             "time": round(record.created * 1000),
             "level": record.levelname,
             "logger": record.name,
-            "message": message[:_MOST_MESSAGE],
+            "message": message[: 2 * _MOST_MESSAGE],  # cut once more when secrets are masked
         }
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = record.exc_info[0].__name__
@@ -131,7 +131,7 @@ class RecentFile(logging.Handler):
         events = lines = 0
         while (item := self._queue.get()) is not None:
             if isinstance(item, _Line):
-                line = {**item.values, "message": mask(item.values["message"])}
+                line = {**item.values, "message": mask(item.values["message"])[:_MOST_MESSAGE]}
                 _write(descriptor, 1 + KEPT + lines % LINES, {"n": lines, "line": line})
                 lines += 1
             else:

@@ -28,19 +28,27 @@ class Room:
         """By session, up to which entry its log is measured, and the bytes to there."""
 
     async def stored(self, sized: Collection[str] | None) -> list[StoredSession]:
-        """Every session but those of subagents, which go with their chat.
+        """Every session but those of subagents, which count for their chat and go with it.
 
         The sizes of those named in `sized` are measured and the others' 0; `None` measures all.
         """
         found = await self._worker.run("read", lambda connection: _sessions(connection, self._leases))
         wanted = [one.session_id for one in found if sized is None or one.session_id in sized]
+        agents = await self._worker.run(
+            "read", lambda connection: {one: records.agents_of(connection, one) for one in wanted}
+        )
+        wanted += [agent for of_chat in agents.values() for agent in of_chat]
         logs: dict[str, int] = {}
         for session_id in wanted:  # one after the other: nothing that is to be written waits for all of them
             logs[session_id] = await self._worker.run(
                 "read", lambda connection, session_id=session_id: self._log_size(connection, session_id)
             )
         files = await self._worker.run_file(lambda: {name: _bytes_below(self._folder(name)) for name in wanted})
-        return [one._replace(size=logs.get(one.session_id, 0) + files.get(one.session_id, 0)) for one in found]
+
+        def size_of(chat: str) -> int:
+            return sum(logs.get(one, 0) + files.get(one, 0) for one in (chat, *agents.get(chat, ())))
+
+        return [one._replace(size=size_of(one.session_id)) for one in found]
 
     def _log_size(self, connection: sqlite3.Connection, session_id: str) -> int:
         last, size = self._known.get(session_id, (0, 0))
@@ -69,17 +77,23 @@ def _sessions(connection: sqlite3.Connection, leases: Leases) -> list[StoredSess
     ]
 
 
-def delete_unused(connection: sqlite3.Connection, leases: Leases, one: StoredSession) -> bool:
-    """Delete a session if it is as it was found: written no more since, neither opened nor kept; true if so."""
+def delete_unused(connection: sqlite3.Connection, leases: Leases, one: StoredSession) -> list[str]:
+    """Delete a session if it is as it was found: written no more since, neither opened nor kept.
+
+    Returns what was deleted: its id and those of its subagents, or nothing.
+    """
     row = connection.execute("SELECT updated_at, meta FROM sessions WHERE session_id = ?", (one.session_id,)).fetchone()
     if row is None or leases.is_held(connection, one.session_id):
-        return False
+        return []
     updated_at, data = row
     meta = records.bare_meta(data)
     if updated_at != one.updated_at or (meta is not None and meta.is_kept):
-        return False
+        return []
+    agents = records.agents_of(connection, one.session_id)
+    if any(leases.is_held(connection, agent) for agent in agents):
+        return []
     records.delete_session(connection, one.session_id)
-    return True
+    return [one.session_id, *agents]
 
 
 def _bytes_below(directory: str) -> int:

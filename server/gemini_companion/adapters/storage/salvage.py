@@ -25,6 +25,8 @@ _TABLES: Final = {
     "constraints": ("constraint_id", "json", "redacted"),
     "vault": ("id", "sealed"),
     "vault_uses": ("session_id", "id"),
+    "versions": ("session_id", "turn_id", "digest"),
+    "spending": ("slot", "tokens", "micro_dollars"),
 }
 """Tables that are copied as they are. Events are only for replay, the indexes are made anew."""
 

@@ -218,12 +218,13 @@ class SqliteStore(PrivateTexts, KeptEvents):
         count = 0
         for one in sessions:
 
-            def work(connection: sqlite3.Connection, one: StoredSession = one) -> bool:
+            def work(connection: sqlite3.Connection, one: StoredSession = one) -> Ids:
                 return room.delete_unused(connection, self._leases, one)
 
-            if await self.worker.run("write", work):
-                count += 1
-                files = self._files_of(one.session_id)
+            removed = await self.worker.run("write", work)
+            count += bool(removed)
+            for session_id in removed:
+                files = self._files_of(session_id)
                 await self.worker.run_file(lambda files=files: remove_directory(files))
         if count:
             await self.versions.remove_unneeded()

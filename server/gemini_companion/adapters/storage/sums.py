@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.storage.worker import Worker
+from gemini_companion.engine.redaction import mask
 from gemini_companion.sessions.kept_sums import KeptSums
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class SqliteSums:
             connection.executemany(
                 "INSERT OR REPLACE INTO sums (session_id, newest, json)"
                 " SELECT session_id, ?2, ?3 FROM sessions WHERE session_id = ?1",
-                kept,
+                masked,
             )
 
+        masked = [one._replace(data=mask(one.data.decode()).encode()) for one in kept]  # models make up names of tools
         await self._worker.run("relaxed", work)

@@ -20,7 +20,7 @@ from gemini_companion.adapters.telemetry.exporters import Exporters, make_export
 from gemini_companion.adapters.telemetry.logs import Logs
 from gemini_companion.adapters.telemetry.metrics import Metrics
 from gemini_companion.adapters.telemetry.spans import Spans
-from gemini_companion.engine.redaction import mask
+from gemini_companion.adapters.vault.masking import masked_text
 from gemini_companion.sessions.observing.records import AnyRecord
 from gemini_companion.settings.telemetry import TelemetryOptions
 
@@ -104,7 +104,7 @@ class Pipeline:
     def take(self, record: AnyRecord) -> None:
         """Make what is to be sent of a record."""
         if record.texts:
-            masked = {name: mask(text) for name, text in record.texts.items()}
+            masked = {name: masked_text(text) for name, text in record.texts.items()}
             record = msgspec.structs.replace(record, texts=masked)
         context = self._spans.take(record)
         self._logs.take(record, context)
