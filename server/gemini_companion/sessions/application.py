@@ -227,13 +227,13 @@ class Application:
 
     async def delete(self, session_id: str) -> None:
         """Delete a session and its files, after ending what runs in it. Raises `SessionNotFound`, `SessionBusy`."""
-        session = self._sessions.get(session_id)
-        if session is not None:
-            await session.stop("delete")
-            await self.tooling.commands.end(session_id)
-        await self._sessions.delete(session_id)
-        for client in self.clients.values():
-            client.forget(session_id)
+        for one in (session_id, *self._sessions.agents_of(session_id)):
+            if (session := self._sessions.get(one)) is not None:
+                await session.stop("delete")
+            await self.tooling.commands.end(one)
+        for one in await self._sessions.delete(session_id):
+            for client in self.clients.values():
+                client.forget(one)
 
     async def export(self, client: Client, session_id: str, format: ExportFormat) -> str:
         """The session as the text of a file of that format, with marks for secrets."""

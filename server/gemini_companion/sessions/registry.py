@@ -62,6 +62,8 @@ class SessionRegistry:
         self._remnants: dict[str, _Remnant] = {}
         self._letting_go: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
+        self._agents: dict[str, set[str]] = {}
+        """By chat, the sessions of its subagents."""
         services.use_sessions(self.create)
 
     def __iter__(self) -> Iterator[Session]:
@@ -95,6 +97,8 @@ class SessionRegistry:
     async def create(self, meta: SessionMeta, entries: Sequence[Entry]) -> Session:
         """A new session of these entries, held. Raises `StorageFault`."""
         await self._services.store.create(meta, entries)
+        if meta.agent is not None:
+            self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
         first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
         session = await self._fold(meta, entries, first_event=first)
         self._taken.add(meta.session_id)
@@ -107,15 +111,25 @@ class SessionRegistry:
         if left is not None and left.lane.is_idle and not self._is_wanted(left.session_id):
             self._services.hooks.leave(left, begun)
 
-    async def delete(self, session_id: str) -> None:
-        """Delete a session and its files. Raises `SessionNotFound`, `SessionBusy`, `StorageFault`."""
+    def agents_of(self, session_id: str) -> list[str]:
+        """Ids of the sessions of a chat's subagents that were made in this process."""
+        return sorted(self._agents.get(session_id, ()))
+
+    async def delete(self, session_id: str) -> list[str]:
+        """Delete a session, its subagents' and their files; the ids of those that were loaded, and its own.
+
+        Raises `SessionNotFound`, `SessionBusy`, `StorageFault`.
+        """
         hooks = self._services.hooks
         if (session := self.held(session_id)) is not None:
             await hooks.finish(session, "other")
         await self._services.store.delete(session_id)
-        self._sessions.pop(session_id, None)
-        self._taken.discard(session_id)
-        self._remnants.pop(session_id, None)
+        gone = [session_id, *self._agents.pop(session_id, ())]
+        for one in gone:
+            self._sessions.pop(one, None)
+            self._taken.discard(one)
+            self._remnants.pop(one, None)
+        return gone
         hooks.forget(session_id)
 
     async def close(self) -> None:

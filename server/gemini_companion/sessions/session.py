@@ -34,7 +34,7 @@ from gemini_companion.engine.history.log import (
     UndoEntry,
 )
 from gemini_companion.engine.history.sendable import sendable
-from gemini_companion.engine.history.tool_entries import Mode, SteerEntry, ToolCallEntry
+from gemini_companion.engine.history.tool_entries import ChangeEntry, Mode, SteerEntry, ToolCallEntry
 from gemini_companion.engine.history.tool_state import ToolState
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.statistics.spending import Spending
@@ -104,6 +104,8 @@ class Session:
         self.rules_lock = asyncio.Lock()
         """Held from where rules are judged by those in force until they are logged."""
         self.caller: Session | None = None  # the chat that this subagent works for now
+        self.changed_by_agents: set[str] = set()
+        """Real paths of files that subagents have changed for this chat: what they wrote is not run unasked."""
         self.last_used = 0.0  # seconds on the monotonic clock
         self._users: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._writer = LogWriter(meta.session_id, services)
@@ -179,6 +181,8 @@ class Session:
         self.history.apply(entry)
         for fold in (self.tools_state, self.breaker, self.experience, self.spending):
             fold.apply(entry)
+        if self.caller is not None:
+            self.caller.hear_agent(entry)
         if self.history.epoch != epoch and ide_tokens:
             self._due_ide_tokens = ide_tokens
         match entry:
@@ -201,6 +205,12 @@ class Session:
                 self.meta = msgspec.structs.replace(self.meta, model=entry.model)
             case _:
                 pass
+
+    def hear_agent(self, entry: Entry) -> None:
+        """A subagent of this chat logged an entry: what it spends and changes is the chat's."""
+        self.spending.apply(entry)
+        if isinstance(entry, ChangeEntry):
+            self.changed_by_agents.update(change.path for change in entry.changes)
 
     async def save_meta(self) -> None:
         """Store what listings show: title, model, turns, token count, and that it was changed now.
@@ -255,6 +265,8 @@ class Session:
     @property
     def mode(self) -> Mode:
         """What tools may do unasked: as a person chose, else as the settings say."""
+        if self.meta.agent is not None and self.caller is None:  # nobody knows what the chat's mode is
+            return self.tools_state.chosen_mode or "ask"
         return self.principal.tools_state.chosen_mode or self.services.settings().tools.mode
 
     def declarations(self, choice: ModelChoice, basis: PromptBasis | None = None) -> tuple[dict[str, Any], ...]:

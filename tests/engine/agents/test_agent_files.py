@@ -83,3 +83,15 @@ def test_whatever_a_file_holds_it_is_an_agent_or_told_of(text: str) -> None:
 def test_those_that_are_always_there_have_no_tool_that_calls_agents() -> None:
     assert [one.name for one in BUILT_IN] == ["codebase_investigator", "generalist"]
     assert not any(one.has_tool("invoke_agent") for one in BUILT_IN if one.tools is not None)
+
+
+def test_fields_that_stand_for_ever_more_data_are_not_read() -> None:
+    levels = "\n".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 200))
+    with pytest.raises(AgentFault, match="Anchors") as told:
+        parsed(f"---\na0: &a0 {{x: 1}}\n{levels}\n---\nx")
+    assert told.value.line == 2
+
+
+def test_a_number_too_long_to_be_shown_is_no_field() -> None:
+    with pytest.raises(AgentFault):
+        parsed(f"---\n? 0x{'F' * 5000}\n: 1\n---\nx")

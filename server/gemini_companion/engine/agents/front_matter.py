@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, cast
 
 MAX_FRONT_MATTER: Final = 16_000
@@ -47,14 +48,25 @@ def _fields(block: str) -> dict[str, Any]:
     import yaml  # only where there is such a file
 
     try:
-        found = yaml.safe_load(block)
+        shared = next((line for line in _shared(block)), None)
+        found: Any = {} if shared is not None else yaml.safe_load(block)
+        named = {str(name): value for name, value in cast("dict[Any, Any]", found or {}).items()}
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark
         raise FrontMatterFault(f"This is no YAML: {fault.problem}.", 1 if mark is None else mark.line + 2) from None
+    except AttributeError:
+        raise FrontMatterFault("The fields must be names with values, such as `name: reviewer`.", 2) from None
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as fault:
         raise FrontMatterFault(f"This is no YAML: {type(fault).__name__}.") from None
-    if found is None:
-        return {}
-    if not isinstance(found, dict):
-        raise FrontMatterFault("The fields must be names with values, such as `name: reviewer`.", 2)
-    return {str(name): value for name, value in cast("dict[Any, Any]", found).items()}
+    if shared is not None:
+        raise FrontMatterFault("Anchors and aliases are not read.", shared)
+    return named
+
+
+def _shared(block: str) -> Iterator[int]:
+    """The lines of anchors and aliases: a few of them stand for any amount of data."""
+    import yaml
+
+    for token in cast("Any", yaml).scan(block, Loader=yaml.SafeLoader):
+        if isinstance(token, yaml.AliasToken | yaml.AnchorToken):
+            yield cast("Any", token).start_mark.line + 2

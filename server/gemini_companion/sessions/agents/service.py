@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -77,7 +78,7 @@ class AgentService:
                 broken.append(_broken(file, file.fault, 1))
                 continue
             try:
-                agent = parse_agent(file.text, path=file.path, source=file.source, tools=names)
+                agent = await asyncio.to_thread(parse_agent, file.text, path=file.path, source=file.source, tools=names)
             except AgentFault as fault:
                 broken.append(_broken(file, fault.message, fault.line))
                 continue

@@ -62,7 +62,7 @@ async def uses_of(session: Session) -> list[Use]:
     for scope, tokens, cost in limits:
         if not tokens and not cost:
             continue
-        spent = session.spending.spent if scope == "session" else await _spent_today(session)
+        spent = session.principal.spending.spent if scope == "session" else await _spent_today(session)
         uses += [Use(scope, "tokens", spent.tokens, tokens)] if tokens else []
         uses += [Use(scope, "cost", spent.cost, cost)] if cost else []
     return uses

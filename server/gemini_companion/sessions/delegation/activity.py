@@ -8,7 +8,9 @@ from typing import Final
 from gemini_companion.sessions.agent_events import ActivityKind, AgentActivity
 from gemini_companion.sessions.compression_events import CompressionCompleted
 from gemini_companion.sessions.events import (
+    BudgetUsed,
     Event,
+    LoopDetected,
     MessageDelta,
     MessageDiscarded,
     ToolCallCompleted,
@@ -67,6 +69,8 @@ class Activity:
                 self.tell("toolEnded", ": ".join(filter(None, (title, event.summary or event.outcome))))
             case CompressionCompleted() if event.result.status in ("COMPRESSED", "CONTENT_TRUNCATED"):
                 self.tell("compressed", event.result.message)
+            case BudgetUsed() | LoopDetected():
+                self._chat.emit(event, self._turn_id)
             case ToolQuestionAsked():
                 self._asked.add(event.question.tool_call_id)
                 self._shown.add(event.question.tool_call_id)

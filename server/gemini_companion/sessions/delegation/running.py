@@ -33,6 +33,17 @@ LAST_WORDS_SECONDS: Final = 60.0
 """What an agent at its limit has for its report (Gemini CLI's number)."""
 
 
+_WHY: Final = {
+    "time": "its time was up",
+    "maxToolRounds": "its rounds were used up",
+    "loopDetected": "it went round in circles",
+    "contextWindowWillOverflow": "what it read did not fit into its window any more",
+    "budget": "the budget of the chat or of the day is used up; do not hand this out again",
+    "blocked": "a hook ended it",
+}
+"""Why one ends before it has reported, by `ChatResult.stopped`."""
+
+
 class AgentsOfSession:
     """The port `Delegation` for one call of a chat."""
 
@@ -128,9 +139,11 @@ class _Work:
         result = await self._chat(task, seconds)
         if result is not None and not result.stopped and result.text.strip():
             return result.text, True
-        if result is not None and result.stopped == "blocked":
-            return unfinished(self._said(), result.message or "a hook ended it"), False
-        why = "its time was up" if result is None else "its rounds were used up"
+        stopped = "time" if result is None else result.stopped
+        why = _WHY.get(stopped or "", "it gave no report")
+        if stopped in ("blocked", "budget"):  # nothing more may be asked
+            said = result.message if result is not None else ""
+            return unfinished(self._said(), said or why), False
         return await self._last_words(why), False
 
     async def _last_words(self, why: str) -> str:
@@ -141,9 +154,11 @@ class _Work:
             now := settings(), tools=msgspec.structs.replace(now.tools, enabled=False)
         )
         result = None
-        with suppress(CompanionError):
-            result = await self._chat(LIMIT_REACHED, LAST_WORDS_SECONDS)
-        child.services.settings = settings
+        try:
+            with suppress(CompanionError):
+                result = await self._chat(LIMIT_REACHED, LAST_WORDS_SECONDS)
+        finally:
+            child.services.settings = settings
         text = "" if result is None or result.stopped else result.text.strip()
         return text or unfinished(self._said(), why)
 

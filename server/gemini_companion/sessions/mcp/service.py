@@ -182,7 +182,8 @@ class McpService:
                 hint="gemini/mcp/list says where each server stands.",
             )
         await server.stop()
-        server.start(show_address)
+        if self._servers.get(name) is server:  # trust or settings may have gone meanwhile
+            server.start(show_address)
 
     async def log_out(self, name: str) -> None:
         """Forget a login, and end the server. Raises `InvalidInput`, `StorageFault`."""

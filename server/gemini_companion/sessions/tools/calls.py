@@ -48,7 +48,7 @@ _MOST_SO_FAR: Final = 200_000
 _BOUNDED: Final = frozenset({"read", "edit", "note"})
 """Risks of tools that get `Tooling.limit_seconds`; the others wait for people, processes, networks."""
 
-ACTING: Final = frozenset({"edit", "command", "network", "server"})
+ACTING: Final = frozenset({"edit", "command", "network", "server", "agent"})
 """Risks of tools that leave something behind: what they began stands in the log before they begin."""
 
 BY_USER: Final = "Interrupted by the user before it ended."

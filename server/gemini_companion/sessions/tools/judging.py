@@ -105,13 +105,17 @@ def _for_lines(names: tuple[str, ...], situation: Situation, cwd: str) -> list[T
 
 
 def _written_in(session: Session, turn_id: str) -> frozenset[str]:
-    """The real paths of the files that this turn has changed so far."""
-    paths: set[str] = set()
-    for entry in reversed(session.history.entries):
-        if isinstance(entry, PromptEntry) and entry.turn_id == turn_id:
-            break
-        if isinstance(entry, ChangeEntry) and entry.turn_id == turn_id:
-            paths.update(change.path for change in entry.changes)
+    """The real paths of the files that this turn has changed so far, in the chat and in its subagents."""
+    paths = set(session.principal.changed_by_agents)
+    turns = [(session, turn_id)]
+    if session.caller is not None and session.meta.agent is not None:
+        turns.append((session.caller, session.meta.agent.turn_id))
+    for one, turn in turns:
+        for entry in reversed(one.history.entries):
+            if isinstance(entry, PromptEntry) and entry.turn_id == turn:
+                break
+            if isinstance(entry, ChangeEntry) and entry.turn_id == turn:
+                paths.update(change.path for change in entry.changes)
     return frozenset(paths)
 
 

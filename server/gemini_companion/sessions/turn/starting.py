@@ -72,6 +72,8 @@ class Start:
         """Go on with a turn that ended with the daemon while a person was being asked, if this client can ask again."""
         if not self.session.lane.is_idle or not self.tooling.can_ask(self.client):
             return False
+        if self.session.meta.agent is not None:  # its result would reach no chat
+            return False
         before = resumable(self.session)
         if before is None or not before.is_asked or before.outcome != "interrupted":
             return False
