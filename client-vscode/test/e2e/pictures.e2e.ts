@@ -6,6 +6,7 @@ import { beforeAll, test } from "vitest";
 import type { Panel } from "./support/panel.js";
 import { artifacts } from "./support/places.js";
 import { stage } from "./support/stage.js";
+import { sentences } from "./support/texts.js";
 
 const set = stage("pictures", { emulator: true });
 const folder = join(artifacts, "pictures");
@@ -35,7 +36,7 @@ test("the panel beside the code, the meter's pop-up, a compressed chat", async (
   const notes = ["src/tokenizer.py", "src/report.py", "src/parser.py", "README.md"];
   await set.emulator.script(
     notes.map((file) => ({
-      pieces: [`In ${file} ${"a word ends where a space comes. ".repeat(file === "README.md" ? 6 : 150)}`],
+      pieces: [`In ${file} ${sentences("a word ends where a space comes", file === "README.md" ? 6 : 150)}`],
     })),
   );
   for (const file of notes)

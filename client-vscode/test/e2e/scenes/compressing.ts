@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
 import type { Stage } from "../support/stage.js";
+import { sentences } from "../support/texts.js";
 
 const RULE = "Never change the public names of the tokenizer.";
 
@@ -14,7 +15,7 @@ export function compressing(set: Stage): void {
       panel = await set.newChat();
       await set.emulator.script(
         [1, 2, 3].map((turn) => ({
-          pieces: [`Answer ${turn}. ${"The tokenizer keeps its buffer until a space comes. ".repeat(40)}`],
+          pieces: [`Answer ${turn}. ${sentences("The tokenizer keeps its buffer until a space comes")}`],
         })),
       );
       for (const turn of [1, 2, 3])

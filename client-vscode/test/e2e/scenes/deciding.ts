@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Panel } from "../support/panel.js";
 import { keepPicture, type Stage } from "../support/stage.js";
+import { sentences } from "../support/texts.js";
 
 export function deciding(set: Stage): void {
   /** Writes the folder's settings; without any they are as they come. */
@@ -115,7 +116,7 @@ export async function talk(set: Stage, panel: Panel, first = 1): Promise<void> {
   const turns = [first, first + 1, first + 2];
   await set.emulator.script(
     turns.map((turn) => ({
-      pieces: [`Answer ${turn}. ${"The tokenizer keeps its buffer until a space comes. ".repeat(40)}`],
+      pieces: [`Answer ${turn}. ${sentences("The tokenizer keeps its buffer until a space comes")}`],
     })),
   );
   for (const turn of turns)

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Panel } from "../support/panel.js";
 import { patiently } from "../support/patience.js";
 import { inFileName, keepPicture, type Stage } from "../support/stage.js";
+import { sentences } from "../support/texts.js";
 
 const RULE = "Never touch the folder generated/.";
 
@@ -155,7 +156,7 @@ export function keeping(set: Stage): void {
 async function talk(set: Stage, panel: Panel): Promise<void> {
   await set.emulator.script(
     [1, 2, 3].map((turn) => ({
-      pieces: [`Answer ${turn}. ${"The tokenizer keeps its buffer until a space comes. ".repeat(40)}`],
+      pieces: [`Answer ${turn}. ${sentences("The tokenizer keeps its buffer until a space comes")}`],
     })),
   );
   for (const turn of [1, 2, 3])

@@ -1,4 +1,6 @@
 /** The service cannot be reached, or has no time. */
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { patiently } from "../support/patience.js";
 import type { Stage } from "../support/stage.js";
@@ -42,6 +44,7 @@ export function outages(set: Stage, gate: Gate): void {
   });
 
   test("an overloaded service: the retry counts down to the time that the service asks for, and then gets through", async () => {
+    await setFallback(set, false); // another model would answer in its place
     const panel = await set.newChat();
     // The daemon tries four times itself; what the service asks for last, the person is told.
     await set.emulator.script(
@@ -59,5 +62,25 @@ export function outages(set: Stage, gate: Gate): void {
     await answer.getByRole("button", { name: "Retry", exact: true }).first().click();
     await panel.answers.getByText("Now I have.").waitFor();
     await panel.isIdle();
+    rmSync(ownSettings(set));
+  });
+}
+
+function ownSettings(set: Stage): string {
+  return join(set.server.folder, "home", ".gemini/settings.json");
+}
+
+/** Writes the person's settings, and waits until they are in force. */
+async function setFallback(set: Stage, on: boolean): Promise<void> {
+  mkdirSync(dirname(ownSettings(set)), { recursive: true });
+  writeFileSync(ownSettings(set), JSON.stringify({ companion: { routing: { fallback: on } } }));
+  await patiently("the setting is in force", async () => {
+    await set.window.command("Gemini: Show Settings in Force");
+    await set.window.quickField.fill("companion.routing.fallback");
+    const row = set.window.quickInput.getByRole("option").filter({ hasText: "companion.routing.fallback" }).first();
+    await row.waitFor({ timeout: 5_000 });
+    const told = await row.innerText();
+    await set.window.page.keyboard.press("Escape");
+    return told.includes(String(on)) || undefined;
   });
 }
