@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -256,3 +257,56 @@ async def test_the_tokens_of_a_subagent_count_for_the_turn_that_called_it(office
     async with office.server() as spoken:
         result = await spoken.ask("gemini/chat", {"prompt": "Go."})
         assert result["turnUsage"]["utilityTokens"] > 0
+
+
+async def test_what_a_subagent_wrote_is_asked_about_before_the_chat_runs_it(office: Office, emulator: Emulator) -> None:
+    rule = {"tool": "run_shell_command", "command": ["python3", "tool.py"], "decision": "allow"}
+    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(json.dumps({"companion": {"tools": {"rules": [rule]}}}), "utf-8")
+    (office.workspace / "tool.py").write_text("print(1)\n", "utf-8")
+    emulator.script(
+        answer(handed("Write.", "generalist")),
+        answer(call("read_file", {"file_path": "tool.py"}, call_id="r")),
+        answer(call("write_file", {"file_path": "tool.py", "content": "print(2)\n"}, call_id="w")),
+        "Written.",
+        answer(call("run_shell_command", {"command": "python3 tool.py"}, call_id="x")),
+        "Done.",
+    )
+    async with office.server(answers="reject") as spoken:
+        session = (await spoken.ask("gemini/session/new", {}))["sessionId"]
+        await spoken.ask("gemini/session/mode", {"sessionId": session, "mode": "acceptEdits"})
+        await spoken.ask("gemini/chat", {"prompt": "Go."})
+    assert [question["name"] for question in office.asked] == ["run_shell_command"]
+
+
+async def test_what_a_subagent_spends_is_spent_of_the_chats_budget(office: Office, emulator: Emulator) -> None:
+    settings = office.tmp_path / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"companion": {"budget": {"sessionTokens": 9000}}}', "utf-8")
+    read = call("read_file", {"file_path": "parser.py"}, call_id="r")
+    emulator.script(answer(handed("Look.")), answer(read), answer(read), answer(read), "Seen.", "Done.")
+    async with office.server() as spoken:
+        result = await spoken.ask("gemini/chat", {"prompt": "Go."})
+        assert result["stopped"] == "budget"
+        assert [event["outcome"] for event in spoken.events if event["type"] == "budgetUsed"][-1] == "stopped"
+
+
+async def test_a_daemon_that_is_killed_while_a_subagent_works_leaves_the_call_in_the_chat(
+    office: Office, emulator: Emulator
+) -> None:
+    gate = Gate()
+    emulator.script(answer(handed("Look.")), answer("I look", gate, "."))
+    async with office.server() as spoken:
+        chat = spoken.start("gemini/chat", {"prompt": "Go."})
+        await gate.wait_reached()
+        session = spoken.envelopes[-1]["sessionId"]
+        await spoken.kill()
+        chat.cancel()
+    gate.release()
+    emulator.script("It goes on.", method="streamGenerateContent")
+    async with office.server() as spoken:
+        await spoken.ask("gemini/session/open", {"sessionId": session, "takeOver": True})
+        assert (await spoken.ask("gemini/chat/resume", {"sessionId": session}))["text"] == "It goes on."
+    (response,) = emulator.asked("streamGenerateContent")[-1].responses
+    assert "restarted" in str(response["response"])

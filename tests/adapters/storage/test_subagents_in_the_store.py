@@ -1,0 +1,70 @@
+"""Sessions of subagents: they count for their chat, and go with it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from gemini_companion.adapters.storage import SqliteStore
+from gemini_companion.adapters.storage.versions import digest_of
+from gemini_companion.engine.agents.builtin import GENERALIST
+from gemini_companion.engine.agents.definition import AgentCall
+from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, write
+from tests.support.patience import PATIENCE
+
+
+def called_by(chat: str) -> AgentCall:
+    return AgentCall(definition=GENERALIST, session_id=chat, turn_id="t1", call_id="c1")
+
+
+async def test_they_are_listed_where_they_are_asked_for_alone(store: SqliteStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("chat"), [prompt(1)])
+        await store.create(meta("agent", agent=called_by("chat")), [prompt(1)])
+        assert [one.session_id for one in (await store.list()).sessions] == ["chat"]
+        everything = await store.list(with_agents=True)
+        assert {one.session_id for one in everything.sessions} == {"chat", "agent"}
+
+
+async def test_their_bytes_count_for_the_chat_and_their_files_go_with_it(store: SqliteStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("chat"))
+        await store.create(meta("agent", agent=called_by("chat")))
+        file = Path(await store.save_text("agent", "out.txt", "x" * 1000))
+        await store.release("chat")
+        await store.release("agent")
+        found = await store.stored()
+        assert [(one.session_id, one.size) for one in found] == [("chat", 1000)]
+        assert await store.remove_unused(found) == 1
+        assert not file.exists()
+        assert (await store.list(with_agents=True)).sessions == ()
+
+
+async def test_a_chat_whose_subagent_is_held_is_in_use(store: SqliteStore) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("chat"))
+        await store.create(meta("agent", agent=called_by("chat")))
+        await store.release("chat")
+        found = await store.stored()
+        assert await store.remove_unused(found) == 0
+
+
+async def test_a_store_that_is_salvaged_knows_whose_they_are_and_which_versions_are_needed(
+    database: Path, make_store: MakeStore
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta("chat"), [prompt(number, "x" * 900) for number in range(1, 200)])
+        await store.create(meta("agent", agent=called_by("chat")), [prompt(1)])
+        await store.versions.save("chat", "t1", [b"before"])
+        await store.close()
+        data = bytearray(read(database))
+        pages = [start for start in range(0, len(data), 4096) if b'"turnId"' in data[start : start + 4096]]
+        middle = pages[len(pages) // 2]
+        data[middle : middle + 4096] = b"\xee" * 4096
+        write(database, bytes(data))
+        again = make_store()
+        await again.load("chat")
+        assert await execute(again, "SELECT agent_of FROM sessions WHERE session_id = 'agent'") == [("chat",)]
+        await again.sweep()
+        assert await again.versions.load(digest_of(b"before")) == b"before"
