@@ -60,5 +60,7 @@ class SqliteSums:
                 masked,
             )
 
-        masked = [one._replace(data=mask(one.data.decode()).encode()) for one in kept]  # models make up names of tools
+        masked = [
+            one._replace(data=mask(one.data.decode(errors="replace")).encode()) for one in kept
+        ]  # models make up names of tools
         await self._worker.run("relaxed", work)

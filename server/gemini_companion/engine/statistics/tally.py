@@ -96,7 +96,7 @@ class Tally:
         """Take in the next entry."""
         self.done_to = entry.seq
         match entry:
-            case ResumeEntry(reason="fork" | "import"):
+            case ResumeEntry(reason="fork"):
                 self._clear()
                 return
             case ModelCallEntry():
