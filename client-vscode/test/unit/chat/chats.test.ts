@@ -11,7 +11,7 @@ const folders: string[] = [];
 
 afterEach(async () => {
   for (const { chat } of stages.splice(0)) chat.dispose();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, maxRetries: 10, retryDelay: 20 }); // a draft may still be on its way
 });
 
 async function folder(): Promise<string> {
