@@ -25,8 +25,8 @@ export function hooking(set: Stage): void {
 
     test("what they did is one row of the chat, and the list tells how they last ran and turns them off and on", async () => {
       await set.ask(panel, "What does tokenizer.py do?", "It splits texts.");
-      const row = panel.frame.locator(".notice summary");
-      await row.getByText(/^Hooks stepped in 2 times, 1 of them/).waitFor();
+      const row = panel.frame.locator(".notice summary", { hasText: /^Hooks stepped in 2 times, 1 of them/ });
+      await row.waitFor();
       await row.click();
       await panel.frame.getByText("The hook branch (BeforeAgent) says: on main").waitFor();
       await keepPicture(set, "hooks", "chat");
