@@ -52,7 +52,7 @@ def _planted() -> tuple[Planted, ...]:
         ("Stripe key", "sk_live_" + _run(24), "stripe.api_key = '{}'"),
         ("OpenAI key", "sk-proj-" + _run(48), "OPENAI_API_KEY={}"),
         ("Anthropic key", "sk-ant-api03-" + _run(93) + "AA", "ANTHROPIC_API_KEY={}"),
-        ("npm token", "npm_" + _run(36), "//registry.npmjs.org/:_authToken={}"),
+        ("npm token", "npm_" + _run(36), "//packages.example.org/:_authToken={}"),
         ("PyPI token", "pypi-AgEIcHlwaS5vcmc" + _run(80), "password = {}"),
         ("Hugging Face token", "hf_" + _run(34, string.ascii_letters), "login(token='{}')"),
         ("SendGrid key", f"SG.{_run(22)}.{_run(43)}", "SENDGRID={}"),
