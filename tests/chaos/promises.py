@@ -178,7 +178,7 @@ def _turns(sure: Promises, promises: Promises, transcript: list[Json]) -> Iterab
             prompts.setdefault(turn_id, []).append(item)
         elif item["kind"] == "reply":
             said = "".join(part.get("text", "") for part in item["parts"] if not part.get("thought"))
-            replies[turn_id] = replies.get(turn_id, "") + said
+            replies[turn_id] = said  # the last of the turn; before it stand rounds, and what a loop cut short
     for turn_id, turn in sure.turns.items():
         found = prompts.get(turn_id, [])
         if not found or turn.marker not in _text(found):

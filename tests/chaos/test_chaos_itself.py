@@ -56,6 +56,12 @@ async def test_what_was_promised_and_is_there_is_no_violation(promises: Promises
     assert promises.is_checked
 
 
+async def test_what_a_turn_said_before_its_answer_is_no_other_answer(promises: Promises) -> None:
+    said = Said()
+    said.transcript.insert(1, {"kind": "reply", "turnId": "t", "parts": [{"text": "xxxx"}]})  # a loop was cut short
+    assert await compare(said, promises) == []
+
+
 async def test_a_change_that_was_asked_for_and_not_acknowledged_may_have_happened_or_not(promises: Promises) -> None:
     said = Said()
     promises.turns["t"].may_be_replaced = True
