@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.consent_server import COMMAND
-from tests.support.editor_client import SERVER, Editor, editor, plain, server_environment
+from tests.support.editor_client import SERVER, Editor, editor, server_environment
 from tests.support.emulator import Emulator, answer, call
 from tests.support.patience import PATIENCE
 
@@ -39,20 +39,16 @@ class Desk:
         environment = server_environment(self.tmp_path, **self.gemini)
         environment["PYTHONPATH"] += f":{ROOT}"
         options = {"trusted": trusted, "supports": supports}
-        async with editor(environment, self.workspace, options=options, command=command) as spoken:
-            for method, respond in answers.items():
-                spoken.client.protocol.fm.features.pop(method, None)
-                spoken.client.feature(method)(self._answering(method, respond))
+        noted = {method: self._noting(method, respond) for method, respond in answers.items()}
+        async with editor(environment, self.workspace, options=options, command=command, answers=noted) as spoken:
             yield spoken
 
-    def _answering(self, method: str, respond: Callable[[Any], Any]) -> Any:
-        async def handle(params: Any) -> Any:
-            found = plain(params)
-            self.asked.append((method, found))
-            outcome = respond(found)
-            return await outcome if asyncio.iscoroutine(outcome) else outcome
+    def _noting(self, method: str, respond: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def answer(question: Any) -> Any:
+            self.asked.append((method, question))
+            return respond(question)
 
-        return handle
+        return answer
 
 
 @pytest.fixture

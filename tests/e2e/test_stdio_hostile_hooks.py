@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from gemini_companion.engine.hooks.events import EVENTS
-from tests.support.editor_client import Editor, editor, plain, server_environment
+from tests.support.editor_client import editor, server_environment
 from tests.support.emulator import Emulator, answer, call
 
 TRUSTED = {"trusted": True, "supports": ["confirmTool"]}
@@ -63,15 +63,10 @@ def running(marker: str) -> list[str]:
     return [line for line in lines if marker in line]
 
 
-def consenting(spoken: Editor) -> None:
+def consent(question: Any) -> Any:
     """The person says yes to everything."""
-    spoken.client.protocol.fm.features.pop("gemini/confirmTool", None)
-
-    def confirm(params: Any) -> Any:
-        assert plain(params)["title"]
-        return {"outcome": "once"}
-
-    spoken.client.feature("gemini/confirmTool")(confirm)
+    assert question["title"]
+    return {"outcome": "once"}
 
 
 def writes(emulator: Emulator) -> None:
@@ -87,8 +82,8 @@ async def test_at_every_event_hooks_may_do_their_worst_and_the_turn_goes_on_and_
     hooks = hostile(marker)
     configure(workspace, hooks, *EVENTS)
     writes(emulator)
-    async with editor(environment, workspace, options=TRUSTED) as spoken:
-        consenting(spoken)
+    answers = {"gemini/confirmTool": consent}
+    async with editor(environment, workspace, options=TRUSTED, answers=answers) as spoken:
         long = " ".join(f"Line {number} of the story." for number in range(3_000))
         result = await spoken.ask("gemini/chat", {"prompt": f"Write it. {long}"}, patience=180)
         compressed = await spoken.ask("gemini/compress", {}, patience=180)

@@ -44,10 +44,9 @@ class Desk:
     async def server(self) -> AsyncGenerator[Editor]:
         command = [*SERVER, "--log-file", str(self.log), "--log-level", "debug"]
         options = {"trusted": True, "supports": ["confirmTool"]}
-        async with editor(self.environment, self.workspace, options=options, command=command) as spoken:
-            spoken.client.protocol.fm.features.pop("gemini/confirmTool", None)
-            spoken.client.feature("gemini/confirmTool")(_yes)
-            yield spoken
+        answers = {"gemini/confirmTool": lambda _: {"outcome": "once"}}
+        async with editor(self.environment, self.workspace, options=options, command=command, answers=answers) as one:
+            yield one
 
     def leaks(self) -> list[str]:
         """What stands in the data folder and the log."""
@@ -63,10 +62,6 @@ class Desk:
         assert done.returncode == 0, done.stderr
         assert leaks_in(done.stderr.encode()) == []
         return done.stdout
-
-
-async def _yes(params: Any) -> Any:
-    return {"outcome": "once"}
 
 
 @pytest.fixture

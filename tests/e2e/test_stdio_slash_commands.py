@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_client import Editor, editor, plain, server_environment
+from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, answer, call
 from tests.support.patience import PATIENCE
 
@@ -42,19 +42,15 @@ class Desk:
     async def server(self, *, trusted: bool = True) -> AsyncGenerator[Editor]:
         options = {"trusted": trusted, "supports": ["confirmTool"]}
         environment = server_environment(self.tmp_path, **self.gemini)
-        async with editor(environment, self.workspace, options=options) as spoken:
-            spoken.client.protocol.fm.features.pop("gemini/confirmTool", None)
-            spoken.client.feature("gemini/confirmTool")(self._answering())
+        answers = {"gemini/confirmTool": self._confirm}
+        async with editor(environment, self.workspace, options=options, answers=answers) as spoken:
             yield spoken
 
-    def _answering(self) -> Any:
-        async def confirm(params: Any) -> Any:
-            self.asked.append(plain(params))
-            if not self.outcome:
-                await asyncio.Event().wait()
-            return {"outcome": self.outcome}
-
-        return confirm
+    async def _confirm(self, question: Any) -> Any:
+        self.asked.append(question)
+        if not self.outcome:
+            await asyncio.Event().wait()
+        return {"outcome": self.outcome}
 
 
 REVIEW = '''

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_client import Editor, editor, plain, server_environment
+from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, Gate, answer, call, parallel
 
 ASKS = ["confirmTool", "askUser", "diagnostics"]
@@ -30,14 +30,12 @@ class Office:
         environment = server_environment(self.tmp_path, **self.gemini)
         options = {"trusted": trusted, "supports": ASKS if answers else []}
 
-        def confirm(params: Any) -> Any:
-            self.asked.append(plain(params))
+        def confirm(question: Any) -> Any:
+            self.asked.append(question)
             return {"outcome": answers}
 
-        async with editor(environment, self.workspace, options=options) as spoken:
-            if answers:
-                spoken.client.protocol.fm.features.pop("gemini/confirmTool", None)
-                spoken.client.feature("gemini/confirmTool")(confirm)
+        replies = {"gemini/confirmTool": confirm} if answers else {}
+        async with editor(environment, self.workspace, options=options, answers=replies) as spoken:
             yield spoken
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -161,8 +161,9 @@ async def editor(
     capabilities: str = "visual-studio-code",
     options: dict[str, Any] | None = None,
     command: Sequence[str] = SERVER,
+    answers: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> AsyncGenerator[Editor]:
-    """A running server with an initialized editor."""
+    """A running server with an initialized editor, which `answers` requests of these methods, each with plain JSON."""
     spoken: list[Editor] = []
 
     def make_client() -> LanguageClient:
@@ -171,6 +172,9 @@ async def editor(
         for method in ("gemini/event", "gemini/compressionStatus/didChange", "window/showMessage", "$/progress"):
             client.protocol.fm.features.pop(method, None)
             client.feature(method)(_receiving(spoken[0], method))
+        for method, answer in (answers or {}).items():
+            client.protocol.fm.features.pop(method, None)
+            client.feature(method)(_answering(answer))
         return client
 
     config = ClientServerConfig(server_command=list(command), server_env=environment, client_factory=make_client)
@@ -192,6 +196,14 @@ async def editor(
         raise
     finally:
         await client.stop()
+
+
+def _answering(answer: Callable[[Any], Any]) -> Any:
+    async def respond(params: Any) -> Any:
+        answered = answer(plain(params))
+        return await answered if asyncio.iscoroutine(answered) else answered
+
+    return respond
 
 
 def _receiving(spoken: Editor, method: str) -> Any:
