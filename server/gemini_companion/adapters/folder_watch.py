@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from gemini_companion.engine.errors import CompanionError
+from gemini_companion.adapters.watching import batches, nearest_folder, watch_again
 
-_STEP_MS: Final = 20
 _MOST: Final = 500
 """Folders that one watch has."""
-_ATTEMPTS: Final = 5
 
 
 class FolderWatch:
@@ -28,60 +25,29 @@ class FolderWatch:
     async def run(self, on_change: Callable[[], Awaitable[None]]) -> None:
         """Call `on_change` once the system watches, and after each change from then on, until cancelled.
 
-        Raises `CompanionError` if the system refuses to watch.
+        An exception of `on_change` ends the watch. Raises `CompanionError` if the system refuses to watch.
         """
         if not self._folders:
             return
-        watchfiles = await asyncio.to_thread(importlib.import_module, "watchfiles")
-        failures = 0
-        while failures < _ATTEMPTS:
-            watched = await asyncio.to_thread(self._existing)
-            try:
-                await self._watch(watchfiles, watched, on_change)
-                failures = 0
-            except FileNotFoundError:  # a folder went between being found and being watched
-                failures += 1
-            except (OSError, RuntimeError, ValueError) as fault:  # watchfiles' own errors are RuntimeErrors
-                raise CompanionError(
-                    f"Folders cannot be watched for changes: {fault}",
-                    hint="Changes are seen the next time the files are needed.",
-                ) from fault
 
-    async def _watch(self, watchfiles: Any, watched: frozenset[str], on_change: Callable[[], Awaitable[None]]) -> None:
+        async def watch() -> None:
+            await self._watch(await asyncio.to_thread(self._existing), on_change)
+
+        await watch_again(watch)
+
+    async def _watch(self, watched: frozenset[str], on_change: Callable[[], Awaitable[None]]) -> None:
         """Report changes until other folders must be watched."""
         ours = {str(folder) for folder in self._folders}
         above = {str(parent) for folder in self._folders for parent in (folder, *folder.parents)}
 
-        def concerns_us(_: object, name: str) -> bool:
+        def concerns_us(name: str) -> bool:
             return os.path.dirname(name) in ours or name in above
 
-        events = watchfiles.awatch(
-            *sorted(watched),
-            watch_filter=concerns_us,
-            debounce=self._debounce_ms,
-            step=_STEP_MS,
-            recursive=False,
-            ignore_permission_denied=True,
-        )
-        async with aclosing(events):
-            coming = asyncio.ensure_future(anext(events))
-            try:
-                # After this step the system watches; what changed before is told of now.
-                await asyncio.sleep(0)
-                while True:
-                    await on_change()
-                    if await asyncio.to_thread(self._existing) != watched:
-                        return
-                    await coming
-                    coming = asyncio.ensure_future(anext(events))
-            finally:
-                coming.cancel()
-                await asyncio.wait({coming})
-                if not coming.cancelled():
-                    coming.exception()  # marks it as retrieved
+        async with aclosing(batches(watched, concerns_us, self._debounce_ms)) as changes:
+            async for _ in changes:  # the first has what changed ahead of the watch
+                await on_change()
+                if await asyncio.to_thread(self._existing) != watched:
+                    return
 
     def _existing(self) -> frozenset[str]:
-        return frozenset(
-            str(next((one for one in (folder, *folder.parents) if one.is_dir()), Path(folder.anchor)))
-            for folder in self._folders
-        )
+        return frozenset(str(nearest_folder(folder)) for folder in self._folders)

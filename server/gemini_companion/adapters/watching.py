@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -15,7 +15,6 @@ from gemini_companion.engine.errors import CompanionError
 OnChange: TypeAlias = Callable[[frozenset[Path]], Awaitable[None]]
 _Stamp: TypeAlias = tuple[int, int, int] | None
 _Folders: TypeAlias = frozenset[str]
-_Batch: TypeAlias = set[tuple[Any, str]]
 
 _ATTEMPTS: Final = 5
 _STEP_MS: Final = 20
@@ -42,47 +41,23 @@ class FileWatch:
         """
         if not self._paths:
             return
-        watchfiles = await asyncio.to_thread(importlib.import_module, "watchfiles")
-        failures = 0
-        while True:
-            folders = await asyncio.to_thread(self.folders)
-            try:
-                await self._watch(watchfiles, folders, on_change)
-                failures = 0
-            except _FolderGone as gone:
-                failures += 1
-                if failures == _ATTEMPTS:
-                    raise _refused(gone) from gone
 
-    async def _watch(self, watchfiles: Any, folders: _Folders, on_change: OnChange) -> None:
+        async def watch() -> None:
+            await self._watch(await asyncio.to_thread(self.folders), on_change)
+
+        await watch_again(watch)
+
+    async def _watch(self, folders: _Folders, on_change: OnChange) -> None:
         """Report changes until other folders must be watched, or a watched one may have been replaced."""
         names = await asyncio.to_thread(self._names)
 
-        def concerns_us(_: object, name: str) -> bool:
-            return name in names
-
-        events = watchfiles.awatch(
-            *sorted(folders),
-            watch_filter=concerns_us,
-            debounce=self._debounce_ms,
-            step=_STEP_MS,
-            recursive=False,
-            ignore_permission_denied=True,
-        )
-        async with aclosing(events):
-            coming = asyncio.create_task(_next(events))
-            try:
-                # After this step the system watches. Earlier changes are found by the stamps, later ones by events.
-                await asyncio.sleep(0)
-                named: set[Path | None] = set()
-                while True:
-                    await self._report(named, on_change)
-                    if None in named or await asyncio.to_thread(self.folders) != folders:
-                        return
-                    named = {names[name] for _, name in await coming}
-                    coming = asyncio.create_task(_next(events))
-            finally:
-                await _end(coming)
+        # Changes ahead of the first batch are found by the stamps, later ones by events.
+        async with aclosing(batches(folders, names.__contains__, self._debounce_ms)) as changes:
+            async for changed in changes:
+                named = {names[name] for name in changed}
+                await self._report(named, on_change)
+                if None in named or await asyncio.to_thread(self.folders) != folders:
+                    return
 
     async def _report(self, named: set[Path | None], on_change: OnChange) -> None:
         stamps = await asyncio.to_thread(lambda: {path: _stamp(path) for path in self._paths})
@@ -94,9 +69,8 @@ class FileWatch:
     def folders(self) -> _Folders:
         """The folders to watch: for each file its folder, and the one above, which shows when that is replaced."""
         locations = self._locations()
-        return frozenset(
-            str(_nearest(folder)) for location in locations for folder in (location.parent, location.parent.parent)
-        )
+        above = (folder for location in locations for folder in (location.parent, location.parent.parent))
+        return frozenset(str(nearest_folder(folder)) for folder in above)
 
     def _names(self) -> dict[str, Path | None]:
         """The paths whose events count: locations of files, with the file, and all folders above, with `None`."""
@@ -113,9 +87,59 @@ class _FolderGone(Exception):
     """A folder was deleted between being found and being watched."""
 
 
-async def _next(events: AsyncIterator[_Batch]) -> _Batch:
+async def watch_again(watch: Callable[[], Awaitable[None]]) -> None:
+    """Call `watch`, which finds its folders and returns when others must be watched, until cancelled.
+
+    Raises `CompanionError` if its folders are gone by the time they are to be watched, five times on end.
+    """
+    failures = 0
+    while True:
+        try:
+            await watch()
+            failures = 0
+        except _FolderGone as gone:
+            failures += 1
+            if failures == _ATTEMPTS:
+                raise _refused(gone) from gone
+
+
+async def batches(
+    folders: Iterable[str], concerns_us: Callable[[str], bool], debounce_ms: int
+) -> AsyncGenerator[set[str]]:
+    """The absolute names in `folders` that change; first none, once the system watches. To be closed by its reader.
+
+    Changes within `debounce_ms` come together, and so do those that happen while the reader is at work. Raises
+    `CompanionError` if the system refuses to watch.
+    """
+
+    def is_wanted(_: object, name: str) -> bool:
+        return concerns_us(name)
+
+    watchfiles = await asyncio.to_thread(importlib.import_module, "watchfiles")
+    events = watchfiles.awatch(
+        *sorted(folders),
+        watch_filter=is_wanted,
+        debounce=debounce_ms,
+        step=_STEP_MS,
+        recursive=False,
+        ignore_permission_denied=True,
+    )
+    async with aclosing(events):
+        coming = asyncio.create_task(_next(events))
+        try:
+            await asyncio.sleep(0)  # after this step the system watches
+            yield set()
+            while True:
+                changed = await coming
+                coming = asyncio.create_task(_next(events))
+                yield changed
+        finally:
+            await _end(coming)
+
+
+async def _next(events: AsyncIterator[set[tuple[Any, str]]]) -> set[str]:
     try:
-        return await anext(events)
+        return {name for _, name in await anext(events)}
     except FileNotFoundError as fault:
         raise _FolderGone(str(fault)) from fault
     except (
@@ -149,7 +173,7 @@ def _target(path: Path) -> Path:
         return path
 
 
-def _nearest(folder: Path) -> Path:
+def nearest_folder(folder: Path) -> Path:
     """The folder, or the nearest one above it that exists."""
     return next((candidate for candidate in (folder, *folder.parents) if candidate.is_dir()), Path(folder.anchor))
 
