@@ -106,7 +106,10 @@ def write_private_file(directory: str, name: str, data: bytes) -> str:
 
 
 def replace_private_file(path: str, data: bytes) -> None:
-    """Put other bytes in the place of a file, completely or not at all. Raises `OSError`."""
+    """Put these bytes in the place of a file, or where there is none, completely or not at all.
+
+    Its folder exists. What was written outlives a power failure. Raises `OSError`.
+    """
     unfinished = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
     try:
@@ -119,6 +122,12 @@ def replace_private_file(path: str, data: bytes) -> None:
     except BaseException:
         remove_file(unfinished)
         raise
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def read_private_file(path: str) -> bytes | None:

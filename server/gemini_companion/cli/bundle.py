@@ -199,8 +199,8 @@ def _tail(path: str) -> str:
 
 
 def _store(env: Mapping[str, str]) -> str:
+    from gemini_companion.adapters.private_files import safe_name
     from gemini_companion.adapters.storage.health import sizes, store_health
-    from gemini_companion.adapters.storage.private_files import safe_name
     from gemini_companion.adapters.storage.project import project_key
     from gemini_companion.wiring.places import data_directory
 

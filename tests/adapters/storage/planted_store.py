@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.versions import digest_of
-from gemini_companion.adapters.vault.keys import Keyring
 from gemini_companion.adapters.vault.vault import Vault
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import PromptEntry, encode_entry
@@ -31,6 +31,9 @@ class DictKeyring:
 
     def set_password(self, service: str, username: str, password: str) -> None:
         self.kept[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        del self.kept[service, username]
 
 
 def vault(data_dir: Path, *, keyring: Callable[[], Keyring | None] = lambda: None, **options: Any) -> Vault:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.storage import SqliteStore, private_files
-from gemini_companion.adapters.storage.private_files import safe_name
+from gemini_companion.adapters import private_files
+from gemini_companion.adapters.private_files import safe_name
+from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.engine.errors import StorageFault
 from tests.adapters.storage.stores import meta, mode, read
 from tests.support.patience import PATIENCE

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.storage import SqliteStore
-from gemini_companion.adapters.vault.keys import Keyring
 from gemini_companion.adapters.vault.sealing import OUTPUT
 from gemini_companion.engine.errors import StorageFault
 from tests.adapters.storage.planted_store import (

@@ -35,6 +35,9 @@ class BadKeyring:
     def set_password(self, service: str, username: str, password: str) -> None:
         self.get_password(service, username)
 
+    def delete_password(self, service: str, username: str) -> None:
+        self.get_password(service, username)
+
 
 @pytest.mark.parametrize("trouble", ["keeps nothing", "fails", "garbles", "waits"])
 def test_a_keyring_that_cannot_be_used_leaves_the_key_to_a_private_file(tmp_path: Path, trouble: str) -> None:

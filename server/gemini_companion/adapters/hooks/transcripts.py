@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gemini_companion.adapters.storage.private_files import close_to_others, make_private_directory
+from gemini_companion.adapters.private_files import close_to_others, make_private_directory
 from gemini_companion.adapters.vault.masking import masked_document
 from gemini_companion.sessions.hooks.transcript import News
 from gemini_companion.sessions.interchange.gemini_cli_export import header_for_gemini_cli, messages_for_gemini_cli

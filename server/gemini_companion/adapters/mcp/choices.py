@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
+from gemini_companion.adapters.private_files import (
+    make_private_directory,
+    read_private_file,
+    replace_private_file,
+)
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.sessions.mcp.choices import Choices
-
-_MAX_BYTES: Final = 4 * 2**20
 
 
 class ChoicesInFile:
@@ -26,7 +25,7 @@ class ChoicesInFile:
         """What is kept; nothing where it cannot be read."""
         try:
             return msgspec.json.decode(read_own(self._file), type=Choices)
-        except (OSError, msgspec.DecodeError):
+        except msgspec.DecodeError:
             return Choices()
 
     def write(self, choices: Choices) -> None:
@@ -35,27 +34,15 @@ class ChoicesInFile:
 
 
 def read_own(file: Path) -> bytes:
-    """The bytes of a file of ours, no link. Raises `OSError`."""
-    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with open(descriptor, "rb") as opened:
-        return opened.read(_MAX_BYTES)
+    """The bytes of a file of ours, none if it is none or cannot be read."""
+    return read_private_file(str(file)) or b""
 
 
 def write_own(file: Path, data: bytes) -> None:
-    """Write it aside and put it in place; its owner alone can read it. Raises `StorageFault`."""
+    """Write a file of ours, or put this in its place. Raises `StorageFault`."""
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")  # 0600
-        try:
-            with open(descriptor, "wb") as opened:
-                opened.write(data)
-                opened.flush()
-                os.fsync(descriptor)
-            os.replace(aside, file)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(aside)
-            raise
+        make_private_directory(str(file.parent))
+        replace_private_file(str(file), data)
     except OSError as fault:
         raise StorageFault(
             f"{file} could not be written: {fault.strerror or type(fault).__name__}.",

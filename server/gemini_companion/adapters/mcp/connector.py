@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gemini_companion.adapters.hooks.environment import scrubbed
+from gemini_companion.adapters.mcp.logins import Logins
 from gemini_companion.engine.mcp.config import ServerDefinition
 from gemini_companion.sessions.mcp.port import Link, McpFault, Surroundings
 
@@ -26,7 +27,7 @@ class McpConnector:
 
     def __init__(self, environment: Mapping[str, str], *, folder: Path, platform: str = sys.platform) -> None:
         self._environment = scrubbed(environment)
-        self._folder = folder
+        self._logins = Logins(folder)
         self._platform = platform
         self._loading = asyncio.Lock()
 
@@ -42,13 +43,11 @@ class McpConnector:
             return await open_link(lambda ended: self._started(server, around, ended), around)
         from gemini_companion.adapters.mcp.remote import open_remote
 
-        return await open_remote(server, around, self._folder)
+        return await open_remote(server, around, self._logins)
 
     def forget_login(self, server: ServerDefinition) -> None:
         """Delete what is kept of a login."""
-        from gemini_companion.adapters.mcp.logins import Logins
-
-        Logins(self._folder).forget(server.url)
+        self._logins.forget(server.url)
 
     def _started(
         self, server: ServerDefinition, around: Surroundings, ended: Callable[[str], None]

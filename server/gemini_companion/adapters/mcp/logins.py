@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gemini_companion.adapters.keyrings import KEYRING_SECONDS, AskedKeyring, Keyring, KeyringFault
 from gemini_companion.adapters.mcp.choices import read_own, write_own
 from gemini_companion.engine.errors import StorageFault
 
@@ -37,44 +39,69 @@ class Kept(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
 
 
 class Logins:
-    """All of it. Blocks on a small file, or on the keyring."""
+    """All of it: one for all servers of a daemon. Blocks on a small file, or on the keyring.
 
-    def __init__(self, folder: Path) -> None:
+    `keyring` gives the system's, `None` where there is none.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        keyring: Callable[[], Keyring | None] | None = None,
+        seconds: float = KEYRING_SECONDS,
+    ) -> None:
         self._file = folder / "mcp-logins.json"
+        self._keyring = AskedKeyring(keyring, service=_SERVICE, seconds=seconds)
+        self._lock = threading.Lock()
+        """Two servers' logins may end at once; neither's is lost."""
         self._name = hashlib.sha256(str(folder).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
     def read(self, address: str) -> Kept:
-        """What is kept for an address; nothing where it cannot be read."""
-        ring = _keyring()
-        if ring is not None:
-            with suppress(Exception):  # one that is locked, or broken: the file has it, or nothing has
-                if text := ring.get_password(_SERVICE, self._key(address)):
-                    return msgspec.json.decode(text, type=Kept)
-        return self._all().get(_digest(address), Kept())
+        """What is kept for an address; nothing where it cannot be read.
+
+        The file goes before the keyring: it has only what the keyring did not take, which is newer than what it has.
+        """
+        found = self._all().get(_digest(address))
+        if found is not None:
+            return found
+        with suppress(KeyringFault, msgspec.DecodeError):
+            if text := self._keyring.get(self._key(address)):
+                return msgspec.json.decode(text, type=Kept)
+        return Kept()
 
     def write(self, address: str, kept: Kept) -> None:
         """Keep it, in place of what was. Raises `StorageFault`."""
-        ring = _keyring()
-        if ring is not None:
-            with suppress(Exception):  # then it is kept in the file
-                ring.set_password(_SERVICE, self._key(address), msgspec.json.encode(kept).decode())
-                return
-        write_own(self._file, msgspec.json.encode({**self._all(), _digest(address): kept}))
+        try:
+            self._keyring.put(self._key(address), msgspec.json.encode(kept).decode())
+        except KeyringFault:
+            with self._lock:
+                write_own(self._file, msgspec.json.encode({**self._all(), _digest(address): kept}))
+        else:
+            self._drop_from_file(address)
 
     def forget(self, address: str) -> None:
         """Delete what is kept for an address. Raises `StorageFault`."""
-        ring = _keyring()
-        if ring is not None:
-            with suppress(Exception):  # there was none
-                ring.delete_password(_SERVICE, self._key(address))
-        held = self._all()
-        if held.pop(_digest(address), None) is not None:
-            write_own(self._file, msgspec.json.encode(held))
+        self._drop_from_file(address)
+        try:
+            self._keyring.delete(self._key(address))
+        except KeyringFault as fault:
+            if not fault.is_absence:
+                raise StorageFault(
+                    "The keyring did not say whether the login is forgotten.",
+                    hint="Unlock the keyring, then log out again.",
+                ) from None
+
+    def _drop_from_file(self, address: str) -> None:
+        with self._lock:
+            held = self._all()
+            if held.pop(_digest(address), None) is not None:
+                write_own(self._file, msgspec.json.encode(held))
 
     def _all(self) -> dict[str, Kept]:
         try:
             return msgspec.json.decode(read_own(self._file), type=dict[str, Kept])
-        except (OSError, msgspec.DecodeError):
+        except msgspec.DecodeError:
             return {}
 
     def _key(self, address: str) -> str:
@@ -83,17 +110,6 @@ class Logins:
 
 def _digest(address: str) -> str:
     return hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _keyring() -> Any:
-    """The keyring, where the package and a place to keep secrets are there; else `None`."""
-    try:
-        import keyring
-        from keyring.backends.fail import Keyring as Nowhere
-    except ImportError:
-        return None
-    found = keyring.get_keyring()
-    return None if isinstance(found, Nowhere) or found.priority < 1 else found
 
 
 class StoredLogin:

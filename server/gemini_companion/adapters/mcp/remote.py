@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -41,9 +40,8 @@ class _NotLoggedIn(McpFault):
     """A login is needed, and nobody asked for one now."""
 
 
-async def open_remote(server: ServerDefinition, around: Surroundings, folder: Path) -> SdkLink:
+async def open_remote(server: ServerDefinition, around: Surroundings, logins: Logins) -> SdkLink:
     """A server that has introduced itself. Raises `McpFault`, of the kind `loginNeeded` where a person must log in."""
-    logins = Logins(folder)
     kept = await asyncio.to_thread(logins.read, server.url)
     watched = _Watched()
     async with AsyncExitStack() as held:
@@ -201,11 +199,14 @@ class _Watched:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise TooMuch("It packs its answers although it was asked not to.")
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        response.stream = _Bounded(response.stream, is_stream)  # pyright: ignore[reportArgumentType]
+        response.stream = BoundedBody(response.stream, is_stream)  # pyright: ignore[reportArgumentType]
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    """The bytes of a body, up to a bound: in all, or within a while where it may go on for ever."""
+_BLANK_LINES: Final = (b"\n\n", b"\r\r", b"\r\n\r\n")
+
+
+class BoundedBody(httpx2.AsyncByteStream):
+    """The bytes of a body, up to a bound: in all, or of one event and within a while where it may go on for ever."""
 
     def __init__(self, stream: Any, is_stream: bool) -> None:
         self._stream = stream
@@ -213,15 +214,22 @@ class _Bounded(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         count, since = 0, time.monotonic()
+        event, tail = 0, b""  # bytes since the last blank line, which ends an event; the newest few of them
         async for data in self._stream:
             now = time.monotonic()
             if self._is_stream and now - since > FLOOD_SECONDS:
                 count, since = 0, now
             count += len(data)
-            if count > (FLOOD_BYTES if self._is_stream else MAX_LINE):
+            if self._is_stream:
+                seen = tail + data
+                end = max(seen.rfind(blank) for blank in _BLANK_LINES)
+                event = event + len(data) if end < 0 else len(seen) - end
+                tail = seen[-3:]
+            if count > (FLOOD_BYTES if self._is_stream else MAX_LINE) or event > MAX_LINE:
                 raise TooMuch("It sends more than anybody could want.")
             yield data
             await asyncio.sleep(0)
 
     async def aclose(self) -> None:
+        """Let go of the connection."""
         await self._stream.aclose()

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from gemini_companion.adapters.storage.private_files import make_private_directory, remove_directory, remove_file
+from gemini_companion.adapters.private_files import make_private_directory, remove_directory, remove_file
 from gemini_companion.adapters.storage.process import ProcessIdentity, ProcessTable, SystemProcesses
 
 logger = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
+from gemini_companion.adapters.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage import faults, recall_index
-from gemini_companion.adapters.storage.private_files import close_to_others, create_private_file, make_private_directory
 from gemini_companion.adapters.storage.salvage import salvage
 from gemini_companion.adapters.storage.schema import FILE_NAME, PROJECT_TABLES, TABLES, check_version, migrate
 from gemini_companion.engine.errors import StorageFault

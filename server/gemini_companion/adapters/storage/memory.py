@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from gemini_companion.adapters.storage import recall_index, recall_search
-from gemini_companion.adapters.storage.faults import storage_fault
-from gemini_companion.adapters.storage.private_files import (
+from gemini_companion.adapters.private_files import (
     link_private_files,
     make_private_directory,
     make_room,
@@ -23,6 +21,8 @@ from gemini_companion.adapters.storage.private_files import (
     safe_name,
     write_private_file,
 )
+from gemini_companion.adapters.storage import recall_index, recall_search
+from gemini_companion.adapters.storage.faults import storage_fault
 from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
 from gemini_companion.adapters.storage.vaulted import Vaulted

@@ -8,9 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.storage import records
-from gemini_companion.adapters.storage.faults import storage_fault
-from gemini_companion.adapters.storage.private_files import (
+from gemini_companion.adapters.private_files import (
     close_to_others,
     link_private_files,
     make_private_directory,
@@ -21,6 +19,8 @@ from gemini_companion.adapters.storage.private_files import (
     safe_name,
     write_private_file,
 )
+from gemini_companion.adapters.storage import records
+from gemini_companion.adapters.storage.faults import storage_fault
 from gemini_companion.adapters.storage.vaulted import keep_secrets, note_left, sealed_of
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.adapters.vault.sealing import OUTPUT

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 
-from gemini_companion.adapters.storage.private_files import make_private_directory
+from gemini_companion.adapters.private_files import make_private_directory
 from gemini_companion.adapters.storage.process import ProcessIdentity, SystemProcesses
 from gemini_companion.engine.redaction import mask
 from gemini_companion.sessions.observing.records import AnyRecord, plain

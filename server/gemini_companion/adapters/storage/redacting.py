@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from gemini_companion.adapters.private_files import read_private_file, replace_private_file, safe_name
 from gemini_companion.adapters.storage import recall_index, search
-from gemini_companion.adapters.storage.private_files import read_private_file, replace_private_file, safe_name
 from gemini_companion.adapters.storage.private_texts import REDACTED, written_text
 from gemini_companion.adapters.storage.vaulted import PROJECT, Row, Vaulted, keep_secrets, note_left
 from gemini_companion.adapters.vault.sealing import STREAM, is_sealed

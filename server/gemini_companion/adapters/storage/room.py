@@ -6,9 +6,9 @@ import os
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from gemini_companion.adapters.private_files import safe_name
 from gemini_companion.adapters.storage import records
 from gemini_companion.adapters.storage.leases import Leases
-from gemini_companion.adapters.storage.private_files import safe_name
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.sessions.retention import StoredSession
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
+from gemini_companion.adapters.private_files import remove_directory, remove_old_directories, safe_name
 from gemini_companion.adapters.storage import project_rules, records, room, search, spending
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.kept_events import KeptEvents
 from gemini_companion.adapters.storage.leases import Leases
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
-from gemini_companion.adapters.storage.private_files import remove_directory, remove_old_directories, safe_name
 from gemini_companion.adapters.storage.private_texts import PrivateTexts
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
 from gemini_companion.adapters.storage.recall import SqliteRecall

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from gemini_companion.adapters.storage.private_files import make_private_directory, remove_file
+from gemini_companion.adapters.private_files import make_private_directory, remove_file
 from gemini_companion.adapters.vault.sealing import is_sealed
 from gemini_companion.engine.errors import StorageFault
 from gemini_companion.engine.history.tool_entries import MAX_VERSION

@@ -6,24 +6,19 @@ the same id: what it closed stays closed until it is back, and a new one is made
 
 from __future__ import annotations
 
-import logging
 import os
 import re
-import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-_log = logging.getLogger(__name__)
+from gemini_companion.adapters.keyrings import KEYRING_SECONDS, AskedKeyring, Keyring, KeyringFault
+from gemini_companion.adapters.private_files import replace_private_file
 
 SERVICE: Final = "gemini-companion"
 """What the keyring's entries are filed under."""
-
-KEYRING_SECONDS: Final = 5.0
-"""How long a keyring may take: one that is locked asks the person first."""
 
 _CURRENT: Final = "current"
 _KEY_BYTES: Final = 32
@@ -38,18 +33,6 @@ class Key(NamedTuple):
     id: str
     secret: bytes
     place: Place
-
-
-class Keyring(Protocol):
-    """The system's keyring. Both raise whatever they like."""
-
-    def get_password(self, service: str, username: str) -> str | None:
-        """The text filed under these names."""
-        ...
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        """File a text."""
-        ...
 
 
 class _Current(msgspec.Struct, frozen=True):
@@ -73,12 +56,10 @@ class Keys:
     ) -> None:
         self.directory = directory
         self._notify = notify
-        self._keyring_of = keyring or system_keyring
-        self._seconds = seconds
+        self._keyring = AskedKeyring(keyring, service=SERVICE, seconds=seconds)
         self._lock = threading.RLock()
         self._known: dict[str, Key | None] = {}
         self._now: Key | None = None
-        self._is_silent = False
 
     def current(self) -> Key:
         """The key for what is closed now; made if there is none. Raises `OSError` if it can be kept nowhere."""
@@ -126,8 +107,8 @@ class Keys:
         os.chmod(self.directory, 0o700)
         place: Place = "keyring" if self._put_in_keyring(key_id, secret) else "file"
         if place == "file":
-            self._write(f"{key_id}.key", secret.hex().encode() + b"\n")
-        self._write(_CURRENT, msgspec.json.encode(_Current(key_id, place)))
+            replace_private_file(os.path.join(self.directory, f"{key_id}.key"), secret.hex().encode() + b"\n")
+        replace_private_file(os.path.join(self.directory, _CURRENT), msgspec.json.encode(_Current(key_id, place)))
         return Key(key_id, secret, place)
 
     def _noted(self) -> _Current | None:
@@ -146,82 +127,18 @@ class Keys:
             return None
 
     def _in_keyring(self, key_id: str) -> Key | None:
-        kept = self._asked(lambda keyring: keyring.get_password(SERVICE, _user(key_id)))
+        try:
+            kept = self._keyring.get(_user(key_id))
+        except KeyringFault:
+            return None
         return _key_of(key_id, kept, "keyring") if kept is not None else None
 
     def _put_in_keyring(self, key_id: str, secret: bytes) -> bool:
-        """Whether the keyring has it now, which is looked at: some keep nothing."""
-
-        def put(keyring: Keyring) -> str | None:
-            keyring.set_password(SERVICE, _user(key_id), secret.hex())
-            return keyring.get_password(SERVICE, _user(key_id))
-
-        return self._asked(put) == secret.hex()
-
-    def _asked(self, question: Callable[[Keyring], str | None]) -> str | None:
-        """What the keyring says; `None` if there is none, or if it takes too long, which is then not waited for again.
-
-        It is asked on a thread of its own: one that is locked shows a dialog and waits for the person.
-        """
-        if self._is_silent:
-            return None
-        answer: list[str | None] = []
-
-        def ask() -> None:
-            try:
-                keyring = self._keyring_of()
-                answer.append(question(keyring) if keyring is not None else None)
-            except Exception as fault:  # any backend, in any state
-                _log.info("The keyring did not answer (%s).", type(fault).__name__)
-                answer.append(None)
-
-        asking = threading.Thread(target=ask, name="gemini-companion-keyring", daemon=True)
-        asking.start()
-        asking.join(self._seconds)
-        if not answer:
-            self._is_silent = True
-            _log.warning("The keyring did not answer within %.0f s; a key file is used.", self._seconds)
-            return None
-        return answer[0]
-
-    def _write(self, name: str, data: bytes) -> None:
-        """Write a file completely or not at all, readable by its owner only. Raises `OSError`."""
-        path = os.path.join(self.directory, name)
-        aside = f"{path}.{os.urandom(4).hex()}"
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
-            os.replace(aside, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(aside)
-            raise
-        if hasattr(os, "O_DIRECTORY"):
-            folder = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-
-
-def system_keyring() -> Keyring | None:
-    """The system's keyring; `None` where there can be none, which is told without loading what would look for it."""
-    chosen = os.environ.get("PYTHON_KEYRING_BACKEND", "")
-    if chosen in ("keyring.backends.fail.Keyring", "keyring.backends.null.Keyring"):
-        return None
-    if sys.platform.startswith("linux") and not chosen:
-        bus = os.path.join(os.environ.get("XDG_RUNTIME_DIR", "/nowhere"), "bus")
-        if not os.environ.get("DBUS_SESSION_BUS_ADDRESS") and not os.path.exists(bus):
-            return None
-    import keyring
-
-    found = keyring.get_keyring()
-    return (
-        cast("Keyring", found) if found.priority >= 1 else None
-    )  # less is said of those that keep keys in a plain file, or nowhere
+            self._keyring.put(_user(key_id), secret.hex())
+        except KeyringFault:
+            return False
+        return True
 
 
 def _key_of(key_id: str, text: str, place: Place) -> Key | None:

@@ -13,8 +13,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
-from gemini_companion.adapters.vault.keys import Key, Keyring, Keys
+from gemini_companion.adapters.vault.keys import Key, Keys
 from gemini_companion.adapters.vault.sealing import (
     STREAM,
     framed,
