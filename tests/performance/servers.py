@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from gemini_companion.engine.mcp.config import ServerDefinition, settled_servers
-from gemini_companion.sessions.mcp.port import Link, Lists, Surroundings
+from gemini_companion.engine.mcp.config import settled_servers
 from gemini_companion.sessions.mcp.service import McpService
 from gemini_companion.sessions.models.port import LocalContext, ModelChunk, ModelRequest
 from gemini_companion.tools.tool import ToolContext, ToolOutput
 from tests.performance.figures import Figure, Finding
 from tests.performance.options import Options
+from tests.support.mcp_links import ScriptedConnector
 from tests.support.sample_tools import SampleArgs, SampleTool, allowing
 from tests.support.scripted_model import ScriptedModel
 from tests.support.sessions import Studio
@@ -34,45 +34,9 @@ _SCHEMA: Final[dict[str, Any]] = {
     },
     "required": ["path"],
 }
-
-
-class PlentifulLink:
-    """A server with fifty tools."""
-
-    title = "plenty 1"
-
-    def __init__(self) -> None:
-        self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-    async def list(self, what: Lists) -> list[Any]:
-        if what != "tools":
-            return []
-        return [
-            {"name": f"tool_{n}", "description": "Does a thing. " * 20, "inputSchema": _SCHEMA} for n in range(TOOLS)
-        ]
-
-    async def call(
-        self, tool: str, args: Mapping[str, Any], *, seconds: float, progress: Callable[[str], None]
-    ) -> Mapping[str, Any]:
-        return {"content": []}
-
-    async def prompt(self, name: str, args: Mapping[str, str]) -> Mapping[str, Any]:
-        return {}
-
-    async def read(self, uri: str) -> Mapping[str, Any]:
-        return {}
-
-    async def close(self) -> None:
-        if not self.closed.done():
-            self.closed.set_result("stopped")
-
-
-class PlentifulConnector:
-    async def connect(self, server: ServerDefinition, around: Surroundings) -> Link:
-        return PlentifulLink()
-
-    def forget_login(self, server: ServerDefinition) -> None:
-        pass
+_PLENTY: Final = [
+    {"name": f"tool_{n}", "description": "Does a thing. " * 20, "inputSchema": _SCHEMA} for n in range(TOOLS)
+]
 
 
 class _Agent(ScriptedModel):
@@ -104,7 +68,7 @@ async def request_ms(folder: Path, *, with_servers: bool, rounds: int, passes: i
     studio = Studio(folder, model=model, tools=[SampleTool("read_file", "read", work)], tooling=allowing())
     options = settled_servers([("user", True, {"plenty": {"command": "plenty"}} if with_servers else {})])
     studio.services.mcp = McpService(
-        PlentifulConnector(),
+        ScriptedConnector(_PLENTY),
         clock=studio.clock,
         options=lambda: options,
         trusted=lambda: True,

@@ -59,6 +59,8 @@ class McpServer:
         self._refreshing: asyncio.Task[None] | None = None
         self._changed: set[Lists] = set()
         self._moved = asyncio.Event()
+        self._ends = asyncio.Lock()
+        self._ending: set[asyncio.Task[None]] = set()
 
     def start(self, show_address: Callable[[str], Awaitable[bool]] | None = None) -> None:
         """Start it, unless that is under way. With `show_address` a person logs in."""
@@ -71,17 +73,25 @@ class McpServer:
         while self.state in ("starting", "restarting"):
             await self._moved.wait()
 
-    async def stop(self, state: ServerState = "off") -> None:
-        """End it, and everything that came of it."""
-        task, self._task = self._task, None
-        for one in (task, self._refreshing):
-            if one is not None:
-                one.cancel()
-                await asyncio.wait({one})
-        await self._drop()
-        self.tools, self.prompts, self.resources = (), (), ()
-        self.error = ""
-        self._set(state)
+    async def stop(self, then: Callable[[], None] = lambda: None) -> None:
+        """End it, and everything that came of it, then call `then`; one at a time, also if the caller is cancelled."""
+        ending = asyncio.create_task(self._stop(then), name=f"mcp stop:{self.definition.name}")
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        await asyncio.shield(ending)
+
+    async def _stop(self, then: Callable[[], None]) -> None:
+        async with self._ends:
+            task, self._task = self._task, None
+            for one in (task, self._refreshing):
+                if one is not None:
+                    one.cancel()
+                    await asyncio.wait({one})
+            await self._drop()
+            self.tools, self.prompts, self.resources = (), (), ()
+            self.error = ""
+            self._set("off")
+            then()
 
     async def link(self) -> Link:
         """What answers; waited for while it is being started. Raises `McpFault`."""

@@ -22,6 +22,7 @@ WAIT_SECONDS: Final = 6.0
 """Seconds that a turn waits for the servers that it starts; what comes later joins the next one."""
 MOST_TOOLS: Final = 400
 """Tools of all servers that one request tells the model of."""
+_MOST_REGISTRIES: Final = 64
 
 
 class McpService:
@@ -46,6 +47,7 @@ class McpService:
         self._store = choices or ChoicesInMemory()
         self._on_news = on_news
         self._choices: Choices | None = None
+        self._choosing = asyncio.Lock()
         self._servers: dict[str, McpServer] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._registries: dict[int, tuple[ToolRegistry, ToolRegistry]] = {}
@@ -181,9 +183,12 @@ class McpService:
                 path="$.server",
                 hint="gemini/mcp/list says where each server stands.",
             )
-        await server.stop()
-        if self._servers.get(name) is server:  # trust or settings may have gone meanwhile
-            server.start(show_address)
+
+        def start() -> None:
+            if self._servers.get(name) is server:  # trust or settings may have gone meanwhile
+                server.start(show_address)
+
+        await server.stop(start)
 
     async def log_out(self, name: str) -> None:
         """Forget a login, and end the server. Raises `InvalidInput`, `StorageFault`."""
@@ -214,7 +219,8 @@ class McpService:
             self._store.write(changed)
             return changed
 
-        self._choices = await asyncio.to_thread(work)
+        async with self._choosing:
+            self._choices = await asyncio.to_thread(work)
         await self.settle()
         self._news()
 
@@ -264,6 +270,8 @@ class McpService:
             for listed in server.tools
         ]
         joined = own.with_more(tools[:MOST_TOOLS]) if tools else own
+        while len(self._registries) >= _MOST_REGISTRIES:  # every subagent comes with one
+            del self._registries[next(iter(self._registries))]
         self._registries[id(own)] = (own, joined)
         return joined
 
