@@ -53,6 +53,10 @@ class Desk:
         files = [self.log, *(path for path in self.data.rglob("*") if path.is_file())]
         return [f"{path.name}: {leak}" for path in files for leak in leaks_in(path.read_bytes())]
 
+    def stored(self) -> bytes:
+        """All that stands in the data folder."""
+        return b"".join(_read(path) for path in self.data.rglob("*") if path.is_file())
+
     def run(self, *arguments: str) -> str:
         """What the command line prints."""
         command = [sys.executable, "-m", "gemini_companion", *arguments]
@@ -62,6 +66,13 @@ class Desk:
         assert done.returncode == 0, done.stderr
         assert leaks_in(done.stderr.encode()) == []
         return done.stdout
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:  # the store makes and takes away files while it works
+        return b""
 
 
 @pytest.fixture
@@ -157,3 +168,24 @@ async def test_doctor_says_what_the_vault_holds_and_where_its_key_is(desk: Desk,
     assert f"its key is a file in {desk.data / 'vault'}" in told
     desk.settings.write_text('{"companion": {"redaction": "off"}}', "utf-8")
     assert "redaction is off" in await asyncio.to_thread(desk.run, "doctor")
+
+
+async def test_redaction_that_is_turned_on_while_the_daemon_runs_counts_at_once_and_for_what_was_written_before(
+    desk: Desk, emulator: Emulator
+) -> None:
+    before, after = PLANTED[5], PLANTED[6]
+    desk.settings.write_text('{"companion": {"redaction": "off"}}', "utf-8")
+    emulator.script("Yes.", "Yes again.", method="streamGenerateContent")
+    async with desk.server() as spoken:
+        await spoken.ask("gemini/chat", {"prompt": before.text})
+        assert before.secret.encode() in desk.stored()
+        desk.settings.write_text("{}", "utf-8")
+        assert (await spoken.wait_for("settingsChanged"))["keys"] == ["companion.redaction"]
+        await spoken.ask("gemini/chat", {"prompt": after.text})
+        assert leaks_in(desk.stored(), (after,)) == []
+        async with asyncio.timeout(PATIENCE):
+            while leaks_in(desk.stored(), (before,)):  # what was written before is gone through beside
+                await spoken.ask("gemini/session/list", {})
+        shown = json.dumps(await spoken.ask("gemini/session/history", {"view": "transcript"}))
+        assert before.secret in shown
+        assert after.secret in shown

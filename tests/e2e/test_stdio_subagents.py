@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, Gate, answer, call, parallel
+from tests.support.patience import PATIENCE
 
 ASKS = ["confirmTool", "askUser", "diagnostics"]
 
@@ -198,6 +201,20 @@ async def test_a_deleted_chat_takes_the_sessions_of_its_subagents_along(office: 
         await spoken.ask("gemini/session/delete", {"sessionId": result["sessionId"]})
         with pytest.raises(Exception, match=r"(?i)no session|not found|no chat"):
             await spoken.ask("gemini/session/history", {"sessionId": child, "view": "transcript"})
+
+
+async def test_a_deleted_chat_ends_what_its_subagents_left_running_in_the_background(
+    office: Office, emulator: Emulator
+) -> None:
+    serve = call("run_shell_command", {"command": "exec sleep 600", "is_background": True}, call_id="s1")
+    emulator.script(answer(handed("Serve.", "generalist")), answer(serve), "It runs.", "Done.")
+    async with office.server(answers="once") as spoken:
+        result = await spoken.ask("gemini/chat", {"prompt": "Go."})
+        started = [one for one in psutil.Process(spoken.pid).children(recursive=True) if one.name() == "sleep"]
+        assert len(started) == 1
+        await spoken.ask("gemini/session/delete", {"sessionId": result["sessionId"]})
+        _, left = await asyncio.to_thread(psutil.wait_procs, started, PATIENCE)
+        assert left == []
 
 
 async def test_what_a_subagent_would_change_is_asked_about_in_the_chat_and_named_and_a_yes_for_the_session_holds(

@@ -75,6 +75,16 @@ async def test_a_session_that_is_deleted_ends_before_its_files_are_gone(studio: 
     assert told_of_sessions(runner) == [("SessionEnd", "other")]
 
 
+async def test_what_hooks_left_for_the_next_prompt_goes_with_a_deleted_session(studio: Studio) -> None:
+    use(studio, hook("PostCompress")).answers = {"c": context("Look at NOTES.md again.")}
+    await studio.load(dialogue())
+    await studio.compress()
+    session, hooks = await studio.session(), studio.app.services.hooks
+    await hooks.settled(session)
+    await studio.app.delete(session.session_id)
+    assert hooks.take_pending(session) == []
+
+
 async def test_a_session_that_is_gone_back_to_begins_again_and_ends_when_it_is_let_go(studio: Studio) -> None:
     runner = use(studio, hook("SessionStart"), hook("SessionEnd"))
     await request(studio.chat("Hi"))

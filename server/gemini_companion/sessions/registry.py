@@ -129,8 +129,8 @@ class SessionRegistry:
             self._sessions.pop(one, None)
             self._taken.discard(one)
             self._remnants.pop(one, None)
+            hooks.forget(one)
         return gone
-        hooks.forget(session_id)
 
     async def close(self) -> None:
         """End what goes on by itself, and keep what is still to be kept for replay."""
