@@ -18,6 +18,7 @@ from gemini_companion.cli import bundle as bundles
 from gemini_companion.cli.main import run
 from tests.support.editor_client import SERVER, editor, server_environment
 from tests.support.patience import PATIENCE
+from tests.support.planted_secrets import leaks_in, planted
 
 SAID = "planted-word"
 KEY = "AIza" + "Sy0123456789abcdefghijklmnopqrstuvw"
@@ -84,6 +85,19 @@ async def test_a_daemon_that_hangs_leaves_its_last_events_and_no_texts(
     everything = "\n".join(found.values())
     assert SAID not in everything
     assert KEY not in everything
+
+
+@pytest.mark.process
+async def test_what_only_betterleaks_or_the_vault_knows_is_masked(tmp_path: Path, environment: dict[str, str]) -> None:
+    token, password = planted("Shopify token"), planted("assigned password")
+    log = tmp_path / "daemon.log"
+    async with editor(environment, tmp_path / "work", command=[*SERVER, "--log-file", str(log)]) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": password.text})
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"It could not open {token.secret}, nor {password.secret}.\n")
+        found = await asyncio.to_thread(bundled, tmp_path, environment)
+    assert "It could not open [masked: " in found["log.txt"]
+    assert leaks_in("\n".join(found.values()).encode(), (token, password)) == []
 
 
 @pytest.mark.process

@@ -12,6 +12,7 @@ import pytest
 from gemini_companion.sessions.interchange import decode_session_file
 from tests.support.editor_client import editor, server_environment
 from tests.support.emulator import Emulator, answer, call
+from tests.support.planted_secrets import leaks_in, planted
 
 TRUSTED = {"trusted": True}
 KEEPS = """import json, os, shutil, stat, sys
@@ -82,6 +83,25 @@ async def test_each_hook_reads_the_chat_as_it_is_in_a_file_of_the_persons_own(
     assert key not in transcript.name + "".join(by_number) + b"".join(lines).decode()
     assert set((workspace / "modes").read_text("utf-8").splitlines()) == {"0o600 True"}
     assert sum(b"sessionId" in line for line in lines) == 1
+
+
+async def test_what_only_betterleaks_or_the_vault_knows_is_masked_in_the_transcript(
+    workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    keep(workspace, "AfterAgent")
+    token, password = planted("Shopify token"), planted("assigned password")
+    emulator.script("Well.", f"So it is {password.secret} indeed.", "Yes.", method="streamGenerateContent")
+    async with editor(environment, workspace, options=TRUSTED) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": f"Here: {token.secret} and {password.text}"})
+        await spoken.ask("gemini/chat", {"prompt": "What was it?"})
+        session_id = spoken.envelopes[-1]["sessionId"]
+    async with editor(environment, workspace, options=TRUSTED) as spoken:  # one that has it from the store alone
+        await spoken.ask("gemini/session/open", {"sessionId": session_id})
+        await spoken.ask("gemini/chat", {"prompt": f"And {password.secret[3:]}?"})
+    (transcript,) = Path(environment["HOME"]).parent.rglob("transcript.jsonl")
+    assert b"indeed" in transcript.read_bytes()
+    written = [transcript, *(workspace / "kept").iterdir()]
+    assert [leak for file in written for leak in leaks_in(file.read_bytes(), (token, password))] == []
 
 
 async def test_no_transcript_is_written_where_no_hook_runs(

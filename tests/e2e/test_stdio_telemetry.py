@@ -14,6 +14,7 @@ import pytest
 from tests.support.collector import Received, bad_collector, grpc_collector, http_collector, refusing_address, values_of
 from tests.support.editor_client import SERVER, editor, server_environment
 from tests.support.patience import PATIENCE
+from tests.support.planted_secrets import leaks_in, planted
 
 LISTS_MODULES = """import atexit, runpy, sys
 def write():
@@ -84,6 +85,19 @@ async def test_turning_it_on_and_off_takes_effect_in_a_running_daemon(tmp_path: 
             await asyncio.to_thread(received.wait_for, "spans")
     sent = [bool(of_turn(received, result["turnId"])) for result in (first, second, third)]
     assert sent == [False, True, False]
+
+
+async def test_what_only_betterleaks_or_the_vault_knows_is_masked_in_texts_that_are_sent(
+    tmp_path: Path, workspace: Path
+) -> None:
+    token, password = planted("Shopify token"), planted("assigned password")
+    sent = tmp_path / "telemetry.jsonl"
+    turn_on(tmp_path, target="local", outfile=str(sent), logPrompts=True)
+    async with editor(server_environment(tmp_path), workspace) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": f"Here: {token.secret} and {password.text}"})
+        await spoken.ask("gemini/chat", {"prompt": f"So it is {password.secret} indeed."})
+    assert b"indeed" in sent.read_bytes()
+    assert leaks_in(sent.read_bytes(), (token, password)) == []
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])

@@ -70,6 +70,11 @@ def _planted() -> tuple[Planted, ...]:
 PLANTED: Final = _planted()
 
 
+def planted(kind: str) -> Planted:
+    """The one of this kind."""
+    return next(one for one in PLANTED if one.kind == kind)
+
+
 def shapes_of(secret: str) -> dict[str, bytes]:
     """How a secret might stand in bytes: as it is, as JSON has it, and in base64 at each alignment."""
     raw = secret.encode()

@@ -17,13 +17,18 @@ import zipfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 
 from gemini_companion import __version__
 from gemini_companion.cli.files import check_writable, write_whole
 from gemini_companion.cli.terminal import on_one_line
+
+if TYPE_CHECKING:
+    from gemini_companion.engine.redaction.finding import Finder
+
+T = TypeVar("T")
 
 PART_SECONDS: Final = 15.0
 """How long one part may take; a disk or a home folder may hang."""
@@ -33,6 +38,9 @@ CHECK_SECONDS: Final = 8.0
 
 LOG_BYTES: Final = 64 * 1024
 """Of the end of a log file."""
+
+_STORES: Final = 20
+"""Stores whose secrets are looked for in what is gathered."""
 
 _PACKAGES: Final = ("google-genai", "pygls", "msgspec", "watchfiles", "opentelemetry-sdk", "xllamacpp")
 
@@ -49,7 +57,7 @@ class Part(NamedTuple):
 def write_bundle(env: Mapping[str, str], file: str, *, as_json: bool) -> int:
     """Write the bundle, which only its owner may read, and print what is in it. Raises `CompanionError`."""
     check_writable(file)
-    redact = Redaction(env)
+    redact = Redaction(env, known_secrets(env))
     parts = [Part(part.name, part.holds, redact(part.text)) for part in gathered(env)]
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as bundle:
@@ -81,38 +89,64 @@ def gathered(env: Mapping[str, str]) -> list[Part]:
 
 
 class Redaction:
-    """Takes out of a text what nobody else should read."""
+    """Takes out of a text what nobody else should read. `known` finds the vault's secrets."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
+    def __init__(self, env: Mapping[str, str], known: Finder | None = None) -> None:
+        from gemini_companion.adapters.vault.masking import Masking
+
         self._env = env
+        self._masking = Masking(known)
         homes = {env.get("HOME", ""), os.path.expanduser("~")}
         self._homes = sorted((home for home in homes if len(home) > 1), key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """The text with secrets masked, by name, by look, and those of the environment, and without the home folder."""
-        from gemini_companion.adapters.vault.masking import masked_text
         from gemini_companion.settings.masking import masked
 
-        text = masked_text(masked("bundle", text, self._env))
+        text = self._masking.text(masked("bundle", text, self._env))
         for home in self._homes:
             text = text.replace(home, "~")
         return text
 
 
+def known_secrets(env: Mapping[str, str]) -> Finder | None:
+    """Finds what the vault holds for the chats of the stores that were changed last; `None` if it cannot be opened."""
+    from gemini_companion.adapters.storage.health import kept_secrets
+    from gemini_companion.adapters.vault.vault import Vault
+    from gemini_companion.wiring.places import data_directory
+
+    def opened() -> Finder:
+        data = data_directory(env)
+        stores = sorted((data / "projects").iterdir(), key=lambda one: one.stat().st_mtime, reverse=True)
+        sealed: dict[str, bytes] = {}
+        for directory in stores[:_STORES]:
+            sealed |= kept_secrets(directory)
+        return Vault(data).finder_of(sealed)
+
+    found = _within_limit(opened)
+    return found if not isinstance(found, Exception) else None
+
+
 def text_within_limit(gather: Callable[[], str]) -> str:
     """What is gathered, or why it is not; within `PART_SECONDS`."""
-    found: list[str] = []
+    found = _within_limit(gather)
+    return found if isinstance(found, str) else _json({"fault": f"{type(found).__name__}: {found}"})
+
+
+def _within_limit(gather: Callable[[], T]) -> T | Exception:
+    """What is gathered, or what went wrong, whatever it was: what is broken is what the bundle is for."""
+    found: list[T | Exception] = []
 
     def run() -> None:
         try:
             found.append(gather())
-        except Exception as fault:  # whatever is broken here is what the bundle is for
-            found.append(_json({"fault": f"{type(fault).__name__}: {fault}"}))
+        except Exception as fault:
+            found.append(fault)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(PART_SECONDS)
-    return found[0] if found else _json({"fault": f"it took more than {PART_SECONDS:g} seconds"})
+    return found[0] if found else TimeoutError(f"it took more than {PART_SECONDS:g} seconds")
 
 
 def _about(env: Mapping[str, str]) -> str:

@@ -156,7 +156,7 @@ class Daemon:
         store, clock = self._store, services.clock
         self._recent = build_recent(self._env, self._log_file)
         services.observing.add(self._recent)
-        self._telemetry = TelemetrySwitch(services.observing, self._warn_from_thread())
+        self._telemetry = TelemetrySwitch(services.observing, self._warn_from_thread(), self._vault.known)
         self._telemetry.apply(self._settings.current.telemetry)
         work = maintain(services.models, store, lambda: self._settings.current.session_retention, clock, self._tell)
         self._maintenance = [

@@ -87,6 +87,7 @@ def build_services(
     from gemini_companion.adapters.hooks.process import HookProcesses
     from gemini_companion.adapters.hooks.transcripts import PrivateTranscripts
     from gemini_companion.adapters.processes.git_state import GitReader
+    from gemini_companion.adapters.vault.masking import Masking
     from gemini_companion.adapters.workspace.disk import DiskWorkspace
     from gemini_companion.protocol.error_data import describe
     from gemini_companion.sessions.agents.service import AgentService
@@ -95,6 +96,7 @@ def build_services(
     from gemini_companion.sessions.services import Services
     from gemini_companion.sessions.tools.background import Commands
 
+    transcripts = PrivateTranscripts(Masking(vault.known if vault is not None else None))
     tools = build_tools(commands or Commands())
     return Services(
         store=store,
@@ -129,7 +131,7 @@ def build_services(
         mcp=mcp,
         slash_commands=slash_commands or SlashCommands(),
         skills=skills,
-        hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env)), files=PrivateTranscripts()),
+        hooks=HooksOfSessions(HookProcesses(env), home=str(home_directory(env)), files=transcripts),
     )
 
 

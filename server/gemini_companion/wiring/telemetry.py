@@ -12,15 +12,19 @@ from gemini_companion.settings.telemetry import TelemetryOptions
 if TYPE_CHECKING:
     from gemini_companion.adapters.storage.recent import RecentFile
     from gemini_companion.adapters.telemetry.worker import Telemetry
+    from gemini_companion.engine.redaction.finding import Finder
     from gemini_companion.sessions.observing.service import Observing
 
 
 class TelemetrySwitch:
-    """The telemetry of one process. `show` shows people a message, and may be called on any thread."""
+    """The telemetry of one process. `show` shows people a message, and may be called on any thread; `known` finds the
+    vault's secrets.
+    """
 
-    def __init__(self, observing: Observing, show: Callable[[str], None]) -> None:
+    def __init__(self, observing: Observing, show: Callable[[str], None], known: Finder) -> None:
         self._observing = observing
         self._show = show
+        self._known = known
         self._options = TelemetryOptions()
         self._running: Telemetry | None = None
         self._told: set[str] = set()
@@ -39,7 +43,7 @@ class TelemetrySwitch:
         elif options.enabled:
             from gemini_companion.adapters.telemetry.worker import Telemetry
 
-            self._running = Telemetry(options, version=__version__, tell=self._tell)
+            self._running = Telemetry(options, version=__version__, tell=self._tell, known=self._known)
             self._running.start()
             self._observing.add(self._running)
 

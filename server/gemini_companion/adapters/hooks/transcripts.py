@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from gemini_companion.adapters.private_files import close_to_others, make_private_directory
-from gemini_companion.adapters.vault.masking import masked_document
+from gemini_companion.adapters.vault.masking import Masking
 from gemini_companion.sessions.hooks.transcript import News
 from gemini_companion.sessions.interchange.gemini_cli_export import header_for_gemini_cli, messages_for_gemini_cli
 
@@ -16,7 +16,10 @@ _MODE: Final = 0o600
 
 
 class PrivateTranscripts:
-    """Files that only their owner may read."""
+    """Files that only their owner may read, masked by `masking`."""
+
+    def __init__(self, masking: Masking | None = None) -> None:
+        self._masking = masking or Masking()
 
     def write(self, path: str, news: News) -> bool:
         """Bring a private file up to date; false, with nothing done, if it is to be added to and is not there.
@@ -38,7 +41,7 @@ class PrivateTranscripts:
         with open(descriptor, "ab") as file:
             if hasattr(os, "fchmod"):
                 os.fchmod(descriptor, _MODE)  # it may have been there, with other rights
-            file.write(_encoded(news))
+            file.write(_encoded(news, self._masking))
         return True
 
     def make_folder(self, path: str) -> None:
@@ -46,8 +49,8 @@ class PrivateTranscripts:
         make_private_directory(path)
 
 
-def _encoded(news: News) -> bytes:
+def _encoded(news: News, masking: Masking) -> bytes:
     records: list[Any] = [header_for_gemini_cli(news.meta)] if news.is_whole else []
     records += [{"$rewindTo": news.back_to}] if news.back_to is not None else []
     records += messages_for_gemini_cli(news.meta, news.entries, news.contents, news.ids)
-    return b"".join(masked_document(msgspec.json.encode(record)) + b"\n" for record in records)
+    return b"".join(masking.document(msgspec.json.encode(record)) + b"\n" for record in records)

@@ -6,13 +6,22 @@ import os
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from gemini_companion.adapters.storage.schema import FILE_NAME, TABLES
 
+if TYPE_CHECKING:
+    import sqlite3
+
 MOST_FILES: Final = 10_000
 """Files that are counted in a folder."""
+
+MOST_SECRETS: Final = 5_000
+"""Of a store, the newest secrets that are read."""
+
+_LONGEST_SEALED: Final = 70_000
+"""Bytes of a closed secret that is read; an attached file with secrets is one, and is found by no line of a log."""
 
 _BUSY_SECONDS: Final = 2.0
 _STEPS: Final = 100_000
@@ -32,8 +41,7 @@ def store_health(directory: Path, seconds: float) -> dict[str, Any]:
     found: dict[str, Any] = {"files": sizes(directory)}
     deadline = time.monotonic() + seconds
     try:
-        address = f"file:{quote(str(path))}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as connection:
+        with closing(_opened(path)) as connection:
             connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
             (found["schema"],) = connection.execute("PRAGMA user_version").fetchone()
             (found["journal"],) = connection.execute("PRAGMA journal_mode").fetchone()
@@ -45,6 +53,27 @@ def store_health(directory: Path, seconds: float) -> dict[str, Any]:
     except (sqlite3.Error, OSError) as fault:
         found["fault"] = f"{type(fault).__name__}: {fault}"
     return found
+
+
+def kept_secrets(directory: Path) -> dict[str, bytes]:
+    """By id, the newest secrets of the store in a project's directory, still closed; none if it cannot be read."""
+    import sqlite3
+
+    try:
+        with closing(_opened(directory / FILE_NAME)) as connection:
+            rows = connection.execute(
+                "SELECT id, sealed FROM vault WHERE length(sealed) <= ? ORDER BY rowid DESC LIMIT ?",
+                (_LONGEST_SEALED, MOST_SECRETS),
+            )
+            return {str(secret_id): bytes(sealed) for secret_id, sealed in rows}
+    except (sqlite3.Error, OSError, TypeError, ValueError):
+        return {}
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    import sqlite3
+
+    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
 
 
 def sizes(directory: Path) -> dict[str, int]:

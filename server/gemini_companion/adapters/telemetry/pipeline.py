@@ -20,7 +20,7 @@ from gemini_companion.adapters.telemetry.exporters import Exporters, make_export
 from gemini_companion.adapters.telemetry.logs import Logs
 from gemini_companion.adapters.telemetry.metrics import Metrics
 from gemini_companion.adapters.telemetry.spans import Spans
-from gemini_companion.adapters.vault.masking import masked_text
+from gemini_companion.adapters.vault.masking import Masking
 from gemini_companion.sessions.observing.records import AnyRecord
 from gemini_companion.settings.telemetry import TelemetryOptions
 
@@ -82,7 +82,14 @@ class Pipeline:
     The SDK's own batch processors are not used: their threads outlive a daemon whose collector hangs.
     """
 
-    def __init__(self, options: TelemetryOptions, version: str, exporters: Exporters | None = None) -> None:
+    def __init__(
+        self,
+        options: TelemetryOptions,
+        version: str,
+        exporters: Exporters | None = None,
+        masking: Masking | None = None,
+    ) -> None:
+        self._masking = masking or Masking()
         resource = Resource.create({"service.name": names.SERVICE, "service.version": version})
         self._exporters = exporters or make_exporters(options)
         self._batch = BATCH_WITH_TEXT if options.log_prompts else BATCH
@@ -104,7 +111,7 @@ class Pipeline:
     def take(self, record: AnyRecord) -> None:
         """Make what is to be sent of a record."""
         if record.texts:
-            masked = {name: masked_text(text) for name, text in record.texts.items()}
+            masked = {name: self._masking.text(text) for name, text in record.texts.items()}
             record = msgspec.structs.replace(record, texts=masked)
         context = self._spans.take(record)
         self._logs.take(record, context)

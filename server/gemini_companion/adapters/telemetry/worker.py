@@ -17,6 +17,7 @@ from gemini_companion.settings.telemetry import TelemetryOptions
 
 if TYPE_CHECKING:
     from gemini_companion.adapters.telemetry.pipeline import Pipeline
+    from gemini_companion.engine.redaction.finding import Finder
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,9 @@ _WAKE_AT: Final = 512
 
 
 class Telemetry:
-    """An `Observer` that sends what it gets. `tell` shows people a message, and is called in the thread."""
+    """An `Observer` that sends what it gets. `tell` shows people a message, and is called in the thread; `known` finds
+    secrets beside those that patterns find.
+    """
 
     def __init__(
         self,
@@ -53,11 +56,13 @@ class Telemetry:
         tell: Callable[[str], None],
         every_seconds: float = EVERY_SECONDS,
         make: Callable[[], Pipeline] | None = None,
+        known: Finder | None = None,
     ) -> None:
         self.wants_text = options.log_prompts
         self._options = options
         self._version = version
         self._tell = tell
+        self._known = known
         self._every = every_seconds
         self._make = make or self._pipeline
         self._lock = threading.Lock()
@@ -101,8 +106,9 @@ class Telemetry:
 
     def _pipeline(self) -> Pipeline:
         from gemini_companion.adapters.telemetry.pipeline import Pipeline
+        from gemini_companion.adapters.vault.masking import Masking
 
-        return Pipeline(self._options, self._version)
+        return Pipeline(self._options, self._version, masking=Masking(self._known))
 
     def _run(self) -> None:
         try:

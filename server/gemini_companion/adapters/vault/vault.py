@@ -70,7 +70,7 @@ class Vault:
         self.is_on = is_on
         self.keys = Keys(os.path.join(os.path.abspath(data_dir), _DIRECTORY), notify=notify, keyring=keyring)
         self.betterleaks = Betterleaks()
-        self._finders: Sequence[Finder] = (self._known, *((self.betterleaks,) if finders is None else finders))
+        self._finders: Sequence[Finder] = (self.known, *((self.betterleaks,) if finders is None else finders))
         self._notify = notify
         self._lock = threading.Lock()
         self._secrets: dict[str, str] = {}
@@ -119,10 +119,8 @@ class Vault:
             if known is not None:
                 return known
             sealed = sealed_of(secret_id)
-            opened = unseal(sealed, self.keys, _purpose(secret_id)) if sealed is not None else None
-            if opened is None:
-                return None
-            return self._remember(secret_id, opened.decode("utf-8", "surrogatepass"))
+            opened = self._opened(secret_id, sealed) if sealed is not None else None
+            return self._remember(secret_id, opened) if opened is not None else None
 
         return restored(data, secret_of, in_json=in_json)
 
@@ -156,13 +154,19 @@ class Vault:
             opened.append(plain)
         return b"".join(opened)
 
-    def _known(self, text: str) -> list[Secret]:
-        """What was a secret before is one wherever it comes again, also where nothing around it says so, or where an
-        output was cut in the middle of it.
+    def known(self, text: str) -> list[Secret]:
+        """A `Finder`: what was a secret before is one wherever it comes again, also where nothing around it says so,
+        or where an output was cut in the middle of it. Of the newest that this process has met.
         """
         with self._lock:
             latest = list(self._pieces)
-        return [Secret(start, end, "credential") for piece in latest for start, end in _places(text, piece)]
+        return _found_again(text, latest)
+
+    def finder_of(self, sealed: Mapping[str, bytes]) -> Finder:
+        """The same for these secrets, by id as a store keeps them; those that cannot be opened are left out."""
+        opened = [self._opened(secret_id, closed) for secret_id, closed in sealed.items()]
+        lines = [line for secret in opened if secret for line in _sought_lines(secret)]
+        return lambda text: _found_again(text, lines)
 
     def _stand_in(self, secrets: dict[str, bytes]) -> StandIn:
         """Names secrets by markers and closes them into `secrets`."""
@@ -178,6 +182,10 @@ class Vault:
             return marker(kind, secret_id)
 
         return named
+
+    def _opened(self, secret_id: str, sealed: bytes) -> str | None:
+        opened = unseal(sealed, self.keys, _purpose(secret_id))
+        return opened.decode("utf-8", "surrogatepass") if opened is not None else None
 
     def _key(self) -> Key | None:
         try:
@@ -201,7 +209,7 @@ class Vault:
             if len(self._secrets) >= _REMEMBERED:
                 del self._secrets[next(iter(self._secrets))]
             if secret_id not in self._secrets:
-                self._pieces.extend(line for line in secret.splitlines() if _is_sought(line, secret))
+                self._pieces.extend(_sought_lines(secret))
             self._secrets[secret_id] = secret
         return secret
 
@@ -221,9 +229,17 @@ class _SealedStream:
         return closed if self._number > 1 else STREAM + closed
 
 
-def _is_sought(line: str, secret: str) -> bool:
-    """Whether a line of a secret is one wherever it stands; of a key of several lines those that name it are not."""
-    return len(line) >= _LONG_ENOUGH and (line == secret or (len(line) >= 2 * _LONG_ENOUGH and " " not in line))
+def _sought_lines(secret: str) -> list[str]:
+    """The lines of a secret that are one wherever they stand; of a key of several lines those that name it are not."""
+    return [
+        line
+        for line in secret.splitlines()
+        if len(line) >= _LONG_ENOUGH and (line == secret or (len(line) >= 2 * _LONG_ENOUGH and " " not in line))
+    ]
+
+
+def _found_again(text: str, lines: Sequence[str]) -> list[Secret]:
+    return [Secret(start, end, "credential") for line in lines for start, end in _places(text, line)]
 
 
 def _places(text: str, secret: str) -> Iterator[tuple[int, int]]:
