@@ -143,6 +143,34 @@ async def test_where_sums_cannot_be_kept_they_are_told_all_the_same(tmp_path: Pa
     assert (found.sessions, found.unreadable, read) == (1, 0, [one])
 
 
+async def test_an_imported_chat_shows_what_its_file_says_and_the_project_counts_what_was_done_since(
+    tmp_path: Path, processes: list[Process]
+) -> None:
+    first = processes[0]
+    one = await first.chat("Go.")
+    app, client = first.studio.app, first.studio.client
+    before, _ = await first.sums()
+    file = tmp_path / "chat.json"
+    file.write_text(await app.export(client, one, "companion"), "utf-8")
+    imported = (await app.import_session(client, str(file))).session_id
+    shown = await app.statistics.of_session(await app.load(client, imported))
+    assert (shown.calls, shown.turns) == (before.calls, before.turns)
+    assert summed(await first.sums()) == summed((before, []))
+    await first.chat("More.", in_session=imported)
+    since, _ = await first.sums()
+    assert since.turns == before.turns + 1
+    assert since.tools[0].calls == before.tools[0].calls + 1
+    second = await next_process(processes, tmp_path)
+    assert summed(await second.sums()) == summed((since, []))  # read of its log, too
+    third = await next_process(processes, tmp_path)
+    assert summed(await third.sums()) == summed((since, []))  # and of what was kept
+
+
+def summed(found: Any) -> tuple[Any, ...]:
+    stats = found[0]
+    return stats.calls, stats.cost, stats.prompt_tokens, stats.turns, stats.tools, stats.models
+
+
 async def test_sums_are_the_tallys_to_the_last_number(processes: list[Process]) -> None:
     await processes[0].chat("Go.")
     tally = Tally((await processes[0].studio.session()).history.entries)

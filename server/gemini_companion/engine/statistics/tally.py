@@ -1,7 +1,9 @@
 """`Tally`: a fold of a session's log into what it did and cost.
 
 It takes in one entry after the other at the same price, and keeps nothing of their texts. A session that was forked
-begins at nothing: what came before was done, and paid for, by the one it was forked from.
+begins at nothing: what came before was done, and paid for, by the one it was forked from. One that was imported shows
+what its file says, and `here` has what was done since: of that alone the sums of a project are made, else they would
+count it twice where the chat was exported, or as their own where it was not.
 """
 
 from __future__ import annotations
@@ -70,6 +72,7 @@ class Tally:
             self.apply(entry)
 
     def _clear(self) -> None:
+        self._since_import: Tally | None = None
         self.uses: dict[UseKey, ModelUse] = {}
         self.tools: dict[str, ToolUse] = {}
         self.sent: list[Sent] = []
@@ -95,10 +98,14 @@ class Tally:
     def apply(self, entry: Entry) -> None:
         """Take in the next entry."""
         self.done_to = entry.seq
+        if self._since_import is not None:
+            self._since_import.apply(entry)
         match entry:
             case ResumeEntry(reason="fork"):
                 self._clear()
                 return
+            case ResumeEntry(reason="import"):
+                self._since_import = Tally()
             case ModelCallEntry():
                 self._add_call(entry)
             case PromptEntry():
@@ -127,6 +134,11 @@ class Tally:
                 pass
         self.started_at = entry.time if self.started_at is None else self.started_at
         self.ended_at = entry.time
+
+    @property
+    def here(self) -> Tally:
+        """What was done since it was imported, as a tally of its own; all of it if it was not."""
+        return self if self._since_import is None else self._since_import
 
     @property
     def installed(self) -> list[Compressed]:

@@ -113,7 +113,7 @@ class Statistics:
         )
 
     async def of_project(self) -> Stats:
-        """The same over all sessions of the project.
+        """The same over all sessions of the project; of imported ones what was done since.
 
         A log is read once: what comes of it is kept beside it, for other processes too, until it grows. What cannot be
         read is left out, and counted. Raises `StorageFault` if the sessions cannot be listed.
@@ -146,7 +146,7 @@ class Statistics:
         known: dict[str, tuple[int, Sums]] = {}
         for session_id, seq in newest.items():
             if (session := self._loaded(session_id)) is not None:
-                known[session_id] = (seq, sums_of(await self.tally(session)))
+                known[session_id] = (seq, sums_of((await self.tally(session)).here))
             elif (held := self._stored.get(session_id)) is not None and held[0] == seq:
                 known[session_id] = held
         await self._take_kept({one: seq for one, seq in newest.items() if one not in known}, known)
@@ -175,7 +175,7 @@ class Statistics:
                 _, entries = await self._services.store.load(session_id)
             except CompanionError:
                 continue
-            sums = sums_of(await _tally_of(entries))
+            sums = sums_of((await _tally_of(entries)).here)
             known[session_id] = (newest[session_id], sums)
             if not entries or entries[-1].seq <= newest[session_id]:
                 made.append(KeptSums(session_id, newest[session_id], encoded(sums)))
