@@ -1960,7 +1960,7 @@ export interface ModelInfo {
 /**
  * What a session, or all of a project, did and cost.
  *
- * The sums are over all requests to models. A session that was forked begins at nothing.
+ * The sums are over all requests to models. A session that was forked begins at nothing, and a project counts of an imported one what was done since.
  */
 export interface Stats {
   /** Absent for a whole project. */

@@ -85,14 +85,14 @@ async def test_each_hook_reads_the_chat_as_it_is_in_a_file_of_the_persons_own(
     assert sum(b"sessionId" in line for line in lines) == 1
 
 
-async def test_what_only_betterleaks_or_the_vault_knows_is_masked_in_the_transcript(
+async def test_what_the_vault_knows_is_masked_in_the_transcript(
     workspace: Path, emulator: Emulator, environment: dict[str, str]
 ) -> None:
     keep(workspace, "AfterAgent")
-    token, password = planted("Shopify token"), planted("assigned password")
+    password = planted("assigned password")
     emulator.script("Well.", f"So it is {password.secret} indeed.", "Yes.", method="streamGenerateContent")
     async with editor(environment, workspace, options=TRUSTED) as spoken:
-        await spoken.ask("gemini/chat", {"prompt": f"Here: {token.secret} and {password.text}"})
+        await spoken.ask("gemini/chat", {"prompt": password.text})
         await spoken.ask("gemini/chat", {"prompt": "What was it?"})
         session_id = spoken.envelopes[-1]["sessionId"]
     async with editor(environment, workspace, options=TRUSTED) as spoken:  # one that has it from the store alone
@@ -101,7 +101,22 @@ async def test_what_only_betterleaks_or_the_vault_knows_is_masked_in_the_transcr
     (transcript,) = Path(environment["HOME"]).parent.rglob("transcript.jsonl")
     assert b"indeed" in transcript.read_bytes()
     written = [transcript, *(workspace / "kept").iterdir()]
-    assert [leak for file in written for leak in leaks_in(file.read_bytes(), (token, password))] == []
+    assert [leak for file in written for leak in leaks_in(file.read_bytes(), (password,))] == []
+
+
+async def test_without_a_vault_betterleaks_masks_what_no_pattern_of_ours_knows_in_the_transcript(
+    workspace: Path, emulator: Emulator, environment: dict[str, str]
+) -> None:
+    keep(workspace, "AfterAgent")
+    settings = Path(environment["HOME"]) / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"companion": {"redaction": "off"}}', "utf-8")
+    token = planted("Shopify token")
+    async with editor(environment, workspace, options=TRUSTED) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": f"Here: {token.secret}"})
+    (transcript,) = Path(environment["HOME"]).parent.rglob("transcript.jsonl")
+    assert b"Here: [masked: " in transcript.read_bytes()
+    assert leaks_in(transcript.read_bytes(), (token,)) == []
 
 
 async def test_no_transcript_is_written_where_no_hook_runs(

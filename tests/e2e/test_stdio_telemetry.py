@@ -39,12 +39,13 @@ def listing_modules(file: Path, before: str = "") -> list[str]:
     return [sys.executable, "-c", LISTS_MODULES.format(file=str(file), before=before)]
 
 
-def turn_on(tmp_path: Path, **telemetry: Any) -> None:
+def turn_on(tmp_path: Path, *, redaction: str = "on", **telemetry: Any) -> None:
     folder = tmp_path / "home" / ".gemini"
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "settings.json"
     partial = folder / "settings.partial"
-    partial.write_text(json.dumps({"telemetry": {"enabled": True, **telemetry}}), "utf-8")
+    companion = {"redaction": redaction}
+    partial.write_text(json.dumps({"telemetry": {"enabled": True, **telemetry}, "companion": companion}), "utf-8")
     partial.replace(settings)
 
 
@@ -87,17 +88,27 @@ async def test_turning_it_on_and_off_takes_effect_in_a_running_daemon(tmp_path: 
     assert sent == [False, True, False]
 
 
-async def test_what_only_betterleaks_or_the_vault_knows_is_masked_in_texts_that_are_sent(
-    tmp_path: Path, workspace: Path
-) -> None:
-    token, password = planted("Shopify token"), planted("assigned password")
+async def test_what_the_vault_knows_is_masked_in_texts_that_are_sent(tmp_path: Path, workspace: Path) -> None:
+    password = planted("assigned password")
     sent = tmp_path / "telemetry.jsonl"
     turn_on(tmp_path, target="local", outfile=str(sent), logPrompts=True)
     async with editor(server_environment(tmp_path), workspace) as spoken:
-        await spoken.ask("gemini/chat", {"prompt": f"Here: {token.secret} and {password.text}"})
+        await spoken.ask("gemini/chat", {"prompt": password.text})
         await spoken.ask("gemini/chat", {"prompt": f"So it is {password.secret} indeed."})
     assert b"indeed" in sent.read_bytes()
-    assert leaks_in(sent.read_bytes(), (token, password)) == []
+    assert leaks_in(sent.read_bytes(), (password,)) == []
+
+
+async def test_without_a_vault_betterleaks_masks_what_no_pattern_of_ours_knows_in_texts_that_are_sent(
+    tmp_path: Path, workspace: Path
+) -> None:
+    token = planted("Shopify token")
+    sent = tmp_path / "telemetry.jsonl"
+    turn_on(tmp_path, redaction="off", target="local", outfile=str(sent), logPrompts=True)
+    async with editor(server_environment(tmp_path), workspace) as spoken:
+        await spoken.ask("gemini/chat", {"prompt": f"Here: {token.secret}"})
+    assert b"Here: [masked: " in sent.read_bytes()
+    assert leaks_in(sent.read_bytes(), (token,)) == []
 
 
 @pytest.mark.parametrize("protocol", ["grpc", "http"])

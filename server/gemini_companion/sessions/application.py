@@ -241,12 +241,14 @@ class Application:
         view, log = session.history.curated(), list(session.history.entries)
         contents, places = [item.content for item in view], snapshot_places(view)
         text = await asyncio.to_thread(encode_session, session.meta, log, contents, format, snapshots_at=places)
-        return await asyncio.to_thread(self.services.exported, text)
+        services = self.services
+        write = services.exported_session if format == "companion" else services.exported
+        return await asyncio.to_thread(write, text)
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
         """Make a session of a file; `path` is absolute. Raises `InvalidInput` that names what is wrong, and where."""
         with client.switch() as switch:
-            imported, entries = await asyncio.to_thread(import_file, path, self.services)
+            imported, entries = await import_file(path, self.services)
             session = await self.create(
                 client,
                 model=imported.model or "",

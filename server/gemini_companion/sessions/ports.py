@@ -111,6 +111,10 @@ class SessionStore(Protocol):
         """Make a session with its first entries and hold it, in one transaction."""
         ...
 
+    async def restored_export(self, data: bytes) -> bytes:
+        """The bytes of a session file; of one of our own that this store has the secrets of, with their texts."""
+        ...
+
     async def append(self, session_id: str, entries: Sequence[Entry]) -> None:
         """Add entries in one transaction; they are on disk when this returns.
 

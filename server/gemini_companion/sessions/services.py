@@ -74,6 +74,8 @@ class Services:
     """The subagents; `None` where there are none, as in one's own session."""
     exported: Callable[[str], str] = lambda document: document
     """A JSON text as it may leave this machine, without secrets. May take long."""
+    exported_session: Callable[[str], str] = lambda document: document
+    """The same for a session file of our own, so that `SessionStore.restored_export` knows it again."""
     slash_commands: SlashCommands = field(default_factory=SlashCommands)
     """What can be typed behind a slash."""
     skills: SkillService | None = None

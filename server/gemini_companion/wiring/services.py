@@ -127,6 +127,7 @@ def build_services(
         ),
         ports=build_ports(env, vault),
         exported=vault.exported if vault is not None else lambda document: document,
+        exported_session=vault.exported_session if vault is not None else lambda document: document,
         memory=memory,
         mcp=mcp,
         slash_commands=slash_commands or SlashCommands(),

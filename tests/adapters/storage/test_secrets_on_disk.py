@@ -247,7 +247,7 @@ async def test_a_kill_leaves_no_mark_without_its_secret(make_store: MakeStore, t
     assert b"ghp_" not in b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
-def test_an_export_has_marks_that_nothing_brings_back(tmp_path: Path) -> None:
+def test_an_export_for_others_has_marks_that_nothing_brings_back(tmp_path: Path) -> None:
     exported = vault(tmp_path).exported(json.dumps({"entries": [one.text for one in PLANTED], "title": TOKEN}))
     assert leaks_in(exported.encode()) == []
     assert vault(tmp_path).document(exported.encode()).data.count(b"[[secret::") >= len(PLANTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -21,12 +22,13 @@ from gemini_companion.adapters.storage.recall import SqliteRecall
 from gemini_companion.adapters.storage.redacting import Redacting
 from gemini_companion.adapters.storage.schema import FILE_NAME
 from gemini_companion.adapters.storage.sums import SqliteSums
-from gemini_companion.adapters.storage.vaulted import Vaulted, WrittenEntry, WrittenMeta, count_secrets
+from gemini_companion.adapters.storage.vaulted import Vaulted, WrittenEntry, WrittenMeta, count_secrets, sealed_of
 from gemini_companion.adapters.storage.version_store import SqliteVersions
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
+from gemini_companion.engine.redaction.markers import ids_in
 from gemini_companion.engine.statistics.spending import Spent
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage
 from gemini_companion.sessions.retention import GRACE_MS, StoredSession
@@ -254,6 +256,17 @@ class SqliteStore(PrivateTexts, KeptEvents):
         await self.worker.run_file(lambda: remove_old_directories(files, names, deadline))
         await self.versions.remove_unneeded()
         return count
+
+    async def restored_export(self, data: bytes) -> bytes:
+        """The bytes of a session file; of one that was exported beside this vault, and not changed, as it was before
+        its secrets became marks. Marks whose secrets are gone, with the last chat that had them, stay.
+        """
+        document = await asyncio.to_thread(self._vault.authentic_export, data) if self._vault is not None else None
+        if self._vault is None or document is None:
+            return data
+        ids = await asyncio.to_thread(ids_in, document)
+        kept = await self.worker.run("read", lambda connection: {one: sealed_of(connection, one) for one in ids})
+        return await asyncio.to_thread(self._vault.restored, document, kept.get, in_json=True)
 
     async def redact_older(self) -> None:
         """Go through what was written before there was a vault, or while redaction was off. Goes on where it ended."""

@@ -13,8 +13,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.vault.betterleaks import Betterleaks
+from gemini_companion.adapters.vault.exports import authentic, authenticated
 from gemini_companion.adapters.vault.keys import Key, Keys
 from gemini_companion.adapters.vault.sealing import (
     STREAM,
@@ -105,9 +108,30 @@ class Vault:
         shown = replaced(text, found, self._stand_in(secrets))
         return Redacted(shown.encode(errors="replace"), secrets, shown != text)
 
-    def exported(self, document: str) -> str:
-        """A JSON text as it may leave this machine: with markers, which are brought back nowhere."""
-        return self.document(document.encode("utf-8", "surrogatepass")).data.decode() if self.is_on() else document
+    def exported(self, text: str) -> str:
+        """A JSON document, or several, each in a line, as it may leave this machine: with markers for secrets."""
+        if not self.is_on():
+            return text
+        try:
+            return self._redacted(text).data.decode()
+        except msgspec.DecodeError:
+            lines = (self._redacted(line).data.decode() if line.strip() else line for line in text.split("\n"))
+            return "\n".join(lines)
+
+    def exported_session(self, document: str) -> str:
+        """The same for a session file of our own, which `authentic_export` knows again."""
+        if not self.is_on():
+            return document
+        redacted = self._redacted(document)
+        key = self._key() if redacted.is_changed else None
+        return (authenticated(redacted.data, key) if key is not None else redacted.data).decode()
+
+    def authentic_export(self, data: bytes) -> bytes | None:
+        """A session file with markers that this vault's key wrote, and nobody has changed; `None` for any other.
+
+        In such a file alone `restored` may bring secrets back.
+        """
+        return authentic(data, self.keys)
 
     def restored(self, data: bytes, sealed_of: Callable[[str], bytes | None], *, in_json: bool) -> bytes:
         """What was given to be written. `sealed_of` looks up what is kept under an id; unknown markers stay."""
@@ -182,6 +206,9 @@ class Vault:
             return marker(kind, secret_id)
 
         return named
+
+    def _redacted(self, document: str) -> Redacted:
+        return self.document(document.encode("utf-8", "surrogatepass"))
 
     def _opened(self, secret_id: str, sealed: bytes) -> str | None:
         opened = unseal(sealed, self.keys, _purpose(secret_id))

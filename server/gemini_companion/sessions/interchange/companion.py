@@ -58,6 +58,8 @@ class SessionExport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The whole log, in order."""
     history: tuple[Content, ...]
     """What a model would get next, computed from the log: for other programs, and for reading."""
+    mac: str | msgspec.UnsetType = msgspec.UNSET
+    """Where marks stand for secrets: says to the vault that made them that the file is its own, and unchanged."""
 
 
 def encode_export(meta: SessionMeta, entries: Sequence[Entry], contents: Sequence[Content]) -> bytes:

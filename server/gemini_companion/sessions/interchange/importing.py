@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -164,12 +165,18 @@ def entries_until(entries: Sequence[Entry], at_turn: str | int | None) -> tuple[
     return tuple(entry for entry in entries if entry.seq <= end.seq)
 
 
-def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
-    """The content of a session file, and the log of the session that it becomes. Raises `InvalidInput`.
+async def import_file(path: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
+    """The content of a session file, and the log of the session that it becomes. Raises `InvalidInput`, `StorageFault`.
 
-    `path` must be absolute. Blocks; call it in a thread.
+    `path` must be absolute. An export of this machine's shows its secrets again, as its chat does; in every other file
+    a mark that looks like one of ours is a text like any other.
     """
-    imported = without_foreign_models(decode_session_file(_bytes_of(path), Path(path).name))
+    data = await services.store.restored_export(await asyncio.to_thread(_bytes_of, path))
+    return await asyncio.to_thread(_imported, data, Path(path).name, services)
+
+
+def _imported(data: bytes, name: str, services: Services) -> tuple[ImportedSession, tuple[Entry, ...]]:
+    imported = without_foreign_models(decode_session_file(data, name))
     log = only_proposed(log_of(imported, now=services.clock.now()), lambda: services.new_id("constraint"))
     return imported, copied(log, services, "import")
 

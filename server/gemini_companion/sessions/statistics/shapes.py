@@ -102,7 +102,8 @@ class RequestPoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
 class Stats(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """What a session, or all of a project, did and cost.
 
-    The sums are over all requests to models. A session that was forked begins at nothing.
+    The sums are over all requests to models. A session that was forked begins at nothing, and a project counts
+    of an imported one what was done since.
     """
 
     session_id: str | None = None
