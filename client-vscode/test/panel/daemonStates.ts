@@ -1,6 +1,19 @@
 /** The states of the panel that are about the daemon, its key and the workspace's trust. */
-import type { ToPage } from "../../src/panel/contract.js";
+import type { Action, DaemonView, ToPage } from "../../src/panel/contract.js";
 import { failure, show, withoutSession } from "./staging.js";
+
+type Failed = Extract<DaemonView, { kind: "failed" }>;
+
+/** A daemon that does not run; the labels of what can be done, by what each does. */
+function failed(
+  reason: Failed["reason"],
+  message: string,
+  hint: string,
+  labels: Partial<Record<Action["id"], string>>,
+): Failed {
+  const actions = Object.entries(labels).map(([id, label]) => ({ id: id as Action["id"], label }));
+  return { kind: "failed", reason, error: failure("daemon", message, hint, actions) };
+}
 
 export const daemonStates = {
   starting: withoutSession({
@@ -9,51 +22,29 @@ export const daemonStates = {
   }),
   noPython: withoutSession({
     chips: [],
-    daemon: {
-      kind: "failed",
-      reason: "noPython",
-      error: failure(
-        "daemon",
-        "No Python 3.11 or newer was found on this machine.",
-        "Install Python, or choose one that is not on the path.",
-        [
-          { id: "choosePython", label: "Choose Python…" },
-          { id: "restartDaemon", label: "Try Again" },
-          { id: "showLog", label: "Show Log" },
-        ],
-      ),
-    },
+    daemon: failed(
+      "noPython",
+      "No Python 3.11 or newer was found on this machine.",
+      "Install Python, or choose one that is not on the path.",
+      { choosePython: "Choose Python…", restartDaemon: "Try Again", showLog: "Show Log" },
+    ),
   }),
   versionMismatch: withoutSession({
     chips: [],
-    daemon: {
-      kind: "failed",
-      reason: "versionMismatch",
-      error: failure(
-        "daemon",
-        "The daemon speaks protocol 2, this extension speaks 1.",
-        "Update the extension, or point the setting at a daemon that fits.",
-        [
-          { id: "installUpdate", label: "Update" },
-          { id: "openSettings", label: "Open Settings" },
-        ],
-      ),
-    },
+    daemon: failed(
+      "versionMismatch",
+      "The daemon speaks protocol 2, this extension speaks 1.",
+      "Update the extension, or point the setting at a daemon that fits.",
+      { installUpdate: "Update", openSettings: "Open Settings" },
+    ),
   }),
   crashed: show({
-    daemon: {
-      kind: "failed",
-      reason: "crashed",
-      error: failure(
-        "daemon",
-        "The daemon ended five times within three minutes.",
-        "The log says why. Your chat is kept.",
-        [
-          { id: "restartDaemon", label: "Restart" },
-          { id: "showLog", label: "Show Log" },
-        ],
-      ),
-    },
+    daemon: failed(
+      "crashed",
+      "The daemon ended five times within three minutes.",
+      "The log says why. Your chat is kept.",
+      { restartDaemon: "Restart", showLog: "Show Log" },
+    ),
   }),
   noKey: withoutSession({
     isLocal: true,

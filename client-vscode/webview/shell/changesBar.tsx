@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { ChangedFile, PanelState } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { Icon } from "./icon.js";
+import { IconButton } from "./iconButton.js";
 import { formatCount } from "./numbers.js";
 import { useShell } from "./shell.js";
 
@@ -68,27 +69,21 @@ function FileLine(props: { readonly file: ChangedFile; readonly locale: string; 
       </button>
       {isReadOnly ? null : (
         <>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label={t("Keep the changes of {0}", label)}
+          <IconButton
+            icon="check"
+            label={t("Keep the changes of {0}", label)}
             title={t("Keep")}
             onClick={send("keep")}
-          >
-            <Icon name="check" />
-          </button>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label={t("Undo the changes of {0}", label)}
+          />
+          <IconButton
+            icon="undo"
+            label={t("Undo the changes of {0}", label)}
             title={file.canRevert ? t("Undo") : note}
             aria-disabled={!file.canRevert}
             onClick={() => {
               if (file.canRevert) send("undo")();
             }}
-          >
-            <Icon name="undo" />
-          </button>
+          />
         </>
       )}
     </li>

@@ -5,6 +5,7 @@ import { MODES } from "../../src/panel/tools.js";
 import { t } from "../strings.js";
 import { stop } from "./actions.js";
 import { Icon } from "./icon.js";
+import { IconButton } from "./iconButton.js";
 import { Menu, type MenuItem } from "./menu.js";
 import { formatShort } from "./numbers.js";
 import { opens } from "./popup.js";
@@ -31,15 +32,7 @@ export function ComposerBar({ panel, hasText, addFile, steer }: ComposerBarProps
   const model = currentModel(panel);
   return (
     <div class="composer-bar">
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={t("Add a file")}
-        title={t("Add a file (@)")}
-        onClick={addFile}
-      >
-        <Icon name="at" />
-      </button>
+      <IconButton icon="at" label={t("Add a file")} title={t("Add a file (@)")} onClick={addFile} />
       <button
         type="button"
         class="model-button"
@@ -53,16 +46,13 @@ export function ComposerBar({ panel, hasText, addFile, steer }: ComposerBarProps
       <ModeButton panel={panel} />
       <span class="composer-space" />
       {panel.work.canSteer ? (
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("Send into this answer")}
+        <IconButton
+          icon="steer"
+          label={t("Send into this answer")}
           title={t("Send into the answer that is being made ({0})", steerKey(panel))}
           aria-disabled={!hasText || hindered !== undefined}
           onClick={steer}
-        >
-          <Icon name="steer" />
-        </button>
+        />
       ) : null}
       {running ? <StopButton job={panel.job} /> : null}
       <button

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../strings.js";
 import { useAsked } from "./hooks.js";
-import { Icon } from "./icon.js";
+import { IconButton } from "./iconButton.js";
 import { isComposing } from "./keymap.js";
 import { formatCount } from "./numbers.js";
 import type { FindMatch } from "./ports.js";
@@ -106,34 +106,25 @@ function OpenFindBar({ opened }: { readonly opened: { readonly query: string } }
         class="icon-button text-button"
         aria-pressed={caseSensitive}
         aria-label={t("Match case")}
-        title={t("Match case")}
         onClick={() => setCaseSensitive(!caseSensitive)}
       >
         <span aria-hidden="true">Aa</span>
       </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={t("Previous match")}
+      <IconButton
+        icon="arrowUp"
+        label={t("Previous match")}
         title={`${t("Previous match")} (Shift+Enter)`}
         aria-disabled={matches.length === 0}
         onClick={() => step(-1)}
-      >
-        <Icon name="arrowUp" />
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label={t("Next match")}
+      />
+      <IconButton
+        icon="arrowDown"
+        label={t("Next match")}
         title={`${t("Next match")} (Enter)`}
         aria-disabled={matches.length === 0}
         onClick={() => step(1)}
-      >
-        <Icon name="arrowDown" />
-      </button>
-      <button type="button" class="icon-button" aria-label={t("Close")} title={`${t("Close")} (Esc)`} onClick={close}>
-        <Icon name="close" />
-      </button>
+      />
+      <IconButton icon="close" label={t("Close")} title={`${t("Close")} (Esc)`} onClick={close} />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import type { PanelState } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { compress, newChat, openFind, showSnapshot, undoCompression } from "./actions.js";
 import { Icon } from "./icon.js";
+import { IconButton } from "./iconButton.js";
 import { Menu, type MenuItem } from "./menu.js";
 import { MemoryDialog } from "./memory.js";
 import { Meter } from "./meter.js";
@@ -31,33 +32,14 @@ export function Header({ panel }: { readonly panel: PanelState }) {
           <span class="title-text">{title}</span>
           <Icon name="chevronDown" />
         </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("New chat")}
-          title={t("New chat")}
-          onClick={() => newChat(shell)}
-        >
-          <Icon name="add" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("Find in chat")}
+        <IconButton icon="add" label={t("New chat")} onClick={() => newChat(shell)} />
+        <IconButton
+          icon="search"
+          label={t("Find in chat")}
           title={`${t("Find in chat")} (${findHint})`}
           onClick={() => openFind(shell)}
-        >
-          <Icon name="search" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("More")}
-          title={t("More")}
-          {...opens(shell, "more", "menu")}
-        >
-          <Icon name="ellipsis" />
-        </button>
+        />
+        <IconButton icon="ellipsis" label={t("More")} {...opens(shell, "more", "menu")} />
         {panel.meter === undefined ? null : <Meter meter={panel.meter} locale={locale} />}
       </div>
       <SessionsDialog />

@@ -1,5 +1,6 @@
 import type { PanelSettings } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
+import { DialogTitle } from "./dialog.js";
 import { Popup } from "./popup.js";
 import { useShell } from "./shell.js";
 import { slashCommands, slashMatches } from "./slash.js";
@@ -11,9 +12,7 @@ export function HelpDialog({ settings }: { readonly settings: PanelSettings }) {
   const own = all.slice(slashCommands.length);
   return (
     <Popup name="help" label={t("Commands and Keys")} class="popup-footer help">
-      <h2 class="popup-title" tabIndex={-1} data-first>
-        {t("Commands and Keys")}
-      </h2>
+      <DialogTitle>{t("Commands and Keys")}</DialogTitle>
       <h3>{t("Commands")}</h3>
       <dl>
         {slashCommands.map((command) => (

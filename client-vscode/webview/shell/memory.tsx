@@ -2,10 +2,9 @@ import { useRef, useState } from "preact/hooks";
 import { LONGEST_FACT } from "../../src/panel/limits.js";
 import type { MemoryFileInfo } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
+import { AddLine } from "./addLine.js";
+import { DialogTitle, Problem, useListed } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
-import { useAsked } from "./hooks.js";
-import { Icon } from "./icon.js";
-import { isComposing } from "./keymap.js";
 import { formatCount } from "./numbers.js";
 import { Popup } from "./popup.js";
 import { useShell } from "./shell.js";
@@ -23,36 +22,26 @@ export function MemoryDialog({ locale }: { readonly locale: string }) {
 
 function MemoryBody({ locale }: { readonly locale: string }) {
   const shell = useShell();
-  const [round, setRound] = useState(0);
   const isReload = useRef(false);
   const isTrusted = shell.panel.value?.trusted ?? false;
   const changes = shell.panel.value?.sourceChanges ?? 0;
   // Asked anew when files change while it is open. Only the button has them read anew.
-  const { value, error, pending } = useAsked(`${round} ${changes} ${isTrusted}`, 0, () => {
+  const { value, error, pending, again, act } = useListed(`${changes} ${isTrusted}`, () => {
     const reload = isReload.current;
     isReload.current = false;
     return shell.line.call({ do: "memory", reload });
   });
   const files = value?.files ?? [];
 
-  const add = async (fact: string, scope: Scope): Promise<boolean> => {
-    try {
+  const add = (fact: string, scope: Scope) =>
+    act(async () => {
       const { path } = await shell.line.call({ do: "addMemory", fact, scope });
       shell.announce(t("Kept in {0}", shortPath(path)));
-      return true;
-    } catch (fault) {
-      shell.show(fault);
-      return false;
-    } finally {
-      setRound((before) => before + 1);
-    }
-  };
+    });
 
   return (
     <>
-      <h2 class="popup-title" tabIndex={-1} data-first>
-        {t("Memory")}
-      </h2>
+      <DialogTitle>{t("Memory")}</DialogTitle>
       <p class="quiet">
         {isTrusted
           ? t("What these files say goes along with every chat. A change counts from the next prompt on.")
@@ -77,7 +66,7 @@ function MemoryBody({ locale }: { readonly locale: string }) {
             class="text-action"
             onClick={() => {
               isReload.current = true;
-              setRound((before) => before + 1);
+              again();
             }}
           >
             {t("Read Again")}
@@ -112,12 +101,7 @@ function File({ file, locale }: { readonly file: MemoryFileInfo; readonly locale
       <span class="memory-facts quiet" title={imports.join("\n")}>
         {facts.join(" · ")}
       </span>
-      {problem === undefined ? null : (
-        <span class="memory-problem">
-          <Icon name="warning" />
-          {problem}
-        </span>
-      )}
+      {problem === undefined ? null : <Problem>{problem}</Problem>}
     </li>
   );
 }
@@ -128,34 +112,16 @@ interface NewFactProps {
 }
 
 function NewFact({ add, isTrusted }: NewFactProps) {
-  const [text, setText] = useState("");
   const [wanted, setScope] = useState<Scope>("project");
   const scope = isTrusted ? wanted : "global";
-  // Not a form: where VS Code shows the page, forms are not sent.
-  const submit = async () => {
-    if (text.trim() !== "" && (await add(text.trim(), scope))) setText("");
-  };
   return (
     <>
-      <div class="rule-new">
-        <input
-          type="text"
-          class="input"
-          aria-label={t("New fact")}
-          placeholder={t("Add a fact: tests run with make test")}
-          maxLength={LONGEST_FACT}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || isComposing(event)) return;
-            event.preventDefault();
-            void submit();
-          }}
-        />
-        <button type="button" class="button secondary" aria-disabled={text.trim() === ""} onClick={() => void submit()}>
-          {t("Add")}
-        </button>
-      </div>
+      <AddLine
+        label={t("New fact")}
+        placeholder={t("Add a fact: tests run with make test")}
+        maxLength={LONGEST_FACT}
+        add={(fact) => add(fact, scope)}
+      />
       <div class="rule-line memory-scope" role="group" aria-label={t("Where it is kept")}>
         {(["project", "global"] as const).map((each) => (
           <button

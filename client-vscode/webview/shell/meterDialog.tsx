@@ -2,6 +2,7 @@ import type { ContextReport, Stats, Verdict } from "../../src/protocol.gen.js";
 import type { MeterView } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { compress } from "./actions.js";
+import { DialogTitle } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
 import { contextParts, partLabels, slices } from "./meterParts.js";
@@ -36,9 +37,7 @@ function MeterBody({ locale }: { readonly locale: string }) {
   const off = idle ? {} : { "aria-disabled": true, title: t("Possible when nothing runs in this chat.") };
   return (
     <>
-      <h2 class="popup-title" tabIndex={-1} data-first>
-        {t("Context")}
-      </h2>
+      <DialogTitle>{t("Context")}</DialogTitle>
       {report.value === undefined ? null : <Report report={report.value} mode={mode} locale={locale} />}
       {report.value === undefined && report.error === undefined ? <p class="quiet">{t("Counting…")}</p> : null}
       {report.error === undefined ? null : <FaultLine error={report.error} />}

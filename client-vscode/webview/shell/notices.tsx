@@ -2,6 +2,7 @@ import type { PanelState } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
 import { useCountdown } from "./hooks.js";
 import { Icon } from "./icon.js";
+import { IconButton } from "./iconButton.js";
 import { useShell } from "./shell.js";
 import { notices, type Notice } from "./standing.js";
 
@@ -52,11 +53,7 @@ function NoticeStrip({ notice, onClose }: { readonly notice: Notice; readonly on
           </div>
         )}
       </div>
-      {onClose === undefined ? null : (
-        <button type="button" class="icon-button" aria-label={t("Dismiss")} title={t("Dismiss")} onClick={onClose}>
-          <Icon name="close" />
-        </button>
-      )}
+      {onClose === undefined ? null : <IconButton icon="close" label={t("Dismiss")} onClick={onClose} />}
     </div>
   );
 }

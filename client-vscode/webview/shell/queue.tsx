@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PanelState, QueuedPrompt } from "../../src/panel/contract.js";
 import { t } from "../strings.js";
-import { Icon } from "./icon.js";
+import { IconButton } from "./iconButton.js";
 import { queueEditCommand } from "./keymap.js";
 import { previousPrompt, savedText, type QueueEdit } from "./queueEditing.js";
 import { useShell } from "./shell.js";
@@ -44,33 +44,19 @@ function QueueItem({ prompt }: { readonly prompt: QueuedPrompt }) {
         {clipped(prompt.text.trimStart(), 300)}
       </span>
       <span class="queued-actions">
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("Edit queued prompt")}
+        <IconButton
+          icon="edit"
+          label={t("Edit queued prompt")}
           title={`${t("Edit")} (Alt+↑)`}
           onClick={() => shell.editQueued(prompt)}
-        >
-          <Icon name="edit" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("Send now")}
+        />
+        <IconButton
+          icon="send"
+          label={t("Send now")}
           title={t("Send now: what runs is stopped")}
           onClick={run("sendNow")}
-        >
-          <Icon name="send" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("Remove queued prompt")}
-          title={t("Remove")}
-          onClick={run("remove")}
-        >
-          <Icon name="close" />
-        </button>
+        />
+        <IconButton icon="close" label={t("Remove queued prompt")} title={t("Remove")} onClick={run("remove")} />
       </span>
     </>
   );

@@ -1,12 +1,12 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { LONGEST_RULE } from "../../src/panel/limits.js";
 import { ruleStanding, RULE_STANDINGS } from "../../src/panel/rules.js";
 import type { Constraint } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
+import { AddLine } from "./addLine.js";
+import { DialogTitle, useListed } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
-import { useAsked } from "./hooks.js";
 import { Icon } from "./icon.js";
-import { isComposing } from "./keymap.js";
 import { Popup } from "./popup.js";
 import { useShell } from "./shell.js";
 
@@ -28,13 +28,12 @@ interface Change {
 
 function RulesBody() {
   const shell = useShell();
-  const [round, setRound] = useState(0);
   const box = useRef<HTMLDivElement>(null);
   const touched = useRef<string | undefined>(undefined);
   const { inForce, proposed } = shell.panel.value?.rules ?? { inForce: 0, proposed: 0 };
   const isReadOnly = shell.panel.value?.session?.heldBy !== undefined;
   // Asked anew when the number of rules changes while it is open, and after each change of one.
-  const { value, error } = useAsked(`${round} ${inForce} ${proposed}`, 0, () => shell.line.call({ do: "rules" }));
+  const { value, error, act } = useListed(`${inForce} ${proposed}`, () => shell.line.call({ do: "rules" }));
   const rules = value?.constraints.filter(({ replacedBy }) => replacedBy === undefined) ?? [];
   const of = (state: Constraint["state"]) => rules.filter((rule) => rule.state === state);
 
@@ -49,18 +48,12 @@ function RulesBody() {
     (target ?? box.current?.querySelector<HTMLElement>("[data-first]"))?.focus();
   }, [value]);
 
-  const change = async (wanted: Change, said: string): Promise<boolean> => {
+  const change = (wanted: Change, said: string): Promise<boolean> => {
     touched.current = wanted.constraintId;
-    try {
+    return act(async () => {
       await shell.line.call({ do: "setRule", ...wanted });
       shell.announce(said);
-      return true;
-    } catch (fault) {
-      shell.show(fault);
-      return false;
-    } finally {
-      setRound((before) => before + 1);
-    }
+    });
   };
 
   const list = (shown: readonly Constraint[], label: string) => (
@@ -73,9 +66,7 @@ function RulesBody() {
   const released = of("released");
   return (
     <div ref={box} role="presentation">
-      <h2 class="popup-title" tabIndex={-1} data-first>
-        {t("Rules")}
-      </h2>
+      <DialogTitle>{t("Rules")}</DialogTitle>
       <p class="quiet">{t("Rules and pinned texts go to the model word for word, through every compression.")}</p>
       {error === undefined ? null : <FaultLine error={error} />}
       {value !== undefined && rules.length === 0 ? (
@@ -99,7 +90,14 @@ function RulesBody() {
           {list(released, t("Rules not in force"))}
         </details>
       )}
-      {isReadOnly ? null : <NewRule add={(text) => change({ text, state: "inForce" }, t("Rule added"))} />}
+      {isReadOnly ? null : (
+        <AddLine
+          label={t("New rule")}
+          placeholder={t("Add a rule: never touch generated/")}
+          maxLength={LONGEST_RULE}
+          add={(text) => change({ text, state: "inForce" }, t("Rule added"))}
+        />
+      )}
     </div>
   );
 }
@@ -173,35 +171,6 @@ function Rule({ rule, isReadOnly, change }: RuleProps) {
         })}
       </span>
     </li>
-  );
-}
-
-function NewRule({ add }: { readonly add: (text: string) => Promise<boolean> }) {
-  const [text, setText] = useState("");
-  // Not a form: where VS Code shows the page, forms are not sent.
-  const submit = async () => {
-    if (text.trim() !== "" && (await add(text.trim()))) setText("");
-  };
-  return (
-    <div class="rule-new">
-      <input
-        type="text"
-        class="input"
-        aria-label={t("New rule")}
-        placeholder={t("Add a rule: never touch generated/")}
-        maxLength={LONGEST_RULE}
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || isComposing(event)) return;
-          event.preventDefault();
-          void submit();
-        }}
-      />
-      <button type="button" class="button secondary" aria-disabled={text.trim() === ""} onClick={() => void submit()}>
-        {t("Add")}
-      </button>
-    </div>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { McpServerInfo } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
+import { DialogTitle, Problem, useListed } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
 import { Icon } from "./icon.js";
@@ -20,28 +21,17 @@ export function ServersDialog() {
 
 function ServersBody() {
   const shell = useShell();
-  const [round, setRound] = useState(0);
   const changes = shell.panel.value?.serverChanges ?? 0;
   // Asked anew when a server moves while it is open.
-  const { value, error, pending } = useAsked(`${round} ${changes}`, 0, () => shell.line.call({ do: "servers" }));
+  const { value, error, pending, act } = useListed(`${changes}`, () => shell.line.call({ do: "servers" }));
   const servers = value?.servers ?? [];
 
-  const act = async (server: McpServerInfo, action: Action) => {
-    try {
-      const { name, digest } = server;
-      await shell.line.call({ do: "serverAction", server: name, action, ...(action === "agree" ? { digest } : {}) });
-    } catch (fault) {
-      shell.show(fault);
-    } finally {
-      setRound((before) => before + 1);
-    }
-  };
+  const run = ({ name, digest }: McpServerInfo, action: Action) =>
+    act(() => shell.line.call({ do: "serverAction", server: name, action, ...(action === "agree" ? { digest } : {}) }));
 
   return (
     <>
-      <h2 class="popup-title" tabIndex={-1} data-first>
-        {t("MCP Servers")}
-      </h2>
+      <DialogTitle>{t("MCP Servers")}</DialogTitle>
       {error === undefined ? null : <FaultLine error={error} />}
       {value !== undefined && servers.length === 0 ? (
         <p>{t("There are none yet. Name them under mcpServers in .gemini/settings.json.")}</p>
@@ -49,7 +39,7 @@ function ServersBody() {
       {servers.length === 0 ? null : (
         <ul class="rule-list" aria-label={t("MCP Servers")} aria-busy={pending}>
           {servers.map((server) => (
-            <Server key={server.name} server={server} act={act} />
+            <Server key={server.name} server={server} run={run} />
           ))}
         </ul>
       )}
@@ -65,10 +55,10 @@ function ServersBody() {
 
 interface ServerProps {
   readonly server: McpServerInfo;
-  readonly act: (server: McpServerInfo, action: Action) => Promise<void>;
+  readonly run: (server: McpServerInfo, action: Action) => Promise<boolean>;
 }
 
-function Server({ server, act }: ServerProps) {
+function Server({ server, run }: ServerProps) {
   const [shown, setShown] = useState<"tools" | "log">();
   const { name, state, command, error, tools, prompts, title } = server;
   const toggle = (what: "tools" | "log") => () => setShown(shown === what ? undefined : what);
@@ -82,17 +72,9 @@ function Server({ server, act }: ServerProps) {
         {command}
       </code>
       {state === "consentNeeded" ? (
-        <span class="memory-problem">
-          <Icon name="warning" />
-          {t("This workspace wants to start it. Look at the command before you agree.")}
-        </span>
+        <Problem>{t("This workspace wants to start it. Look at the command before you agree.")}</Problem>
       ) : null}
-      {error === "" ? null : (
-        <span class="memory-problem">
-          <Icon name="warning" />
-          {error}
-        </span>
-      )}
+      {error === "" ? null : <Problem>{error}</Problem>}
       <span class="rule-line">
         {actionsOf(server).map((action) => (
           <button
@@ -100,7 +82,7 @@ function Server({ server, act }: ServerProps) {
             type="button"
             class="text-action"
             aria-label={`${actionText(action)}: ${name}`}
-            onClick={() => void act(server, action)}
+            onClick={() => void run(server, action)}
           >
             {actionText(action)}
           </button>

@@ -4,7 +4,7 @@ import { t } from "../strings.js";
 import { newChat } from "./actions.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
-import { Icon } from "./icon.js";
+import { IconButton } from "./iconButton.js";
 import { isComposing, rovingIndex } from "./keymap.js";
 import { formatBytes, formatCount, formatDay, formatTurns, formatWhen } from "./numbers.js";
 import { Popup } from "./popup.js";
@@ -115,18 +115,14 @@ function SessionsBody() {
             openHit(shell, best, query);
           }}
         />
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("New chat")}
-          title={t("New chat")}
+        <IconButton
+          icon="add"
+          label={t("New chat")}
           onClick={() => {
             shell.closePopup("sessions");
             newChat(shell);
           }}
-        >
-          <Icon name="add" />
-        </button>
+        />
       </div>
       {first.error === undefined ? null : <FaultLine error={first.error} />}
       {said.error === undefined ? null : <FaultLine error={said.error} />}
@@ -196,43 +192,16 @@ function Session({ session, changed }: { readonly session: SessionInfo; readonly
         </span>
       </button>
       <span class="session-actions">
-        <button
-          type="button"
-          class="icon-button"
+        <IconButton
+          icon="pin"
           aria-pressed={isKept}
-          aria-label={t("Keep {0}", title)}
+          label={t("Keep {0}", title)}
           title={isKept ? t("It stays until you delete it. Click to let it go as others do.") : t("Keep for good")}
           onClick={keep}
-        >
-          <Icon name="pin" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("Rename {0}", title)}
-          title={t("Rename…")}
-          onClick={chat("rename")}
-        >
-          <Icon name="edit" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("Export {0}", title)}
-          title={t("Export…")}
-          onClick={chat("export")}
-        >
-          <Icon name="exportFile" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={t("Delete {0}", title)}
-          title={t("Delete…")}
-          onClick={chat("delete")}
-        >
-          <Icon name="trash" />
-        </button>
+        />
+        <IconButton icon="edit" label={t("Rename {0}", title)} title={t("Rename…")} onClick={chat("rename")} />
+        <IconButton icon="exportFile" label={t("Export {0}", title)} title={t("Export…")} onClick={chat("export")} />
+        <IconButton icon="trash" label={t("Delete {0}", title)} title={t("Delete…")} onClick={chat("delete")} />
       </span>
     </li>
   );

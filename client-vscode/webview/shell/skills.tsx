@@ -1,9 +1,7 @@
-import { useState } from "preact/hooks";
 import type { FileProblem, SkillInfo } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
+import { DialogTitle, Problem, useListed } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
-import { useAsked } from "./hooks.js";
-import { Icon } from "./icon.js";
 import { formatCount } from "./numbers.js";
 import { Popup } from "./popup.js";
 import { useShell } from "./shell.js";
@@ -19,30 +17,20 @@ export function SkillsDialog({ locale }: { readonly locale: string }) {
 
 function SkillsBody({ locale }: { readonly locale: string }) {
   const shell = useShell();
-  const [round, setRound] = useState(0);
   const isTrusted = shell.panel.value?.trusted ?? false;
   const changes = shell.panel.value?.sourceChanges ?? 0;
-  const { value, error, pending } = useAsked(`${round} ${changes} ${isTrusted}`, 0, () =>
-    shell.line.call({ do: "skills" }),
-  );
+  const { value, error, pending, act } = useListed(`${changes} ${isTrusted}`, () => shell.line.call({ do: "skills" }));
   const skills = value?.skills ?? [];
 
-  const enable = async ({ name }: SkillInfo, enabled: boolean) => {
-    try {
+  const enable = ({ name }: SkillInfo, enabled: boolean) =>
+    act(async () => {
       await shell.line.call({ do: "enableSkill", name, enabled });
       shell.announce(enabled ? t("{0} is on", name) : t("{0} is off", name));
-    } catch (fault) {
-      shell.show(fault);
-    } finally {
-      setRound((before) => before + 1);
-    }
-  };
+    });
 
   return (
     <>
-      <h2 class="popup-title" tabIndex={-1} data-first>
-        {t("Skills")}
-      </h2>
+      <DialogTitle>{t("Skills")}</DialogTitle>
       <p class="quiet">
         {isTrusted
           ? t("The model knows their names and descriptions, and asks you before it reads one.")
@@ -70,7 +58,7 @@ function SkillsBody({ locale }: { readonly locale: string }) {
 
 interface SkillProps {
   readonly skill: SkillInfo;
-  readonly enable: (skill: SkillInfo, enabled: boolean) => Promise<void>;
+  readonly enable: (skill: SkillInfo, enabled: boolean) => Promise<boolean>;
   readonly canChange: boolean;
 }
 
@@ -124,10 +112,7 @@ function Problems({ problems }: { readonly problems: readonly FileProblem[] }) {
           >
             <span dir="ltr">{`${path}:${line}`}</span>
           </button>
-          <span class="memory-problem">
-            <Icon name="warning" />
-            {message}
-          </span>
+          <Problem>{message}</Problem>
         </li>
       ))}
     </ul>

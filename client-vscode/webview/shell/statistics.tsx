@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { ModelSums, Stats } from "../../src/protocol.gen.js";
 import { t } from "../strings.js";
+import { DialogTitle } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
 import { partLabels } from "./meterParts.js";
@@ -34,9 +35,7 @@ function StatisticsBody({ locale }: { readonly locale: string }) {
   const { value, error } = useAsked(String(all), 0, () => shell.line.call({ do: "stats", all }));
   return (
     <>
-      <h2 class="popup-title" tabIndex={-1} data-first>
-        {t("Statistics")}
-      </h2>
+      <DialogTitle>{t("Statistics")}</DialogTitle>
       <label class="statistics-all">
         <input type="checkbox" checked={all} onChange={() => setAll(!all)} /> {t("All chats of this project")}
       </label>

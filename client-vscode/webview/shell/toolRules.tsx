@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { RULE_DECISIONS, RULE_SOURCES, ruleFolder, ruleSubject, type StoredRule } from "../../src/panel/toolRules.js";
 import { MODES } from "../../src/panel/tools.js";
 import { t } from "../strings.js";
+import { DialogTitle } from "./dialog.js";
 import { FaultLine } from "./faultLine.js";
 import { useAsked } from "./hooks.js";
 import { Popup } from "./popup.js";
@@ -55,9 +56,7 @@ function ToolRulesBody() {
   const { label, description } = MODES[panel?.work.mode ?? "ask"];
   return (
     <div ref={box} role="presentation">
-      <h2 class="popup-title" tabIndex={-1} data-first>
-        {t("Tool rules")}
-      </h2>
+      <DialogTitle>{t("Tool rules")}</DialogTitle>
       <p class="quiet">{t("{0}: {1}", t(label), t(description))}</p>
       {error === undefined ? null : <FaultLine error={error} />}
       {rules === undefined || rules.length > 0 ? null : (
