@@ -15,15 +15,15 @@ function put(file: string, text: string): void {
 
 /** Sends a prompt whose answer stops at its gate, and waits until it streams. */
 async function streaming(panel: Panel, gate: string): Promise<void> {
-  await set.emulator.script([{ pieces: ["It begins ", { gate }, "and ends."] }]);
+  await set.emulator.script([{ pieces: [`The ${gate} begins `, { gate }, "and ends."] }]);
   await panel.send("Take your time.");
   await set.emulator.reached(gate);
-  await panel.answers.getByText("It begins").waitFor();
+  await panel.answers.getByText(`The ${gate} begins`).waitFor();
 }
 
 async function finished(panel: Panel, gate: string): Promise<void> {
   await set.emulator.release(gate);
-  await panel.answers.getByText("It begins and ends.").last().waitFor();
+  await panel.answers.getByText(`The ${gate} begins and ends.`).waitFor();
   await panel.isIdle();
 }
 
