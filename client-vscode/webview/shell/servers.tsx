@@ -70,7 +70,8 @@ interface ServerProps {
 
 function Server({ server, act }: ServerProps) {
   const [shown, setShown] = useState<"tools" | "log">();
-  const { name, state, command, error, tools, prompts, title } = server;
+  const { name, state, command, error, tools, title } = server;
+  const commands = useShell().commands.value.filter(({ scope, owner }) => scope === "server" && owner === name);
   const toggle = (what: "tools" | "log") => () => setShown(shown === what ? undefined : what);
   return (
     <li>
@@ -105,7 +106,7 @@ function Server({ server, act }: ServerProps) {
             {actionText(action)}
           </button>
         ))}
-        {tools.length + prompts.length === 0 ? null : (
+        {tools.length + commands.length === 0 ? null : (
           <button type="button" class="text-action" aria-expanded={shown === "tools"} onClick={toggle("tools")}>
             {t("What It Offers")}
           </button>
@@ -121,9 +122,9 @@ function Server({ server, act }: ServerProps) {
               <code dir="ltr">{tool.name}</code>
             </li>
           ))}
-          {prompts.map((prompt) => (
-            <li key={prompt.command} title={prompt.description}>
-              <code dir="ltr">{prompt.command}</code>
+          {commands.map((command) => (
+            <li key={command.name} title={command.description}>
+              <code dir="ltr">/{command.name}</code>
             </li>
           ))}
         </ul>
