@@ -1850,7 +1850,7 @@ export interface ChangeList {
   readonly note?: string;
 }
 
-/** What a turn did to a file, from its first to its last change in that turn. */
+/** What a turn did to a file, from its first to its last change in that turn; its subagents' are among them. */
 export interface Change {
   readonly turnId: string;
   readonly path: string;
@@ -1868,6 +1868,8 @@ export interface Change {
   /** Why it cannot be taken back. */
   readonly reason?: string;
   readonly byCommand?: boolean;
+  /** Titles of the subagents that made it, or a part of it, for the turn. */
+  readonly agents?: readonly string[];
   /** Number of places in `diff`, which `gemini/changes/revert` can name from 0. */
   readonly hunks?: number;
 }

@@ -1036,6 +1036,7 @@ export const change = v.object({
   canRevert: v.exactOptional(v.boolean()),
   reason: v.exactOptional(v.string()),
   byCommand: v.exactOptional(v.boolean()),
+  agents: v.exactOptional(v.array(v.string())),
   hunks: v.exactOptional(integer),
 });
 
