@@ -245,7 +245,7 @@ export interface McpServerParams {
   readonly server: string;
 }
 
-/** What a person has typed behind a slash or an `@`. */
+/** What a person has typed behind an `@`. */
 export interface McpCompleteParams {
   readonly query?: string;
   readonly limit?: number;
@@ -1669,7 +1669,8 @@ export interface McpServerInfo {
   readonly error: string;
   readonly restarts: number;
   readonly tools: readonly McpToolInfo[];
-  readonly prompts: readonly McpPromptInfo[];
+  /** How many it offers, each a slash command of scope `server` in `gemini/commands/list`. */
+  readonly prompts: number;
   readonly resources: number;
 }
 
@@ -1682,29 +1683,13 @@ export interface McpToolInfo {
   readonly description: string;
 }
 
-/** A prompt of a server, which a person calls by `/server:name`. */
-export interface McpPromptInfo {
-  /** With the slash. */
-  readonly command: string;
-  readonly description: string;
-  readonly arguments: readonly PromptArgument[];
-}
-
-/** An argument of a prompt. */
-export interface PromptArgument {
-  readonly name: string;
-  readonly description: string;
-  readonly required: boolean;
-}
-
 /** The newest lines of a server's log, oldest first. */
 export interface McpLog {
   readonly lines: readonly string[];
 }
 
-/** Prompts and resources of the servers that answer, those first that fit what was typed best. */
+/** Resources of the servers that answer, those first that fit what was typed best. */
 export interface McpCompletions {
-  readonly prompts: readonly McpPromptInfo[];
   readonly resources: readonly McpResourceInfo[];
 }
 
@@ -1865,7 +1850,7 @@ export interface ChangeList {
   readonly note?: string;
 }
 
-/** What a turn did to a file, from its first to its last change in that turn. */
+/** What a turn did to a file, from its first to its last change in that turn; its subagents' are among them. */
 export interface Change {
   readonly turnId: string;
   readonly path: string;
@@ -1883,6 +1868,8 @@ export interface Change {
   /** Why it cannot be taken back. */
   readonly reason?: string;
   readonly byCommand?: boolean;
+  /** Titles of the subagents that made it, or a part of it, for the turn. */
+  readonly agents?: readonly string[];
   /** Number of places in `diff`, which `gemini/changes/revert` can name from 0. */
   readonly hunks?: number;
 }
@@ -2239,7 +2226,7 @@ export interface Requests {
   readonly "gemini/mcp/logout": { readonly params: McpServerParams; readonly result: McpList };
   /** The newest lines of a server's log. */
   readonly "gemini/mcp/log": { readonly params: McpServerParams; readonly result: McpLog };
-  /** Prompts and resources of the servers that answer, by what a person has typed of them. Starts none. */
+  /** Resources of the servers that answer, by what a person has typed of their names behind an `@`. Starts none. */
   readonly "gemini/mcp/complete": { readonly params: McpCompleteParams; readonly result: McpCompletions };
   /** What the session's tools may do unasked: ask (read), plan (only read), acceptEdits (change files too). */
   readonly "gemini/session/mode": { readonly params: ModeParams; readonly result: ModeResult };
@@ -2249,7 +2236,7 @@ export interface Requests {
   readonly "gemini/rules": { readonly params: SessionParams; readonly result: RuleList };
   /** Take a rule of the session's or of the user's back. */
   readonly "gemini/rules/revoke": { readonly params: RevokeRuleParams; readonly result: RuleList };
-  /** The slash commands that a prompt can be, and the command files that are skipped. */
+  /** The slash commands that a prompt can be, prompts of MCP servers that run among them, and the command files that are skipped. */
   readonly "gemini/commands/list": { readonly params: Empty; readonly result: SlashCommandList };
   /** What went to the model in the place of a slash command. */
   readonly "gemini/commands/sent": { readonly params: SentTextParams; readonly result: SentText };

@@ -890,18 +890,6 @@ export const mcpToolInfo = v.object({
   description: v.string(),
 });
 
-export const promptArgument = v.object({
-  name: v.string(),
-  description: v.string(),
-  required: v.boolean(),
-});
-
-export const mcpPromptInfo = v.object({
-  command: v.string(),
-  description: v.string(),
-  arguments: v.array(promptArgument),
-});
-
 export const mcpServerInfo = v.object({
   name: v.string(),
   state: v.picklist(["consentNeeded", "disabled", "excluded", "failed", "loginNeeded", "off", "ready", "restarting", "starting", "untrusted"]),
@@ -916,7 +904,7 @@ export const mcpServerInfo = v.object({
   error: v.string(),
   restarts: integer,
   tools: v.array(mcpToolInfo),
-  prompts: v.array(mcpPromptInfo),
+  prompts: integer,
   resources: integer,
 });
 
@@ -936,7 +924,6 @@ export const mcpResourceInfo = v.object({
 });
 
 export const mcpCompletions = v.object({
-  prompts: v.array(mcpPromptInfo),
   resources: v.array(mcpResourceInfo),
 });
 
@@ -1049,6 +1036,7 @@ export const change = v.object({
   canRevert: v.exactOptional(v.boolean()),
   reason: v.exactOptional(v.string()),
   byCommand: v.exactOptional(v.boolean()),
+  agents: v.exactOptional(v.array(v.string())),
   hunks: v.exactOptional(integer),
 });
 

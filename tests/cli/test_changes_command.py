@@ -8,10 +8,14 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from gemini_companion.adapters.storage.project import project_key
 from gemini_companion.adapters.storage.store import open_store
 from gemini_companion.cli.main import run
+from gemini_companion.engine.agents.builtin import GENERALIST
+from gemini_companion.engine.agents.definition import AgentCall
+from gemini_companion.engine.history.tool_entries import ChangeEntry
 from tests.support.changes_desk import ChangesDesk
 from tests.support.sessions import ManualClock
 
@@ -63,3 +67,28 @@ def test_what_the_person_edited_since_is_left_and_told(
     assert run(["changes", "revert"], environment) == 1
     assert "edited since" in capsys.readouterr().err
     assert path.read_text() == "mine\n"
+
+
+def test_what_a_subagent_changed_is_listed_by_its_name_and_taken_back(
+    environment: dict[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    workspace = tmp_path / "workspace"
+
+    async def hand_over() -> None:
+        """The change becomes one of a subagent, as if the chat had handed it over."""
+        store = open_store(tmp_path / "data", project_key([str(workspace)]), clock=ManualClock())
+        chat = (await store.list()).sessions[0]
+        meta, entries = await store.load(chat.session_id)
+        changes = [entry for entry in entries if isinstance(entry, ChangeEntry)]
+        turn_id = changes[0].turn_id
+        called = AgentCall(definition=GENERALIST, session_id="chat", turn_id=turn_id, call_id="c")
+        await store.create(replace(meta, session_id="chat", updated_at=meta.updated_at + 1))
+        own = [replace(entry, seq=number, turn_id="its own") for number, entry in enumerate(changes, 1)]
+        await store.create(replace(meta, session_id="agent", agent=called), own)
+        await store.close()
+
+    asyncio.run(hand_over())
+    assert run(["changes", "--session", "chat"], environment) == 0
+    assert "a.txt: changed by Generalist, +1 −1" in capsys.readouterr().out
+    assert run(["changes", "revert", "--session", "chat"], environment) == 0
+    assert (workspace / "a.txt").read_text().startswith("old")

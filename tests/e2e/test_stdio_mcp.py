@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 import threading
 import urllib.request
 from pathlib import Path
@@ -14,21 +12,12 @@ import pytest
 
 from tests.support.editor_client import Editor, editor, plain, server_environment
 from tests.support.emulator import Emulator, answer, call
+from tests.support.mcp_editor import SERVER, a_server, configure, started, states, until
 from tests.support.mcp_http_server import http_server
 from tests.support.patience import PATIENCE
 
-SERVER = str(Path(__file__).resolve().parents[1] / "support" / "mcp_server.py")
 LIMIT = {"timeout": 1_500}
 OPTIONS = {"trusted": True, "supports": ["confirmTool"]}
-
-
-def a_server(*behaviours: str, **more: Any) -> dict[str, Any]:
-    return {"command": sys.executable, "args": [SERVER, *behaviours], **more}
-
-
-def configure(folder: Path, servers: dict[str, Any], **more: Any) -> None:
-    (folder / ".gemini").mkdir(parents=True, exist_ok=True)
-    (folder / ".gemini" / "settings.json").write_text(json.dumps({"mcpServers": servers, **more}), "utf-8")
 
 
 @pytest.fixture
@@ -59,20 +48,6 @@ def echo(text: str, name: str = "mcp_tester_echo", call_id: str = "c") -> Any:
 
 def names(request: Any) -> set[str]:
     return {declared["name"] for declared in request.declarations}
-
-
-async def states(spoken: Editor) -> dict[str, str]:
-    return {one["name"]: one["state"] for one in (await spoken.ask("gemini/mcp/list"))["servers"]}
-
-
-async def started(spoken: Editor, *servers: str) -> None:
-    """Have servers started ahead of a turn, which would wait for them only a few seconds."""
-    if not spoken.events:
-        await spoken.ask("gemini/session/new")  # events are those of a session
-    for server in servers:
-        await spoken.ask("gemini/mcp/restart", {"server": server})
-    for server in servers:
-        await until(spoken, server, "ready")
 
 
 async def test_a_server_of_the_settings_is_started_offered_and_called_with_consent(
@@ -113,18 +88,6 @@ def browse(spoken: Editor) -> list[str]:
     shown = Followed()
     spoken.client.shown_documents = shown
     return shown
-
-
-async def until(spoken: Editor, name: str, *wanted: str) -> dict[str, Any]:
-    """Wait until a server stands there; its entry of the last event."""
-    async with asyncio.timeout(PATIENCE):
-        count = 1
-        while True:
-            event = await spoken.wait_for("mcpServersChanged", count)
-            found = next(one for one in event["servers"] if one["name"] == name)
-            if found["state"] in wanted:
-                return found
-            count += 1
 
 
 async def test_a_server_over_http_gets_the_headers_of_the_settings(
@@ -170,34 +133,6 @@ async def test_a_server_that_wants_a_login_gets_it_in_the_browser_and_keeps_it(
     assert results == [{"output": "echo: hello"}] * 2
     assert len(shown) == 1
     assert all(token not in kept.read_text("utf-8") for token in remote.tokens)
-
-
-async def test_prompts_and_resources_of_a_server_go_along_as_its_words_and_not_the_persons(
-    home: Path, workspace: Path, emulator: Emulator, environment: dict[str, str]
-) -> None:
-    configure(home, {"tester": a_server()})
-    async with editor(environment, workspace, options=OPTIONS) as spoken:
-        await started(spoken, "tester")
-        await spoken.ask("gemini/chat", {"prompt": "Hello"})
-        offered = await spoken.ask("gemini/mcp/complete", {"query": "poem"})
-        named = await spoken.ask("gemini/mcp/complete", {"query": "@tester"})
-        await spoken.ask("gemini/chat", {"prompt": '/tester:write-a-poem --topic="green tea"'})
-        await spoken.ask("gemini/chat", {"prompt": "See @tester:memo://one, and @tester:memo://two."})
-        wrong = await spoken.fails("gemini/chat", {"prompt": "/tester:write-a-poem"})
-        rules = (await spoken.ask("gemini/constraints"))["constraints"]
-        attached = spoken.of("filesAttached")
-    _, called, mentioned = (
-        request.body["contents"][-1]["parts"] for request in emulator.asked("streamGenerateContent")
-    )
-    assert [prompt["command"] for prompt in offered["prompts"]] == ["/tester:write-a-poem"]
-    assert [resource["mention"] for resource in named["resources"]] == ["@tester:memo://one"]
-    assert called[0]["text"] == '/tester:write-a-poem --topic="green tea"'
-    assert "Write about {'topic': 'green tea'}. You must always use tabs." in called[1]["text"]
-    assert "Buy milk." in mentioned[1]["text"]
-    assert [one["path"] for one in attached[-1]["files"]] == ["tester:memo://one"]
-    assert "no such memo" in attached[-1]["withheld"][0]["reason"]
-    assert "topic" in wrong.message
-    assert rules == []
 
 
 async def test_hostile_servers_cost_their_own_calls_and_nothing_else(

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from gemini_companion.engine.mcp.config import settled_servers
@@ -57,48 +58,78 @@ class _Agent(ScriptedModel):
         yield ModelChunk(parts=(part,), finish_reason="STOP")
 
 
-async def request_ms(folder: Path, *, with_servers: bool, rounds: int, passes: int) -> tuple[float, int]:
-    """CPU milliseconds of a request, the best of the passes, and the number of tools that the last one offered."""
-    folder.mkdir(exist_ok=True)
+class _Chat:
+    """A chat of an agent that reads files, with the tools of a server or without."""
 
-    async def work(args: SampleArgs, context: ToolContext) -> ToolOutput:
-        return ToolOutput(output="a line\n" * 20)
+    def __init__(self, folder: Path, *, with_servers: bool) -> None:
+        folder.mkdir(exist_ok=True)
 
-    model = _Agent()
-    studio = Studio(folder, model=model, tools=[SampleTool("read_file", "read", work)], tooling=allowing())
-    options = settled_servers([("user", True, {"plenty": {"command": "plenty"}} if with_servers else {})])
-    studio.services.mcp = McpService(
-        ScriptedConnector(_PLENTY),
-        clock=studio.clock,
-        options=lambda: options,
-        trusted=lambda: True,
-        folders=lambda: ("/project",),
-    )
-    best = float("inf")
+        async def work(args: SampleArgs, context: ToolContext) -> ToolOutput:
+            return ToolOutput(output="a line\n" * 20)
+
+        self._model = _Agent()
+        self._studio = Studio(
+            folder, model=self._model, tools=[SampleTool("read_file", "read", work)], tooling=allowing()
+        )
+        options = settled_servers([("user", True, {"plenty": {"command": "plenty"}} if with_servers else {})])
+        self._service = self._studio.services.mcp = McpService(
+            ScriptedConnector(_PLENTY),
+            clock=self._studio.clock,
+            options=lambda: options,
+            trusted=lambda: True,
+            folders=lambda: ("/project",),
+        )
+
+    @property
+    def offered(self) -> int:
+        """Tools that the newest request told of."""
+        return self._model.offered[-1]
+
+    async def request_ms(self, rounds: int) -> float:
+        """CPU milliseconds of a request, of a turn with so many rounds."""
+        self._model.left = rounds
+        begun = time.process_time()
+        await self._studio.chat("Go on.")
+        return (time.process_time() - begun) * 1000 / (rounds + 1)
+
+    async def close(self) -> None:
+        """End it, and its server."""
+        await self._studio.app.close()
+        await self._service.close()
+
+
+async def measured(folder: Path, rounds: int, passes: int) -> tuple[float, float, int]:
+    """CPU milliseconds of a request without servers and with one, medians of passes in turn; the tools that it adds."""
+    without, with_one = (_Chat(folder / name, with_servers=name == "fifty") for name in ("none", "fifty"))
+    times: dict[_Chat, list[float]] = {without: [], with_one: []}
     try:
-        for _ in range(passes + 1):  # the first one starts the server, and makes what is made once
-            model.left = rounds
-            begun = time.process_time()
-            await studio.chat("Go on.")
-            best = min(best, (time.process_time() - begun) * 1000 / (rounds + 1))
+        for number in range(passes + 1):
+            for chat, taken in times.items():
+                needed = await chat.request_ms(rounds)
+                if number:  # the first one starts the server, and makes what is made once
+                    taken.append(needed)
+        return median(times[without]), median(times[with_one]), with_one.offered - without.offered
     finally:
-        await studio.app.close()
-        await studio.services.mcp.close()
-    return best, model.offered[-1]
+        for chat in times:
+            await chat.close()
 
 
 def run(options: Options) -> Iterator[Finding]:
     """What fifty tools of servers add to a request."""
     rounds, passes = (4, 1) if options.quick else (ROUNDS, PASSES)
-    without, few = asyncio.run(request_ms(options.scratch / "none", with_servers=False, rounds=rounds, passes=passes))
-    with_them, many = asyncio.run(
-        request_ms(options.scratch / "fifty", with_servers=True, rounds=rounds, passes=passes)
-    )
+    without, with_them, tools = asyncio.run(measured(options.scratch, rounds, passes))
     yield Figure(
         bench=NAME,
-        name=f"a request with {many - few} tools of a server, more CPU than one with none",
+        name=f"{tools} tools of a server, what they add to the CPU of a request",
         value=max(0.0, with_them - without),
         unit="ms",
         target=TARGET_MS,
-        note=f"{with_them:.2f} and {without:.2f} ms",
+    )
+    yield Figure(
+        bench=NAME,
+        name=f"a request with {tools} tools of a server",
+        value=with_them,
+        unit="ms",
+        beside="with none",
+        beside_value=without,
     )

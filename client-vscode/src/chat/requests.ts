@@ -92,8 +92,6 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
       return actOnServer(daemon, request);
     case "serverLog":
       return daemon.request("gemini/mcp/log", { server: request.server });
-    case "serverPrompts":
-      return daemon.request("gemini/mcp/complete", { query: request.query, limit: MOST_LISTED });
     case "recall":
       return daemon.request("gemini/recall", { query: request.query, limit: MOST_RECALLED });
     case "verdict":

@@ -51,8 +51,6 @@ const requestSchema = v.variant("do", [
     digest: v.exactOptional(word),
   }),
   ask("serverLog", { server: word }),
-  /** Prompts of MCP servers, by what is typed behind the slash. */
-  ask("serverPrompts", { query: word }),
   /** Everything ever said in the project. */
   ask("recall", { query: word }),
   /** Whether a compression would be worth it now; `null` where there is nothing to say. */

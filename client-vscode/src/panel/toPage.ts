@@ -5,7 +5,6 @@ import {
   constraint,
   constraintList,
   contextReport,
-  mcpCompletions,
   mcpList,
   mcpLog,
   memoryAdded,
@@ -113,7 +112,6 @@ const resultSchemas = {
   servers: mcpList,
   serverAction: mcpList,
   serverLog: mcpLog,
-  serverPrompts: mcpCompletions,
   recall: recallResult,
   verdict: v.nullable(verdict),
   /** Offsets into the row's text; at most 1,000. `row` is its index. */

@@ -15,7 +15,7 @@ const server = {
   error: "",
   restarts: 0,
   tools: [{ name: "mcp_files_read", wireName: "read", description: "Reads a file." }],
-  prompts: [],
+  prompts: 1,
   resources: 0,
 } as const;
 const servers: PageResults["servers"] = {
@@ -35,18 +35,8 @@ const servers: PageResults["servers"] = {
   problems: ["user settings: mcpServers.old: it must have either a `command` or a `url`."],
 };
 
-export const serverAnswers: Pick<PageResults, "servers" | "serverAction" | "serverLog" | "serverPrompts"> = {
+export const serverAnswers: Pick<PageResults, "servers" | "serverAction" | "serverLog"> = {
   servers,
   serverAction: servers,
   serverLog: { lines: ["Starting.", "Listening."] },
-  serverPrompts: {
-    prompts: [
-      {
-        command: "/files:summarise",
-        description: "Summarise a file",
-        arguments: [{ name: "path", description: "", required: true }],
-      },
-    ],
-    resources: [],
-  },
 };

@@ -48,37 +48,14 @@ export function useCompletion(text: string, caret: number | undefined): Completi
   // Another word: what was dismissed is forgotten.
   useEffect(() => setDismissed(undefined), [start]);
 
-  // Prompts of MCP servers stand behind our own commands.
-  const typed = caret === undefined || token !== undefined ? undefined : /^\/(\S*)$/.exec(text.slice(0, caret))?.[1];
-  const prompts = useAsked(
-    typed,
-    fileDelayMs,
-    async () => (await shell.line.call({ do: "serverPrompts", query: typed ?? "" })).prompts,
-  );
-  const called: readonly CompletionEntry[] =
-    typed === undefined || caret === undefined
-      ? []
-      : (prompts.value ?? []).map(({ command, description, arguments: args }) => ({
-          key: command,
-          label: command,
-          detail: description,
-          isFile: false,
-          replacement: {
-            start: 0,
-            end: caret,
-            text: [command, ...args.filter(({ required }) => required).map(({ name }) => `--${name}=`)].join(" "),
-          },
-          complete: text === command,
-        }));
-
-  const own: readonly CompletionEntry[] =
+  const found: readonly CompletionEntry[] =
     commands !== undefined && caret !== undefined
-      ? commands.map(({ name, argument, description, isOpen }) => ({
+      ? commands.map(({ name, argument, description, isOpen, text: put }) => ({
           key: name,
           label: argument === "" ? `/${name}` : `/${name} [${argument}]`,
           detail: description,
           isFile: false,
-          replacement: { start: 0, end: caret, text: isOpen ? `/${name} ` : `/${name}` },
+          replacement: { start: 0, end: caret, text: put },
           complete: !isOpen || text === `/${name}`,
         }))
       : token !== undefined
@@ -91,7 +68,6 @@ export function useCompletion(text: string, caret: number | undefined): Completi
             complete: false,
           }))
         : [];
-  const found = [...own, ...called];
   const entries = start !== undefined && dismissed === start ? [] : found;
   const index = Math.min(active, Math.max(0, entries.length - 1));
   return {

@@ -60,7 +60,8 @@ interface ServerProps {
 
 function Server({ server, run }: ServerProps) {
   const [shown, setShown] = useState<"tools" | "log">();
-  const { name, state, command, error, tools, prompts, title } = server;
+  const { name, state, command, error, tools, title } = server;
+  const commands = useShell().commands.value.filter(({ scope, owner }) => scope === "server" && owner === name);
   const toggle = (what: "tools" | "log") => () => setShown(shown === what ? undefined : what);
   return (
     <li>
@@ -87,7 +88,7 @@ function Server({ server, run }: ServerProps) {
             {actionText(action)}
           </button>
         ))}
-        {tools.length + prompts.length === 0 ? null : (
+        {tools.length + commands.length === 0 ? null : (
           <button type="button" class="text-action" aria-expanded={shown === "tools"} onClick={toggle("tools")}>
             {t("What It Offers")}
           </button>
@@ -103,9 +104,9 @@ function Server({ server, run }: ServerProps) {
               <code dir="ltr">{tool.name}</code>
             </li>
           ))}
-          {prompts.map((prompt) => (
-            <li key={prompt.command} title={prompt.description}>
-              <code dir="ltr">{prompt.command}</code>
+          {commands.map((command) => (
+            <li key={command.name} title={command.description}>
+              <code dir="ltr">/{command.name}</code>
             </li>
           ))}
         </ul>

@@ -31,8 +31,10 @@ export interface SlashMatch {
   /** What may follow it; empty if nothing, or if that is not known. */
   readonly argument: string;
   readonly description: string;
-  /** Something may follow: it is put in with a space behind it. */
+  /** Something may follow. */
   readonly isOpen: boolean;
+  /** What is put in: what must follow by name begins behind it, else a space where something may follow. */
+  readonly text: string;
 }
 
 /** Longest list; what is typed makes it shorter. */
@@ -52,12 +54,14 @@ export function slashMatches(
     argument: argument === "" ? "" : t(argument),
     description: t(description),
     isOpen: argument !== "",
+    text: argument === "" ? `/${name}` : `/${name} `,
   }));
   const others = own.filter(isCustom).map((command) => ({
     name: command.name,
     argument: argumentText(command, t),
     description: describedText(command, t),
     isOpen: true,
+    text: [`/${command.name}`, needed(command)].join(" "),
   }));
   const found = [...builtIn, ...others].filter(({ name }) => name.toLowerCase().startsWith(typed));
   return found.length > 0 ? found.slice(0, mostMatches) : undefined;
@@ -65,6 +69,14 @@ export function slashMatches(
 
 function isCustom({ scope }: SlashCommandInfo): boolean {
   return scope !== "builtIn";
+}
+
+/** The arguments that must be given, to be filled in. */
+function needed({ arguments: named = [] }: SlashCommandInfo): string {
+  return named
+    .filter(({ isRequired }) => isRequired === true)
+    .map(({ name }) => `--${name}=`)
+    .join(" ");
 }
 
 function argumentText({ hint = "", arguments: named = [] }: SlashCommandInfo, t: Translate): string {

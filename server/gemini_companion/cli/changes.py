@@ -6,17 +6,16 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 
 import msgspec
 
 from gemini_companion.cli.sessions import open_application
 from gemini_companion.cli.terminal import harmless, on_one_line
-from gemini_companion.engine.errors import CompanionError, SessionNotFound
+from gemini_companion.engine.errors import SessionNotFound
 from gemini_companion.sessions.application import Application
 from gemini_companion.sessions.tool_results import Change, RevertResult
 from gemini_companion.sessions.tools.changes_chosen import RevertWish
-from gemini_companion.sessions.tools.changes_reverted import revert, settle_left
+from gemini_companion.sessions.tools.changes_reverted import revert, settle_all
 from gemini_companion.sessions.tools.changes_shown import change_list
 
 
@@ -36,13 +35,12 @@ async def changes(env: Mapping[str, str], options: argparse.Namespace) -> int:
                 dry_run=options.dry_run,
             )
             session = await app.hold(client, session_id)
+            await settle_all(session, lambda one: app.hold(client, one), client, app.tooling)
             result = await revert(session, client, app.tooling, wish)
             _tell(result, options)
             return 1 if result.conflicts else 0
         session = await app.load(client, session_id)
-        if session.tools_state.changes.open:
-            with suppress(CompanionError):  # a daemon may have it, and be at it
-                await settle_left(await app.hold(client, session_id), client, app.tooling)
+        await settle_all(session, lambda one: app.hold(client, one), client, app.tooling)
         found = await change_list(session)
     if options.json:
         sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
@@ -67,6 +65,7 @@ def _show(change: Change) -> None:
     path = on_one_line(os.path.relpath(change.path))
     before = f" from {on_one_line(os.path.relpath(change.from_path))}" if change.from_path else ""
     by = " by a command" if change.by_command else ""
+    by += f" by {on_one_line(', '.join(change.agents))}" if change.agents else ""
     state = {"made": "", "reverted": ", taken back", "kept": ", kept"}[change.state]
     print(f"{path}: {change.kind}{before}{by}, +{change.added} −{change.removed}{state}  (turn {change.turn_id})")
     if not change.can_revert and change.state != "reverted":

@@ -31,7 +31,7 @@ class McpAgreeParams(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
 
 
 class McpCompleteParams(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What a person has typed behind a slash or an `@`."""
+    """What a person has typed behind an `@`."""
 
     query: Annotated[str, msgspec.Meta(max_length=500)] = ""
     limit: Annotated[int, msgspec.Meta(ge=1, le=200)] = 50

@@ -89,6 +89,14 @@ class VersionStore(Protocol):
         ...
 
 
+class LoggedChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log of a session says of changes of files, from some entry on."""
+
+    meta: SessionMeta
+    entries: tuple[Entry, ...]
+    """`ChangeEntry` and `KeptEntry` alone, oldest first."""
+
+
 class SessionStore(Protocol):
     """Durable append-only logs. Every method raises `StorageFault`; those with an id also `SessionNotFound`."""
 
@@ -125,6 +133,13 @@ class SessionStore(Protocol):
 
     async def load(self, session_id: str) -> tuple[SessionMeta, list[Entry]]:
         """Read a whole session, whichever process holds it."""
+        ...
+
+    async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:
+        """Read what the sessions of a chat's subagents say of changes, or of a subagent's the chat, however little.
+
+        `after` has the numbers, by session, of entries behind which to begin.
+        """
         ...
 
     async def meta(self, session_id: str) -> SessionMeta:

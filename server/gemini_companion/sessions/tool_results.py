@@ -150,7 +150,7 @@ class StopResult(_Result, frozen=True, kw_only=True):
 
 
 class Change(_Result, frozen=True, kw_only=True):
-    """What a turn did to a file, from its first to its last change in that turn."""
+    """What a turn did to a file, from its first to its last change in that turn; its subagents' are among them."""
 
     turn_id: str
     path: str
@@ -168,6 +168,8 @@ class Change(_Result, frozen=True, kw_only=True):
     reason: str = ""
     """Why it cannot be taken back."""
     by_command: bool = False
+    agents: tuple[str, ...] = ()
+    """Titles of the subagents that made it, or a part of it, for the turn."""
     hunks: int = 0
     """Number of places in `diff`, which `gemini/changes/revert` can name from 0."""
 

@@ -82,6 +82,7 @@ class Daemon:
             from gemini_companion.adapters.storage.store import open_store
             from gemini_companion.adapters.watching import FileWatch
             from gemini_companion.sessions.application import Application
+            from gemini_companion.sessions.mcp.commands import ServerCommands
             from gemini_companion.sessions.tools.background import Commands
             from gemini_companion.settings.service import SettingsService
             from gemini_companion.wiring.vault import build_vault
@@ -109,6 +110,8 @@ class Daemon:
                 folders=lambda: self._app.folders() if self._app else (),
                 tell=lambda event: self._app.notify_all(event) if self._app else None,
             )
+            servers = build_servers(self._env, settings, lambda: self._app)
+            self._commands.add(ServerCommands(servers))
             services = build_services(
                 self._env,
                 store=self._store,
@@ -123,7 +126,7 @@ class Daemon:
                 vault=self._vault,
                 slash_commands=self._commands,
                 skills=self._skills,
-                mcp=build_servers(self._env, settings, lambda: self._app),
+                mcp=servers,
             )
             self._app = Application(services, build_tooling(self._env, commands, settings))
         return self._app

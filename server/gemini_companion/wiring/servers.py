@@ -20,7 +20,7 @@ def build_servers(
     from gemini_companion.adapters.clock import SystemClock
     from gemini_companion.adapters.mcp.choices import ChoicesInFile
     from gemini_companion.adapters.mcp.connector import McpConnector
-    from gemini_companion.sessions.events import McpServersChanged
+    from gemini_companion.sessions.events import McpServersChanged, SlashCommandsChanged
     from gemini_companion.sessions.mcp.service import McpService
 
     def folders() -> tuple[str, ...]:
@@ -31,6 +31,10 @@ def build_servers(
         if (running := app()) is not None and (service := running.services.mcp) is not None:
             running.notify_all(McpServersChanged(servers=service.states()))
 
+    def tell_of_prompts() -> None:
+        if (running := app()) is not None:
+            running.notify_all(SlashCommandsChanged())
+
     return McpService(
         McpConnector(env, folder=data_directory(env)),
         clock=SystemClock(),
@@ -39,4 +43,5 @@ def build_servers(
         folders=folders,
         choices=ChoicesInFile(data_directory(env)),
         on_news=tell,
+        on_prompts=tell_of_prompts,
     )

@@ -9,6 +9,7 @@ from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.storage.versions import digest_of
 from gemini_companion.engine.agents.builtin import GENERALIST
 from gemini_companion.engine.agents.definition import AgentCall
+from gemini_companion.engine.history.tool_entries import ChangeEntry
 from tests.adapters.storage.stores import MakeStore, execute, meta, prompt, read, write
 from tests.support.patience import PATIENCE
 
@@ -68,3 +69,20 @@ async def test_a_store_that_is_salvaged_knows_whose_they_are_and_which_versions_
         assert await execute(again, "SELECT agent_of FROM sessions WHERE session_id = 'agent'") == [("chat",)]
         await again.sweep()
         assert await again.versions.load(digest_of(b"before")) == b"before"
+
+
+async def test_what_they_say_of_changes_is_read_for_the_chat_and_what_the_chat_says_for_them(
+    store: SqliteStore,
+) -> None:
+    def change(seq: int) -> ChangeEntry:
+        return ChangeEntry(id=f"e{seq}", time=seq, seq=seq, turn_id="t", change_id=f"c{seq}", changes=())
+
+    async with asyncio.timeout(PATIENCE):
+        await store.create(meta("chat"), [change(1)])
+        await store.create(meta("agent", agent=called_by("chat")), [prompt(1), change(2), change(3)])
+        await store.create(meta("other"), [change(1)])
+        (of_chat,) = await store.changes_beside("chat", {"agent": 2})
+        (of_agent,) = await store.changes_beside("agent", {})
+        assert (of_chat.meta.session_id, [one.seq for one in of_chat.entries]) == ("agent", [3])
+        assert (of_agent.meta.session_id, [one.seq for one in of_agent.entries]) == ("chat", [1])
+        assert list(await store.changes_beside("other", {})) == []

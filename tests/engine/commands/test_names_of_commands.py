@@ -3,7 +3,7 @@
 import pytest
 
 from gemini_companion.engine.commands.arguments import escaped_name, typed
-from gemini_companion.engine.commands.naming import Named, flattened, name_of_path, resolved
+from gemini_companion.engine.commands.naming import Named, flattened, name_of_path, name_of_prompt, resolved
 
 
 def test_every_command_has_a_name_of_its_own_whoever_has_the_same():
@@ -20,8 +20,8 @@ def test_every_command_has_a_name_of_its_own_whoever_has_the_same():
     assert resolved(wanted) == [
         ("S.x",),
         ("e:x",),
-        ("user.x",),
-        ("x", "workspace.x"),
+        ("x", "user.x"),
+        ("workspace.x",),
         ("user.help",),
         ("compress",),
         ("workspace.compress",),
@@ -45,6 +45,15 @@ def test_a_second_command_of_one_place_and_name_has_none():
 )
 def test_a_name_is_the_files_path(parts: list[str], name: str):
     assert name_of_path(parts) == name
+    assert typed(f"/{name} a") is not None
+
+
+@pytest.mark.parametrize(
+    ("wire", "name"),
+    [("write a poem", "write-a-poem"), ("git:log", "git:log"), ("a/b", "a_b"), ("é x", "_-x"), ("-x", "_x")],
+)
+def test_the_name_of_a_servers_prompt_can_be_typed(wire: str, name: str):
+    assert name_of_prompt(wire) == name
     assert typed(f"/{name} a") is not None
 
 

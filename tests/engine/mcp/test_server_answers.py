@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gemini_companion.engine.mcp.listed import ListedPrompt, PromptArgument, listed_prompts, listed_resources, mended
-from gemini_companion.engine.mcp.naming import arguments_of, called_prompt, mentioned_resource
+from gemini_companion.engine.mcp.naming import MOST_TEXT, arguments_of, mentioned_resource
 from gemini_companion.engine.mcp.results import MAX_MEDIA_BYTES, prompt_of, resource_of, result_of
 
 DATA = base64.b64encode(b"\x89PNG").decode()
@@ -103,23 +103,25 @@ def test_arguments_are_read_by_name_and_by_place(rest: str, args: dict[str, str]
 def test_missing_and_unknown_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="needs topic"):
         arguments_of(PROMPT, "--tone=dry")
+    with pytest.raises(ValueError, match="more than 100,000"):
+        arguments_of(PROMPT, "x" * (MOST_TEXT + 1))
     with pytest.raises(ValueError, match="takes no arguments"):
         arguments_of(ListedPrompt(name="p", wire_name="p", description="", arguments=()), "x")
 
 
-def test_calls_and_mentions_are_told_from_text() -> None:
-    assert called_prompt("/git:commit now") == ("git", "commit", "now")
-    assert called_prompt("/commit") == ("", "commit", "")
-    assert called_prompt("//git:commit") is None
-    assert called_prompt("see /git:commit") is None
-    assert called_prompt("/etc/hosts is wrong") is None
+def test_mentions_are_told_from_text() -> None:
     assert mentioned_resource("git:file:///a b") == ("git", "file:///a b")
     assert mentioned_resource("a.py") is None
 
 
 def test_lists_keep_what_can_be_used() -> None:
-    prompts = listed_prompts([{"name": "write a poem"}, {"name": "write-a-poem"}, {"name": ""}, 3])
-    assert [(one.name, one.wire_name) for one in prompts] == [("write-a-poem", "write a poem")]
+    names = ["write a poem", "write-a-poem", "write a poem", "write-a-poem1", ""]
+    prompts = listed_prompts([*({"name": name} for name in names), 3])
+    assert [(one.name, one.wire_name) for one in prompts] == [
+        ("write-a-poem", "write a poem"),
+        ("write-a-poem1", "write-a-poem"),
+        ("write-a-poem11", "write-a-poem1"),
+    ]
     resources = listed_resources([{"uri": "a://b"}, {"uri": "a://b"}, {"uri": "x\ny"}, {}])
     assert [one.uri for one in resources] == ["a://b"]
 

@@ -70,17 +70,19 @@ function fileOf(change: Change, words: Words): ChangedFile {
 /** An older change of the same file: it began there. */
 function joined(newer: ChangedFile, older: Change, words: Words): ChangedFile {
   const { kind, added, removed, canRevert, note } = newer;
+  const earlier = noteOf(older, words);
   return {
     ...newer,
     kind: older.kind === "created" && kind !== "deleted" ? "created" : kind,
     added: added + older.added,
     removed: removed + older.removed,
     canRevert: canRevert && (older.canRevert ?? true),
-    note: note === "" ? noteOf(older, words) : note,
+    note: note === "" ? earlier : note.includes(earlier) ? note : `${note} · ${earlier}`,
   };
 }
 
-function noteOf({ canRevert = true, reason = "", byCommand = false }: Change, { t }: Words): string {
+function noteOf({ canRevert = true, reason = "", byCommand = false, agents = [] }: Change, { t }: Words): string {
   if (!canRevert) return reason === "" ? t("cannot be undone") : reason;
-  return byCommand ? t("changed by a command") : "";
+  const by = agents.length === 0 ? "" : t("by {0}", agents.join(", "));
+  return [by, byCommand ? t("changed by a command") : ""].filter((note) => note !== "").join(" · ");
 }

@@ -221,6 +221,15 @@ describe("changed files", () => {
     expect([view.added, view.removed]).toEqual([7, 4]);
   });
 
+  it("say which subagents made them, each once", () => {
+    const agents = ["Generalist"];
+    const { files } = changesView(
+      { changes: [change({ byCommand: true }), change({ agents }), change({ agents }), change({ path: "/ws/b.py" })] },
+      words,
+    );
+    expect(files.map(({ note }) => note)).toEqual(["changed by a command · by Generalist", ""]);
+  });
+
   it("go back from the oldest turn whose changes stand", () => {
     expect(oldestTurn([change({ turnId: "t3" }), change({ turnId: "t2" }), change({ state: "kept" })])).toBe("t2");
     expect(oldestTurn([])).toBeUndefined();

@@ -50,6 +50,11 @@ describe("the MCP servers", () => {
     expect(panel.host.asked("serverAction")).toEqual([{ do: "serverAction", server: "files", action: "disable" }]);
   });
 
+  it("show their prompts as the slash commands that they are", async () => {
+    await panel.click("button", "What It Offers");
+    expect(panel.text).toContain("/summarise");
+  });
+
   it("are asked for again when one of them moves", async () => {
     await panel.take({ type: "state", state: { ...baseState, serverChanges: 1 } });
     await settle();

@@ -6,7 +6,13 @@ const t = (text: string) => text;
 const own: readonly SlashCommandInfo[] = [
   { name: "compress", description: "Compress the chat", scope: "builtIn" },
   { name: "git:review", description: "Review", scope: "workspace", hint: "arguments", runsCommands: true },
-  { name: "ask.me", description: "Ask", scope: "server", owner: "quiz", arguments: [{ name: "topic" }] },
+  {
+    name: "ask.me",
+    description: "Ask",
+    scope: "server",
+    owner: "quiz",
+    arguments: [{ name: "topic", isRequired: true }, { name: "tone" }],
+  },
 ];
 const matches = (text: string, known: readonly SlashCommandInfo[] = []) =>
   slashMatches(text, text.length, known, t)?.map(({ name }) => name);
@@ -27,8 +33,19 @@ describe("the list of commands", () => {
       argument: "arguments",
       description: "Review · of this project · runs commands",
       isOpen: true,
+      text: "/git:review ",
     });
-    expect(slashMatches("/ask", 4, own, t)?.[0]?.argument).toBe("--topic");
+  });
+
+  it("has prompts of servers among them, and puts in what must be said", () => {
+    const [ask] = slashMatches("/ask", 4, own, t) ?? [];
+    expect(ask).toEqual({
+      name: "ask.me",
+      argument: "--topic --tone",
+      description: "Ask · quiz",
+      isOpen: true,
+      text: "/ask.me --topic=",
+    });
   });
 
   it.each([

@@ -31,11 +31,13 @@ from gemini_companion.engine.constraints.budget import is_over_budget
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry, encode_entry
+from gemini_companion.engine.history.tool_entries import ChangeEntry, KeptEntry
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.engine.redaction import mask
 from gemini_companion.engine.statistics.spending import Spent, spent_on
 from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.ports import (
+    LoggedChanges,
     SessionMeta,
     SessionPage,
     StoredEvent,
@@ -183,6 +185,23 @@ class MemoryStore:
     async def meta(self, session_id: str) -> SessionMeta:
         """Read a session's metadata."""
         return self._session(session_id)[0]
+
+    async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:
+        """What the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
+        chat = self._session(session_id)[0].agent
+        return [
+            LoggedChanges(
+                meta=meta,
+                entries=tuple(
+                    entry
+                    for entry in log
+                    if isinstance(entry, ChangeEntry | KeptEntry) and entry.seq > after.get(meta.session_id, 0)
+                ),
+            )
+            for meta, log in self._sessions.values()
+            if (meta.agent is not None and meta.agent.session_id == session_id)
+            or (chat is not None and chat.session_id == meta.session_id)
+        ]
 
     async def save_meta(self, meta: SessionMeta) -> None:
         """Replace a session's metadata."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +22,7 @@ from gemini_companion.adapters.storage.vaulted import (
 from gemini_companion.adapters.storage.versions import share_versions
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
 from gemini_companion.engine.history.log import Entry, decode_entry
-from gemini_companion.sessions.ports import SessionMeta
+from gemini_companion.sessions.ports import LoggedChanges, SessionMeta
 
 if TYPE_CHECKING:
     import sqlite3
@@ -90,6 +90,27 @@ def agents_of(connection: sqlite3.Connection, session_id: str) -> list[str]:
     return [row[0] for row in connection.execute("SELECT session_id FROM sessions WHERE agent_of = ?", (session_id,))]
 
 
+def changes_beside(
+    connection: sqlite3.Connection, vaulted: Vaulted, session_id: str, after: Mapping[str, int]
+) -> list[LoggedChanges]:
+    """What the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
+    rows = connection.execute(
+        f"SELECT {META_COLUMNS} FROM sessions WHERE agent_of = ?1"
+        " OR session_id = (SELECT agent_of FROM sessions WHERE session_id = ?1)",
+        (session_id,),
+    ).fetchall()
+    found: list[LoggedChanges] = []
+    for meta in (decode_meta(connection, vaulted, row) for row in rows):
+        logged = connection.execute(
+            "SELECT seq, json, redacted FROM log WHERE session_id = ? AND seq > ? AND type IN ('change', 'kept')"
+            " ORDER BY seq",
+            (meta.session_id, after.get(meta.session_id, 0)),
+        )
+        entries, _ = _decoded(connection, vaulted, meta.session_id, logged)
+        found.append(LoggedChanges(meta=meta, entries=tuple(entries)))
+    return found
+
+
 def append_entries(connection: sqlite3.Connection, session_id: str, entries: Sequence[WrittenEntry]) -> None:
     """Append entries to the log. Raises `StaleVersion` if their `seq` does not continue it."""
     if not entries:
@@ -122,19 +143,24 @@ def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: s
 
     A damaged entry is left out with a warning; the others stay readable.
     """
+    earlier = connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,)).fetchall()
+    rows = connection.execute("SELECT seq, json, redacted FROM log WHERE session_id = ? ORDER BY seq", (session_id,))
+    entries, damaged = _decoded(connection, vaulted, session_id, rows)
+    return entries, sorted([*(int(seq) for (seq,) in earlier), *damaged])
+
+
+def _decoded(
+    connection: sqlite3.Connection, vaulted: Vaulted, session_id: str, rows: Iterable[tuple[int, bytes, int]]
+) -> tuple[list[Entry], list[int]]:
     entries: list[Entry] = []
-    damaged = [
-        int(seq) for (seq,) in connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,))
-    ]
-    for seq, data, redacted in connection.execute(
-        "SELECT seq, json, redacted FROM log WHERE session_id = ? ORDER BY seq", (session_id,)
-    ):
+    damaged: list[int] = []
+    for seq, data, redacted in rows:
         try:
             entries.append(decode_entry(vaulted.restored(connection, data, redacted)))
         except ValueError as fault:
             _log.warning("Entry %d of session %s is damaged and is left out: %s", seq, session_id, fault)
             damaged.append(int(seq))
-    return entries, sorted(damaged)
+    return entries, damaged
 
 
 def session_ids(connection: sqlite3.Connection) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
@@ -30,7 +30,7 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.redaction.markers import ids_in
 from gemini_companion.engine.statistics.spending import Spent
-from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage
+from gemini_companion.sessions.ports import Clock, LoggedChanges, SessionMeta, SessionPage
 from gemini_companion.sessions.retention import GRACE_MS, StoredSession
 
 if TYPE_CHECKING:
@@ -154,6 +154,12 @@ class SqliteStore(PrivateTexts, KeptEvents):
             self._told.add(session_id)
             self._notify(records.what_was_lost(meta, damaged, self._directory))
         return meta, entries
+
+    async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:
+        """Read what the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
+        return await self.worker.run(
+            "read", lambda connection: records.changes_beside(connection, self._vaulted, session_id, after)
+        )
 
     async def meta(self, session_id: str) -> SessionMeta:
         """Read a session's metadata."""

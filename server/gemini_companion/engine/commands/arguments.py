@@ -1,4 +1,4 @@
-"""What is typed behind a slash command, and arguments with names in it."""
+"""What is typed behind a slash."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from typing import Final, NamedTuple
 from gemini_companion.engine.commands.naming import NAME
 
 _TYPED: Final = re.compile(rf"/({NAME})(?:\s++(.*+))?", re.DOTALL)
-_WORD: Final = re.compile(
-    r"""--([A-Za-z_][A-Za-z0-9_.-]*+)=("(?:[^"\\]|\\.)*+"|'[^']*+'|\S*+)|("(?:[^"\\]|\\.)*+")|(\S++)"""
-)
 _DOUBLED: Final = re.compile(rf"\s*+//({NAME})(?!\S)")
-_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 
 
 class Typed(NamedTuple):
@@ -39,25 +35,6 @@ def escaped_name(text: str) -> str | None:
     return found[1] if found else None
 
 
-def named_arguments(text: str) -> tuple[dict[str, str], list[str]]:
-    """Arguments written `--name="value"`, by name, the last of a name counting; and the words that have none."""
-    named: dict[str, str] = {}
-    others: list[str] = []
-    for match in _WORD.finditer(text):
-        name, value, quoted, word = match.groups()
-        if name is not None:
-            named[name] = _bare(value)
-        else:
-            others.append(_bare(quoted if quoted is not None else word))
-    return named, others
-
-
 def shell_quoted(arguments: str) -> str:
     """Arguments as one word of a shell line; nothing where there are none."""
     return shlex.quote(arguments) if arguments else ""
-
-
-def _bare(word: str) -> str:
-    if len(word) >= 2 and word[0] == word[-1] == '"':
-        return _ESCAPED.sub(r"\1", word[1:-1])
-    return word[1:-1] if len(word) >= 2 and word[0] == word[-1] == "'" else word

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-CommandScope: TypeAlias = Literal["builtIn", "workspace", "user", "extension", "server"]
+CommandScope: TypeAlias = Literal["builtIn", "user", "workspace", "extension", "server"]
 """Whose a command is. `server`: a prompt of an MCP server."""
 
 RESERVED: Final = ("new", "undo", "context", "find", "model", "export", "help")
@@ -38,6 +38,11 @@ def name_of_path(parts: Sequence[str]) -> str:
     return ":".join(_segment(part) for part in parts)
 
 
+def name_of_prompt(name: str) -> str:
+    """The name of the command that a server's prompt is: `-` for white space, `_` for what no name has."""
+    return name_of_path("-".join(name.split()).split(":"))
+
+
 def _segment(part: str) -> str:
     clean = _FOREIGN.sub("_", part)
     clean = clean if clean[:1].isalnum() else f"_{clean[1:]}"  # a dot or a dash begins no word
@@ -53,9 +58,10 @@ def flattened(text: str, limit: int = MAX_DESCRIPTION) -> str:
 def resolved(wanted: Sequence[Named]) -> list[tuple[str, ...]]:
     """The names that each command answers to, the first one shown; none where another has them all.
 
-    Built-in commands keep theirs. Of the others a project's goes before the person's own, that before an extension's,
-    and that before a server's; whichever does not get the plain name, or shares it with one of another scope, answers
-    to one that says whose it is: `workspace.x`, `user.x`, `extension:x`, `server.x`. Among equals the first counts.
+    Built-in commands keep theirs. Of the others the person's own goes before a project's, that before an extension's,
+    and that before a server's: nobody else puts another text behind a name of the person's. Whichever does not get the
+    plain name, or shares it with one of another scope, answers to one that says whose it is: `user.x`, `workspace.x`,
+    `extension:x`, `server.x`. Among equals the first counts.
     """
     order = sorted(range(len(wanted)), key=lambda at: _ORDER[wanted[at].scope])
     sharers = Counter(one.name for one in wanted)
@@ -71,7 +77,7 @@ def resolved(wanted: Sequence[Named]) -> list[tuple[str, ...]]:
     return [names[at] for at in range(len(wanted))]
 
 
-_ORDER: Final[Mapping[CommandScope, int]] = {"builtIn": 0, "workspace": 1, "user": 2, "extension": 3, "server": 4}
+_ORDER: Final[Mapping[CommandScope, int]] = {"builtIn": 0, "user": 1, "workspace": 2, "extension": 3, "server": 4}
 
 
 def _qualified(one: Named) -> str:

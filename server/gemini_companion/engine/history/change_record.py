@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
 
 from gemini_companion.engine.history.log import Entry, ResumeEntry
 from gemini_companion.engine.history.tool_entries import ChangeEntry, ChangeKind, FileChange, FileVersion, KeptEntry
@@ -93,12 +96,17 @@ class ChangeRecord:
         """Ids of the changes that this process is making: what is open and none of them was cut short."""
         self.cut_at: dict[str, int] = {}
         """When the process was last alive that was killed during a change, in ms since 1970, as far as it is known."""
-        self._kept: set[Place] = set()
+        self.newest = 0
+        """Number of the newest entry that is taken in."""
+        self.beside: dict[str, ChangeRecord] = {}
+        """By their ids, the records of the sessions that belong to the same chat, as far as they were read."""
+        self._kept: list[KeptEntry] = []
         for entry in entries:
             self.apply(entry)
 
     def apply(self, entry: Entry) -> None:
         """Take in the log's next entry."""
+        self.newest = entry.seq
         match entry:
             case ChangeEntry():
                 self.entries[entry.change_id] = entry
@@ -108,10 +116,27 @@ class ChangeRecord:
                 for one in self.open:  # a second process that is killed had nothing to do with it
                     self.cut_at.setdefault(one.change_id, last_held)
             case KeptEntry():
-                for change_id in entry.change_ids:
-                    self._kept.update(self._places(change_id, entry.paths))
+                self._kept.append(entry)
             case _:
                 pass
+
+    def with_those_of(self, turns: Mapping[str, str], others: Iterable[tuple[str, ChangeRecord]]) -> ChangeRecord:
+        """This record with those of other sessions, by their ids, in the order of time. `turns` says as part of which
+        turn of this session another one worked; of one that worked for none only what it takes back or keeps counts.
+        """
+        joined = ChangeRecord()
+        joined.counted, joined.under_way = self.counted, self.under_way
+        joined._kept += self._kept
+        logs = [list(self.entries.values())]
+        for session_id, other in others:
+            turn_id = turns.get(session_id)
+            if turn_id is None:
+                logs.append([entry for entry in other.entries.values() if entry.reverts])
+            else:
+                logs.append([msgspec.structs.replace(entry, turn_id=turn_id) for entry in other.entries.values()])
+            joined._kept += other._kept
+        joined.entries = {entry.change_id: entry for entry in heapq.merge(*logs, key=lambda entry: entry.time)}
+        return joined
 
     @property
     def open(self) -> list[ChangeEntry]:
@@ -157,8 +182,9 @@ class ChangeRecord:
             record.path = change.path
             record.steps.append(step)
             found[step.turn_id, change.path, is_gone] = record
+        kept = {place for one in self._kept for change in one.change_ids for place in self._places(change, one.paths)}
         for record in found.values():
-            if record.state == "made" and all(step.place in self._kept for step in record.steps):
+            if record.state == "made" and all(step.place in kept for step in record.steps):
                 record.state = "kept"
         turns = {entry.turn_id: number for number, entry in enumerate(self.entries.values())}
         records = [record for record in found.values() if not record.is_nothing and not record.is_folder]

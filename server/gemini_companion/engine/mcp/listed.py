@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 import msgspec
 
+from gemini_companion.engine.commands.naming import name_of_prompt
 from gemini_companion.engine.mcp.config import ServerDefinition
 from gemini_companion.engine.mcp.names import tool_name
 from gemini_companion.engine.mcp.schemas import clean_schema, clean_text
@@ -36,7 +38,7 @@ class ListedTool(msgspec.Struct, frozen=True, kw_only=True):
     """What the server says; nobody has proven it."""
 
 
-class PromptArgument(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class PromptArgument(msgspec.Struct, frozen=True, kw_only=True):
     """An argument of a prompt."""
 
     name: str
@@ -48,7 +50,7 @@ class ListedPrompt(msgspec.Struct, frozen=True, kw_only=True):
     """A prompt that a server offers."""
 
     name: str
-    """As a person types it, without the server: no white space in it."""
+    """The command that it wants to be; see `naming.name_of_prompt`."""
     wire_name: str
     description: str
     arguments: tuple[PromptArgument, ...]
@@ -96,22 +98,27 @@ def listed_tools(server: ServerDefinition, raw: Iterable[object]) -> tuple[tuple
 
 
 def listed_prompts(raw: Iterable[object]) -> tuple[ListedPrompt, ...]:
-    """The prompts of a server; of two with one name the first."""
+    """The prompts of a server, each once. Where the names of two become one, the later one's ends with a number."""
     kept: dict[str, ListedPrompt] = {}
+    names: set[str] = set()
+    numbers: Counter[str] = Counter()
     for fields in _objects(raw):
         wire = fields.get("name")
         if not isinstance(wire, str) or not wire.strip() or len(wire) > _MAX_NAME or len(kept) >= MOST_LISTED:
             continue
-        name = "-".join(clean_text(wire, 100).split())
+        if wire in kept:
+            continue
+        name = wished = name_of_prompt(clean_text(wire, 100))
+        while name in names:
+            numbers[wished] += 1
+            name = f"{wished}{numbers[wished]}"
+        names.add(name)
         given = fields.get("arguments")
-        kept.setdefault(
-            name,
-            ListedPrompt(
-                name=name,
-                wire_name=wire,
-                description=clean_text(fields.get("description"), 500),
-                arguments=tuple(_arguments(cast("list[object]", given) if isinstance(given, list) else ())),
-            ),
+        kept[wire] = ListedPrompt(
+            name=name,
+            wire_name=wire,
+            description=clean_text(fields.get("description"), 500),
+            arguments=tuple(_arguments(cast("list[object]", given) if isinstance(given, list) else ())),
         )
     return tuple(kept.values())
 

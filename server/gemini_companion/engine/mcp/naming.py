@@ -1,4 +1,4 @@
-"""Prompts of servers that a person calls (`/server:prompt --topic="tea"`), and resources that they mention."""
+"""Arguments of servers' prompts as a person types them (`/poem --topic="tea"`), and resources that they mention."""
 
 from __future__ import annotations
 
@@ -7,21 +7,11 @@ from typing import Final, NamedTuple
 
 from gemini_companion.engine.mcp.listed import ListedPrompt
 
-_CALLED: Final = re.compile(r"\s*+/(?!/)([^\s/]++)(?:\s++(.*+))?", re.DOTALL)
 _OPTION: Final = re.compile(r"""--([\w.-]{1,100})=(?:"((?:[^"\\]|\\.)*+)"|'([^']*+)'|(\S*+))""", re.DOTALL)
 _WORD: Final = re.compile(r"""\s*+(?:"((?:[^"\\]|\\.)*+)"|(\S++))""", re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 MOST_TEXT: Final = 100_000
-"""Characters of a call; a longer one is text."""
-
-
-class Called(NamedTuple):
-    """A call of a prompt, as it was typed."""
-
-    server: str
-    """Empty where only the prompt's name was typed."""
-    prompt: str
-    rest: str
+"""Characters of all arguments."""
 
 
 class Mentioned(NamedTuple):
@@ -36,15 +26,6 @@ def spoken_name(server: str) -> str:
     return "-".join(server.split())
 
 
-def called_prompt(text: str) -> Called | None:
-    """What a prompt calls; `None` for one that does not begin with a slash and a name."""
-    found = _CALLED.fullmatch(text) if len(text) <= MOST_TEXT else None
-    if found is None:
-        return None
-    server, colon, prompt = found[1].partition(":")
-    return Called(server, prompt, (found[2] or "").strip()) if colon else Called("", found[1], (found[2] or "").strip())
-
-
 def mentioned_resource(path: str) -> Mentioned | None:
     """The resource that a mention may mean."""
     server, colon, uri = path.partition(":")
@@ -56,6 +37,8 @@ def arguments_of(prompt: ListedPrompt, rest: str) -> dict[str, str]:
 
     Raises `ValueError` with a sentence that says what is missing, or unknown.
     """
+    if len(rest) > MOST_TEXT:
+        raise ValueError(f"Its arguments have more than {MOST_TEXT:,} characters.")
     names = [argument.name for argument in prompt.arguments]
     given: dict[str, str] = {}
 

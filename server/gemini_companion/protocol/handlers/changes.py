@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from gemini_companion.engine.errors import CompanionError
 from gemini_companion.protocol.host import Host
 from gemini_companion.protocol.tool_types import KeepParams, RevertParams
 from gemini_companion.protocol.types import SessionParams
@@ -15,9 +12,7 @@ from gemini_companion.sessions.tools.changes_shown import change_list
 
 async def list_(host: Host, params: SessionParams) -> ChangeList:
     session = await host.load(params.session_id)
-    if session.tools_state.changes.open:
-        with suppress(CompanionError):  # another process may have it, and be at it
-            await changes_reverted.settle_left(await host.hold(session.session_id), host.client, host.app.tooling)
+    await changes_reverted.settle_all(session, host.hold, host.client, host.app.tooling)
     return await change_list(session)
 
 
@@ -31,8 +26,10 @@ async def revert(host: Host, params: RevertParams) -> RevertResult:
         dry_run=params.dry_run,
     )
     session = await host.hold(params.session_id)
+    agents = host.app.agents_of(session.session_id)
     with host.client.following(session.session_id):
-        return await changes_reverted.revert(session, host.client, host.app.tooling, wish)
+        await changes_reverted.settle_all(session, host.hold, host.client, host.app.tooling)
+        return await changes_reverted.revert(session, host.client, host.app.tooling, wish, agents=agents)
 
 
 async def keep(host: Host, params: KeepParams) -> ChangeList:

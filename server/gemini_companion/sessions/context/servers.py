@@ -1,17 +1,15 @@
-"""What MCP servers bring to a turn: tools where it begins, prompts and resources that the person names."""
+"""What MCP servers bring to a turn: tools where it begins, resources that the person names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.attached import Attachment, Withheld
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.part import is_thought, text_of
-from gemini_companion.engine.mcp.listed import ListedPrompt
-from gemini_companion.engine.mcp.naming import Called, arguments_of, called_prompt, mentioned_resource, spoken_name
-from gemini_companion.engine.mcp.results import Answered, prompt_of, resource_of
-from gemini_companion.engine.prompts.attachments import called_part, excerpt, resource_part
+from gemini_companion.engine.mcp.naming import mentioned_resource, spoken_name
+from gemini_companion.engine.mcp.results import Answered, resource_of
+from gemini_companion.engine.prompts.attachments import excerpt, resource_part
 from gemini_companion.engine.prompts.mentions import MAX_MENTIONS, mentions_in
 from gemini_companion.sessions.agents.service import may_call
 from gemini_companion.sessions.context.mentions import MAX_CHARACTERS, MAX_FILES, Attached
@@ -37,16 +35,11 @@ async def take_in_servers(session: Session) -> None:
 
 
 async def attach_from_servers(session: Session, prompt: tuple[Part, ...], attached: Attached) -> None:
-    """Add the resources that a prompt mentions, and what a prompt of a server says that it calls.
-
-    Both are a server's words, beside the person's own. Raises `InvalidInput` for a call that cannot be made.
-    """
+    """Add the resources that a prompt mentions: a server's words, beside the person's own."""
     service = session.services.mcp
     if service is None or not service.known() or not session.services.trusted():
         return
     texts = [text for part in prompt if not is_thought(part) and (text := text_of(part))]
-    if len(prompt) == 1 and texts and (called := called_prompt(texts[0])) is not None:
-        await _attach_called(service, called, attached)
     for text in texts:
         if "@" in text:
             await _attach_mentioned(service, mentions_in(text)[:MAX_MENTIONS], attached)
@@ -70,61 +63,17 @@ async def _attach_mentioned(service: McpService, mentions: Iterable[tuple[str, .
             except McpFault as fault:
                 attached.withheld.append(Withheld(name=path, reason=fault.message))
                 break
-            _take(attached, f"{found.server}:{found.uri}", resource_of(raw), is_called=False)
+            _take(attached, f"{found.server}:{found.uri}", resource_of(raw))
             break
 
 
-async def _attach_called(service: McpService, called: Called, attached: Attached) -> None:
-    found = _prompt(service, called)
-    if found is None:
-        return
-    server, prompt = found
-    command = f"/{spoken_name(server.definition.name)}:{prompt.name}"
-    try:
-        args = arguments_of(prompt, called.rest)
-    except ValueError as wrong:
-        written = " ".join(f'--{argument.name}="…"' for argument in prompt.arguments)
-        raise InvalidInput(
-            f"{command} cannot be called like this. {wrong}",
-            path="$.prompt",
-            hint=f"Write: {command} {written}".rstrip(),
-        ) from None
-    try:
-        raw = await (await server.link()).prompt(prompt.wire_name, args)
-    except McpFault as fault:
-        raise InvalidInput(
-            f"{command} could not be called. {fault.message}",
-            path="$.prompt",
-            hint="The list of MCP servers says where the server stands.",
-        ) from None
-    _take(attached, command, prompt_of(raw), is_called=True)
-
-
-def _take(attached: Attached, name: str, said: Answered, *, is_called: bool) -> None:
+def _take(attached: Attached, name: str, said: Answered) -> None:
     room = MAX_CHARACTERS - sum(len(text_of(part) or "") for part in attached.parts)
     shown = excerpt(said.text, room)
     text = shown.text
-    attached.parts.append(called_part(name, text) if is_called else resource_part(name, text))
+    attached.parts.append(resource_part(name, text))
     attached.parts.extend(said.media)
     attached.attachments.append(Attachment(path=name, truncated=shown.truncated))
-
-
-def _prompt(service: McpService, called: Called) -> tuple[McpServer, ListedPrompt] | None:
-    """The prompt that is meant; without a server's name only where no other server has one of that name."""
-    if called.server:
-        server = _named(service, called.server)
-        if server is None:
-            return None
-        prompt = next((one for one in server.prompts if one.name == called.prompt), None)
-        if prompt is None:
-            raise InvalidInput(
-                f"The MCP server {server.definition.name} offers no prompt {called.prompt[:80]!r} now.",
-                path="$.prompt",
-                hint="Send it behind a word if it is meant as text; the list of MCP servers says what each offers.",
-            )
-        return server, prompt
-    found = [(server, one) for server in service.running() for one in server.prompts if one.name == called.prompt]
-    return found[0] if len(found) == 1 else None
 
 
 def _named(service: McpService, name: str) -> McpServer | None:

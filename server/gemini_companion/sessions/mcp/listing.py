@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gemini_companion.engine.mcp.config import ServerDefinition, ServerOptions
-from gemini_companion.engine.mcp.listed import ListedPrompt, ListedResource
+from gemini_companion.engine.mcp.listed import ListedResource
 from gemini_companion.engine.mcp.naming import spoken_name
 from gemini_companion.sessions.mcp.results import (
     McpCompletions,
     McpList,
-    McpPromptInfo,
     McpResourceInfo,
     McpServerInfo,
     McpToolInfo,
@@ -30,24 +29,12 @@ async def listed_servers(service: McpService, options: ServerOptions, environmen
 
 
 def completions(service: McpService, query: str, limit: int) -> McpCompletions:
-    """Prompts and resources of the servers that answer whose names have what was typed, at most `limit` of each."""
-    wanted = query.lower().lstrip("/@")
-    prompts = [prompt_info(server, one) for server in service.running() for one in server.prompts]
+    """Resources of the servers that answer whose names have what was typed, at most `limit`."""
+    wanted = query.lower().lstrip("@")
     resources = [resource_info(server, one) for server in service.running() for one in server.resources]
-    fitting = [one for one in prompts if wanted in one.command.lower()]
     named = [one for one in resources if wanted in one.mention.lower() or wanted in one.name.lower()]
-    fitting.sort(key=lambda one: (not one.command.lower().startswith(f"/{wanted}"), len(one.command), one.command))
     named.sort(key=lambda one: (not one.mention.lower().startswith(f"@{wanted}"), len(one.mention), one.mention))
-    return McpCompletions(prompts=tuple(fitting[:limit]), resources=tuple(named[:limit]))
-
-
-def prompt_info(server: McpServer, prompt: ListedPrompt) -> McpPromptInfo:
-    """A prompt, and how a person calls it."""
-    return McpPromptInfo(
-        command=f"/{spoken_name(server.definition.name)}:{prompt.name}",
-        description=prompt.description,
-        arguments=prompt.arguments,
-    )
+    return McpCompletions(resources=tuple(named[:limit]))
 
 
 def resource_info(server: McpServer, resource: ListedResource) -> McpResourceInfo:
@@ -79,7 +66,7 @@ def _info(service: McpService, one: ServerDefinition, environment: Mapping[str, 
             McpToolInfo(name=tool.name, wire_name=tool.wire_name, description=tool.description[:300])
             for tool in (server.tools if server else ())
         ),
-        prompts=tuple(prompt_info(server, prompt) for prompt in server.prompts) if server else (),
+        prompts=len(server.prompts) if server else 0,
         resources=len(server.resources) if server else 0,
     )
 

@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from gemini_companion.engine.mcp.config import Transport
-from gemini_companion.engine.mcp.listed import PromptArgument
 
 ServerState: TypeAlias = Literal[
     "off",
@@ -34,15 +33,6 @@ class McpToolInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     wire_name: str
     """As the server calls it."""
     description: str
-
-
-class McpPromptInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A prompt of a server, which a person calls by `/server:name`."""
-
-    command: str
-    """With the slash."""
-    description: str
-    arguments: tuple[PromptArgument, ...]
 
 
 class McpResourceInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -77,7 +67,8 @@ class McpServerInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What went wrong last, in sentences; empty if nothing did."""
     restarts: int = 0
     tools: tuple[McpToolInfo, ...] = ()
-    prompts: tuple[McpPromptInfo, ...] = ()
+    prompts: int = 0
+    """How many it offers, each a slash command of scope `server` in `gemini/commands/list`."""
     resources: int = 0
 
 
@@ -95,9 +86,8 @@ class McpLog(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class McpCompletions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Prompts and resources of the servers that answer, those first that fit what was typed best."""
+    """Resources of the servers that answer, those first that fit what was typed best."""
 
-    prompts: tuple[McpPromptInfo, ...]
     resources: tuple[McpResourceInfo, ...]
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.mcp.config import ServerDefinition, ServerOptions
+from gemini_companion.engine.mcp.listed import ListedPrompt
 from gemini_companion.engine.mcp.results import Answered, result_of
 from gemini_companion.sessions.mcp.choices import Choices, ChoicesInMemory, ChoiceStore
 from gemini_companion.sessions.mcp.port import Connector, McpFault
@@ -38,6 +39,7 @@ class McpService:
         folders: Callable[[], Sequence[str]],
         choices: ChoiceStore | None = None,
         on_news: Callable[[], None] = lambda: None,
+        on_prompts: Callable[[], None] = lambda: None,
     ) -> None:
         self._connector = connector
         self._clock = clock
@@ -46,6 +48,7 @@ class McpService:
         self._folders = folders
         self._store = choices or ChoicesInMemory()
         self._on_news = on_news
+        self._on_prompts = on_prompts
         self._choices: Choices | None = None
         self._choosing = asyncio.Lock()
         self._servers: dict[str, McpServer] = {}
@@ -53,6 +56,7 @@ class McpService:
         self._registries: dict[int, tuple[ToolRegistry, ToolRegistry]] = {}
         """By the identity of the registry below, which is held too, the one with the servers' tools."""
         self._told: tuple[McpServerState, ...] = ()
+        self._prompts_told: tuple[tuple[str, tuple[ListedPrompt, ...]], ...] = ()
 
     # --- a turn
 
@@ -139,6 +143,10 @@ class McpService:
     def running(self) -> list[McpServer]:
         """The servers that answer, by name."""
         return [server for server in self.known() if server.state == "ready"]
+
+    def offering(self) -> list[McpServer]:
+        """The servers whose lists count, by name: those that answer, and those that ended and are started again."""
+        return [server for server in self.known() if server.state in ("ready", "restarting")] if self._trusted() else []
 
     def states(self) -> tuple[McpServerState, ...]:
         """Where each server of the settings stands."""
@@ -257,18 +265,17 @@ class McpService:
         if states != self._told:
             self._told = states
             self._on_news()
+        prompts = tuple((server.definition.name, server.prompts) for server in self.offering() if server.prompts)
+        if prompts != self._prompts_told:
+            self._prompts_told = prompts
+            self._on_prompts()
 
     def _joined(self, own: ToolRegistry) -> ToolRegistry:
         """The registry with the servers' tools; the same object while nothing changes."""
         known = self._registries.get(id(own))
         if known is not None:
             return known[1]
-        tools = [
-            McpTool(server.definition, listed, self)
-            for name in sorted(self._servers)
-            if (server := self._servers[name]).state in ("ready", "restarting")
-            for listed in server.tools
-        ]
+        tools = [McpTool(server.definition, listed, self) for server in self.offering() for listed in server.tools]
         joined = own.with_more(tools[:MOST_TOOLS]) if tools else own
         while len(self._registries) >= _MOST_REGISTRIES:  # every subagent comes with one
             del self._registries[next(iter(self._registries))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ from gemini_companion.engine.history.change_record import FileRecord
 from gemini_companion.engine.history.tool_entries import FileChange, FileVersion
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_events import ChangesChanged
+from gemini_companion.sessions.tools.changes_of_chat import changes_of_chat
+
+logger = logging.getLogger(__name__)
 
 
 class Loaded(NamedTuple):
@@ -70,15 +74,27 @@ async def counted(old: bytes | None, new: bytes | None) -> tuple[int, int]:
 
 
 async def emit_changes(session: Session, paths: Iterable[str], turn_id: str | None = None) -> None:
-    """Tell that files were changed, or put back."""
-    records = [record for record in session.tools_state.changes.files() if record.state == "made"]
+    """Tell that files were changed, or put back: the session's clients, and those of the chat that it works for."""
+    paths = tuple(dict.fromkeys(paths))
+    await _emit_changes(session, paths, turn_id)
+    if session.caller is not None and session.meta.agent is not None:
+        await _emit_changes(session.caller, paths, session.meta.agent.turn_id)
+
+
+async def _emit_changes(session: Session, paths: tuple[str, ...], turn_id: str | None) -> None:
+    record = session.tools_state.changes
+    try:
+        record = (await changes_of_chat(session)).record
+    except StorageFault as fault:  # the change happened: it is told, if without what subagents did
+        logger.warning("What subagents changed cannot be read: %s", fault.message)
+    records = [one for one in record.files() if one.state == "made"]
     numbers = [await _lines(session, record) for record in records]
     session.emit(
         ChangesChanged(
             files=len({record.path for record in records}),
             added=sum(added for added, _ in numbers),
             removed=sum(removed for _, removed in numbers),
-            paths=tuple(dict.fromkeys(paths)),
+            paths=paths,
         ),
         turn_id,
     )

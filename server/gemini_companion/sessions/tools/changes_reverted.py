@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -24,6 +25,7 @@ from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import Conflict, RevertResult
 from gemini_companion.sessions.tools.changes_chosen import RevertWish, chosen, hunk_step
 from gemini_companion.sessions.tools.changes_numbers import counted, emit_changes, is_folder
+from gemini_companion.sessions.tools.changes_of_chat import changes_of_chat
 from gemini_companion.sessions.tools.changes_putting import in_order, kind_of, put
 from gemini_companion.sessions.tools.changes_versions import (
     Look,
@@ -46,12 +48,15 @@ _SHOWN: Final = 200
 """Characters of a command, for people."""
 
 
-async def revert(session: Session, client: Client, tooling: Tooling, wish: RevertWish) -> RevertResult:
+async def revert(
+    session: Session, client: Client, tooling: Tooling, wish: RevertWish, *, agents: Iterable[Session] = ()
+) -> RevertResult:
     """Put files back. What conflicts stays as it is and is told; nothing is written for it.
 
-    Raises `InvalidInput` for what there is not, and while a turn runs: its model works with the files as they are.
+    `agents` are the sessions of its subagents, as far as they are loaded: a person may go on in one of them. Raises
+    `InvalidInput` for what there is not, and while a turn runs in any: its model works with the files as they are.
     """
-    if not session.lane.is_idle:
+    if not all(one.lane.is_idle for one in (session, *agents)):
         raise InvalidInput(
             "The model is at work, and files are not taken away under it.",
             hint="Stop the turn, or wait for its end, then try again.",
@@ -80,6 +85,22 @@ async def revert(session: Session, client: Client, tooling: Tooling, wish: Rever
     return msgspec.structs.replace(result, note=note)
 
 
+async def settle_all(
+    session: Session, hold: Callable[[str], Awaitable[Session]], client: Client, tooling: Tooling
+) -> None:
+    """Close what a killed daemon left open, in the session and in its subagents', so that it is listed.
+
+    `hold` takes a session for writing; what another process has is left to it. Raises `StorageFault`.
+    """
+    await changes_of_chat(session)
+    own = session.tools_state.changes
+    beside = own.beside if session.meta.agent is None else {}
+    for session_id, record in ((session.session_id, own), *beside.items()):
+        if record.open:
+            with suppress(CompanionError):  # another process may have it, and be at it
+                await settle_left(await hold(session_id), client, tooling)
+
+
 async def settle_left(session: Session, client: Client, tooling: Tooling) -> None:
     """Close what a killed daemon left open, so that what it changed is listed. A fault is logged: the rest is."""
     if not session.tools_state.changes.open or not session.lane.is_idle:
@@ -92,7 +113,8 @@ async def settle_left(session: Session, client: Client, tooling: Tooling) -> Non
 
 async def keep(session: Session, path: str | None) -> None:
     """Note that the person wants what was changed, in one file or in all. Raises `StorageFault`, `SessionBusy`."""
-    steps = [step for step in session.tools_state.changes.steps() if path in (None, step.change.path)]
+    record = (await changes_of_chat(session)).record
+    steps = [step for step in record.steps() if path in (None, step.change.path)]
     if not steps:
         return
     stamp = session.stamp()
@@ -128,7 +150,7 @@ async def _revert(
 ) -> RevertResult:
     await changes.at_rest(session)
     await changes.settle(session, context)
-    record = session.tools_state.changes
+    record = (await changes_of_chat(session)).record
     steps = await hunk_step(session, record, wish) if wish.hunks is not None else chosen(record, wish)
     looks, clashes = await _look_at(steps, context)
     steps = [step for step in steps if all(path in looks for path in paths_of([step]))]

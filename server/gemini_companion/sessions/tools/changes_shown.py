@@ -13,6 +13,7 @@ from gemini_companion.engine.history.change_record import FileRecord
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.tool_results import Change, ChangeList
 from gemini_companion.sessions.tools.changes_numbers import own_versions
+from gemini_companion.sessions.tools.changes_of_chat import changes_of_chat
 
 MOST_LISTED: Final = 1_000
 """Changes of a list; the newest."""
@@ -24,13 +25,14 @@ _TAKEN_BACK: Final = "It was taken back."
 
 
 async def change_list(session: Session) -> ChangeList:
-    """The files that turns changed, newest turn first."""
-    record = session.tools_state.changes
+    """The files that turns changed, their subagents' work included, newest turn first. Raises `StorageFault`."""
+    changes_made = await changes_of_chat(session)
+    record = changes_made.record
     files = record.files()
     left = _LONGEST_LIST
     changes: list[Change] = []
     for one in files[:MOST_LISTED]:
-        change = await _shown(session, one)
+        change = await _shown(session, one, changes_made.agents_of(one))
         if len(change.diff) > min(left, _LONGEST_DIFF):
             change = _without_diff(change)
         left -= len(change.diff)
@@ -41,7 +43,7 @@ async def change_list(session: Session) -> ChangeList:
     return ChangeList(changes=tuple(changes), note=" ".join(notes))
 
 
-async def _shown(session: Session, one: FileRecord) -> Change:
+async def _shown(session: Session, one: FileRecord, agents: tuple[str, ...]) -> Change:
     old, new, is_exact = await own_versions(session, one)
     if is_exact and old.data is not None and new.data is not None:
         is_exact = await asyncio.to_thread(has_places, old.data, new.data)
@@ -65,6 +67,7 @@ async def _shown(session: Session, one: FileRecord) -> Change:
         can_revert=not reason,
         reason=reason,
         by_command=one.by_command,
+        agents=agents,
         hunks=len(found.hunks) if has_diff and is_exact and is_file and one.before and one.after else 0,
     )
 

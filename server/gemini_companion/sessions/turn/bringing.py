@@ -25,8 +25,7 @@ async def brought_along(
         return prompt, Attached()
     prompt, typed = await read_command(session, prompt)
     attached = await attach(session, client, prompt)
+    await attach_from_servers(session, prompt, attached)
     if typed is not None:
         await expand_into(await setting(), typed, attached, stopped_by=stopped_by)
-    else:
-        await attach_from_servers(session, prompt, attached)
     return prompt, attached

@@ -1,0 +1,41 @@
+"""The changes of a chat with those that its subagents made for it, which stand in the subagents' own logs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gemini_companion.engine.history.change_record import ChangeRecord, FileRecord
+from gemini_companion.sessions.session import Session
+
+
+class ChatChanges(NamedTuple):
+    """What a session's turns did to files, the work of its subagents included."""
+
+    record: ChangeRecord
+    agents: dict[str, str]
+    """Titles of the subagents, by the ids of their changes."""
+
+    def agents_of(self, one: FileRecord) -> tuple[str, ...]:
+        """The subagents that had a part in a change of a file, each once."""
+        return tuple(dict.fromkeys(self.agents[step.change_id] for step in one.steps if step.change_id in self.agents))
+
+
+async def changes_of_chat(session: Session) -> ChatChanges:
+    """A session's changes as they are in the store now: a chat's with those of its subagents, each as part of the turn
+    that called it; a subagent's with what was taken back and kept of them in its chat. Raises `StorageFault`.
+    """
+    own = session.tools_state.changes
+    after = {session_id: record.newest for session_id, record in own.beside.items()}
+    logged = await session.services.store.changes_beside(session.session_id, after)
+    turns: dict[str, str] = {}
+    agents: dict[str, str] = {}
+    for one in logged:
+        session_id, agent = one.meta.session_id, one.meta.agent
+        record = own.beside.setdefault(session_id, ChangeRecord())
+        for entry in one.entries:
+            if entry.seq > record.newest:  # two may read at once
+                record.apply(entry)
+        if agent is not None and agent.session_id == session.session_id:
+            turns[session_id] = agent.turn_id
+            agents |= dict.fromkeys(record.entries, agent.definition.title)
+    return ChatChanges(own.with_those_of(turns, own.beside.items()) if logged else own, agents)
