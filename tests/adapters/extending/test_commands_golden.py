@@ -2,8 +2,8 @@
 
 How faults are worded is not compared. Where ours differ on purpose:
 
-1. Where a project and the person have a command of one name, the plain name is the person's, so that no repository puts
-  another text behind it; in Gemini CLI it is gone. `user.x` and `workspace.x` are the same in both.
+1. Where a project and the person have a command of one name, the plain name is the project's, as Gemini CLI's own
+  documents say; there it is gone. `user.x` and `workspace.x` are the same in both.
 2. Nothing that a file or a command brings in is read again. In Gemini CLI `!{…}` in a *file's* text runs, and a brace
   there breaks the command.
 3. What was typed always goes to the model, ahead of what it stands for; Gemini CLI appends it, and only where there are
@@ -33,7 +33,7 @@ from gemini_companion.sessions.commands.files import FileWish
 from tests.support.golden import golden_cases
 from tests.support.patience import PATIENCE
 
-PLAIN_NAMES = {"cmd_conflict_user_project": {"a": "user.a"}}
+PLAIN_NAMES = {"cmd_conflict_user_project": {"a": "workspace.a"}}
 """Difference 1: names that only ours have, and which of Gemini CLI's is the same command."""
 
 

@@ -20,8 +20,8 @@ def test_every_command_has_a_name_of_its_own_whoever_has_the_same():
     assert resolved(wanted) == [
         ("S.x",),
         ("e:x",),
-        ("x", "user.x"),
-        ("workspace.x",),
+        ("user.x",),
+        ("x", "workspace.x"),
         ("user.help",),
         ("compress",),
         ("workspace.compress",),

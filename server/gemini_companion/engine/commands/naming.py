@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-CommandScope: TypeAlias = Literal["builtIn", "user", "workspace", "extension", "server"]
+CommandScope: TypeAlias = Literal["builtIn", "workspace", "user", "extension", "server"]
 """Whose a command is. `server`: a prompt of an MCP server."""
 
 RESERVED: Final = ("new", "undo", "context", "find", "model", "export", "help")
@@ -58,10 +58,9 @@ def flattened(text: str, limit: int = MAX_DESCRIPTION) -> str:
 def resolved(wanted: Sequence[Named]) -> list[tuple[str, ...]]:
     """The names that each command answers to, the first one shown; none where another has them all.
 
-    Built-in commands keep theirs. Of the others the person's own goes before a project's, that before an extension's,
-    and that before a server's: nobody else puts another text behind a name of the person's. Whichever does not get the
-    plain name, or shares it with one of another scope, answers to one that says whose it is: `user.x`, `workspace.x`,
-    `extension:x`, `server.x`. Among equals the first counts.
+    Built-in commands keep theirs. Of the others a project's goes before the person's own, that before an extension's,
+    and that before a server's; whichever does not get the plain name, or shares it with one of another scope, answers
+    to one that says whose it is: `workspace.x`, `user.x`, `extension:x`, `server.x`. Among equals the first counts.
     """
     order = sorted(range(len(wanted)), key=lambda at: _ORDER[wanted[at].scope])
     sharers = Counter(one.name for one in wanted)
@@ -77,7 +76,7 @@ def resolved(wanted: Sequence[Named]) -> list[tuple[str, ...]]:
     return [names[at] for at in range(len(wanted))]
 
 
-_ORDER: Final[Mapping[CommandScope, int]] = {"builtIn": 0, "user": 1, "workspace": 2, "extension": 3, "server": 4}
+_ORDER: Final[Mapping[CommandScope, int]] = {"builtIn": 0, "workspace": 1, "user": 2, "extension": 3, "server": 4}
 
 
 def _qualified(one: Named) -> str:
