@@ -25,6 +25,9 @@ from gemini_companion.settings.effective import Settings
 MOMENT: Final = 0.5
 """Seconds of waiting of which nothing is said: what is faster than that nobody wants to read."""
 
+_RECALL: Final = ""
+"""The key of what is no session's."""
+
 Tell = Callable[[bool], None]
 """Takes that something waits, and then that it does no more."""
 
@@ -107,6 +110,13 @@ class Slots:
             return
         alone = self._one_by_one.setdefault(provider.name, SlotGroup())
         async with alone.held(key, rank, tell), self.model_calls.held(key, rank, tell):
+            yield
+
+    @asynccontextmanager
+    async def of_recall(self, settings: Settings, *, is_awaited: bool) -> AsyncGenerator[None]:
+        """A slot for a request that is no session's: for vectors of texts, of a question if somebody waits for it."""
+        self.set_limits(settings)
+        async with self.model_calls.held(_RECALL, "first" if is_awaited else "later", lambda waits: None):
             yield
 
     def note(self, session: Asking, kind: SlotKind, turn_id: str | None, *, waits: bool) -> None:
