@@ -12,6 +12,7 @@ import pytest
 from gemini_companion.engine.errors import Cancelled, ModelUnavailable
 from gemini_companion.engine.history.model_call import ModelCallEntry
 from gemini_companion.sessions.clients import Client
+from gemini_companion.sessions.delegation.activity import Activity
 from gemini_companion.sessions.events import TitleChanged, WaitingForSlot
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.turn import titles
@@ -301,3 +302,23 @@ async def test_the_wait_for_a_slot_is_no_part_of_what_a_title_may_take(
     monkeypatch.setattr(titles, "TITLE_SECONDS", PATIENCE)
     model.open()
     await chat.heard.wait_for(TitleChanged)
+
+
+async def test_a_subagents_wait_is_told_once_in_its_chat_and_is_no_part_of_its_time(open_studio: Open) -> None:
+    studio = open_studio(ScriptedModel())
+    chat = Chat(studio, "chat")
+    await chat.ask()
+    session = await chat.session()
+    agents = [await Chat(studio, f"agent {number}").session() for number in range(2)]
+    paused: list[bool] = []
+    activities = [Activity(session, "t1", f"call-{number}", agent, "Finder") for number, agent in enumerate(agents)]
+    for activity, agent in zip(activities, agents, strict=True):
+        activity.waits = paused.append
+        agent.channel.listener = activity.hear
+        agent.emit(WaitingForSlot(kind="model"))
+    assert paused == [True, True]
+    agents[0].emit(WaitingForSlot(kind="model", is_over=True))
+    assert chat.heard.of(WaitingForSlot) == [WaitingForSlot(kind="model")], "the other one still waits"
+    assert paused == [True, True, False]
+    activities[1].leave_slots()  # it was stopped, and says nothing more
+    assert chat.heard.of(WaitingForSlot)[-1] == WaitingForSlot(kind="model", is_over=True)
