@@ -1,13 +1,6 @@
 /** What each event of the daemon does to the rows. */
 import type { AnswerRow, Receipt } from "../../panel/contract.js";
-import type {
-  CompressionCompleted,
-  CompressionFailed,
-  EventParams,
-  OutputsMasked,
-  Usage,
-  WaitingForSlot,
-} from "../../protocol.gen.js";
+import type { CompressionCompleted, CompressionFailed, EventParams, OutputsMasked, Usage } from "../../protocol.gen.js";
 import { COMPRESSION_STATUSES, dividerLook } from "../../panel/statuses.js";
 import type { ConversationRows } from "./conversationRows.js";
 import { budgetUsed } from "./budgetNotices.js";
@@ -22,6 +15,7 @@ import { applyToolEvent } from "./toolEvents.js";
 import { serversChanged } from "./serverNotices.js";
 import { cutShort } from "./toolRows.js";
 import { beginTurn } from "./unfinished.js";
+import { waitsForSlot } from "./slotWaits.js";
 
 export function applyEvent(chat: ConversationRows, { event, turnId, time }: EventParams): void {
   const turn = turnId ?? "";
@@ -37,7 +31,7 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       chat.change(`a:${turn}`, "answer", { state: "sending", model: event.model, since: time });
       return;
     case "waitingForSlot":
-      waits(chat, turn, event);
+      waitsForSlot(chat, turn, event);
       return;
     case "modelLoading":
       chat.noticeBefore(`a:${turn}`, "info", chat.t("The model is being loaded into memory."));
@@ -237,13 +231,6 @@ function open(chat: ConversationRows, turnId: string, text: string | undefined, 
     time,
     since: time,
   });
-}
-
-/** It waits for the last of what it waits for that has not come. */
-function waits(chat: ConversationRows, turnId: string, { kind, isOver }: WaitingForSlot): void {
-  const row = chat.answer(turnId);
-  if (row && (isOver !== true || row.waitsFor === kind))
-    chat.change(row.id, "answer", { waitsFor: isOver === true ? "" : kind });
 }
 
 /** What stands inside an answer's text: calls of tools, and what the person said meanwhile. */

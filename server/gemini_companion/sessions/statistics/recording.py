@@ -35,8 +35,8 @@ from gemini_companion.tools.grounding import Grounded
 if TYPE_CHECKING:
     from gemini_companion.engine.facts.fact import SummaryTask
 
-_UNSEEN: Final = frozenset[CallPurpose]({"title", "loopCheck"})
-"""What nobody waits for: it lets everything else go first."""
+_AWAITED: Final = frozenset[CallPurpose]({"answer", "compression", "condensing", "grounding", "routing"})
+"""What a person waits for; whatever else there is lets it go first."""
 
 _WHOLE: Final = frozenset({None, "STOP", "MAX_TOKENS"})
 """Finish reasons of an answer that can be used."""
@@ -133,7 +133,7 @@ class Recorded(ModelProvider):
             return found
 
     def _slot(self) -> AbstractAsyncContextManager[None]:
-        return model_slot(self._session, self._provider, "later" if self._purpose in _UNSEEN else "first")
+        return model_slot(self._session, self._provider, "first" if self._purpose in _AWAITED else "later")
 
     async def _check_budget(self) -> None:
         if not self.capabilities.runs_here:
