@@ -459,6 +459,15 @@ export interface PromptQueued {
   readonly because: "compression" | "turn";
 }
 
+/** The turn waits, since as much goes on at once as `companion.limits` allows; then once more when it goes on. */
+export interface WaitingForSlot {
+  readonly type: "waitingForSlot";
+  /** For a request to a model, or for a command or a hook. */
+  readonly kind: "model" | "process";
+  /** It waits no more. */
+  readonly isOver?: boolean;
+}
+
 /** The model runs on this machine and is being loaded into memory; its answer comes after that. */
 export interface ModelLoading {
   readonly type: "modelLoading";
@@ -2086,6 +2095,7 @@ export interface EventPage {
 export type CompanionEvent =
   | TurnStarted
   | PromptQueued
+  | WaitingForSlot
   | ModelLoading
   | MessageDelta
   | ThoughtDelta

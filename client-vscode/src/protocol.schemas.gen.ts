@@ -27,6 +27,12 @@ export const promptQueued = v.object({
   because: v.picklist(["compression", "turn"]),
 });
 
+export const waitingForSlot = v.object({
+  type: v.literal("waitingForSlot"),
+  kind: v.picklist(["model", "process"]),
+  isOver: v.exactOptional(v.boolean()),
+});
+
 export const modelLoading = v.object({
   type: v.literal("modelLoading"),
   model: v.string(),
@@ -502,7 +508,7 @@ export const eventParams = v.object({
   sessionId: v.string(),
   seq: integer,
   time: integer,
-  event: v.variant("type", [turnStarted, promptQueued, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, mcpServersChanged, memoryChanged, commandExpanded, slashCommandsChanged, skillsChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
+  event: v.variant("type", [turnStarted, promptQueued, waitingForSlot, modelLoading, messageDelta, thoughtDelta, messageDiscarded, toolCallStarted, toolCallProgress, toolCallCompleted, toolQuestionAsked, toolQuestionAnswered, promptSteered, maxToolRoundsReached, modeChanged, todosChanged, changesChanged, commandsChanged, outputsMasked, turnCompleted, turnFailed, turnCancelled, modelChanged, usageUpdated, ideContextSent, filesAttached, contextWindowWillOverflow, compressionStarted, compressionProgress, compressionCompleted, compressionFailed, compressionCancelled, compressionUndone, chatCompressed, loopDetected, budgetUsed, maxTurnsReached, mcpServersChanged, memoryChanged, commandExpanded, slashCommandsChanged, skillsChanged, settingsChanged, constraintsChanged, hookRan, agentActivity, titleChanged, trustChanged]),
   turnId: v.exactOptional(v.string()),
 });
 

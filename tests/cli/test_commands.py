@@ -252,6 +252,7 @@ def test_doctor_says_what_works_and_what_does_not(
     checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
     assert checks["model"]["verdict"] == "warning"
     assert "GEMINI_API_KEY" in checks["model"]["hint"]
+    assert checks["limits"]["detail"].startswith("at most 10 requests to models and ")
     settings = tmp_path / "home" / ".gemini" / "settings.json"
     settings.parent.mkdir(parents=True)
     settings.write_text('{"model": {"name": 5}}', "utf-8")

@@ -9,7 +9,7 @@ import pytest
 from gemini_companion.protocol.handlers import commands as handlers
 from gemini_companion.protocol.tool_types import StopCommandParams
 from gemini_companion.protocol.types import SessionParams
-from gemini_companion.sessions.tools.background import MOST_ENDED, Commands
+from gemini_companion.sessions.tools.background import MOST_ENDED, MOST_OF_ALL, MOST_RUNNING, Commands
 from tests.support.commands import SlowCommand
 from tests.support.patience import PATIENCE
 
@@ -124,3 +124,22 @@ async def test_commands_that_a_person_stops_are_forgotten_too(book: Commands, to
         assert await book.stop("s", f"c{number}")
     assert [one.tool_call_id for one in book.list("s")] == [f"c{number}" for number in range(5, MOST_ENDED + 5)]
     await until_ended(told)
+
+
+async def test_so_many_commands_run_in_the_background_of_a_session_and_of_all(book: Commands) -> None:
+    commands = [SlowCommand() for _ in range(MOST_OF_ALL)]
+    for number, command in enumerate(commands):
+        session = f"s{number // MOST_RUNNING}"
+        assert book.refusal(session) == ""
+        book.began(session, f"c{number}", "serve", "/w", command, is_background=True)
+    assert "of this chat" in book.refusal("s0")
+    assert "of all chats" in book.refusal("another")
+    assert await book.stop("s0", "c0")
+    assert (book.refusal("s0"), book.refusal("another")) == ("", "")
+    await book.close()
+
+
+async def test_commands_of_the_foreground_do_not_count_as_background_ones(book: Commands) -> None:
+    for number in range(MOST_RUNNING):
+        book.began("s", f"c{number}", "make", "/w", SlowCommand(), is_background=False)
+    assert book.refusal("s") == ""

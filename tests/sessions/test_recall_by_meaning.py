@@ -110,3 +110,18 @@ async def test_a_question_is_answered_by_words_and_by_the_vectors_that_there_are
     assert sum(value * value for value in vector.values) == pytest.approx(1.0)
     result = await studio.services.store.recall.search(parse_query("printer"), vector=vector)
     assert result.hits[0].text == "The printer needs paper."
+
+
+async def test_vectors_wait_for_their_slot_as_every_other_request_does(studio: Studio, emulator: Emulator):
+    studio.set(recall_embeddings=True, most_model_calls=1)
+    studio.services.slots.set_limits(studio.settings)
+    slots = studio.services.slots.model_calls.fair
+    taken = slots.ask("a chat")
+    embedding = asyncio.create_task(embed_missing(studio.services))
+    async with asyncio.timeout(PATIENCE):
+        while not slots.waiting:
+            await asyncio.sleep(0)
+        assert emulator.requests == []
+        slots.end(taken)
+        assert await embedding
+    assert SAID in sent(emulator)

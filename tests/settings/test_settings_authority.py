@@ -91,6 +91,8 @@ EXAMPLES: dict[str, Any] = {
     "companion.tools.commandSeconds": 13,
     "companion.tools.questionSeconds": 14,
     "companion.tools.maxRounds": 7,
+    "companion.limits.modelCalls": 3,
+    "companion.limits.processes": 123,
     "companion.recall.embeddings": True,
     "companion.sessions.retentionDays": 1,
     "companion.sessions.maxSessions": 5,
@@ -175,6 +177,8 @@ def test_what_no_workspace_may_decide_even_a_trusted_one():
     budget = [f"companion.budget.{limit}" for limit in ("sessionTokens", "sessionCost", "dayTokens", "dayCost")]
     assert forbidden == [
         "model.local",
+        "companion.limits.modelCalls",
+        "companion.limits.processes",
         "companion.recall.embeddings",
         *budget,
         "companion.redaction",

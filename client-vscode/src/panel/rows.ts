@@ -124,6 +124,8 @@ const answerSchema = v.object({
   /** The turn ended early, and can go on where it stands. */
   canGoOn: v.exactOptional(v.literal(true)),
   error: v.exactOptional(errorSchema),
+  /** What it waits for, since as much goes on at once as the settings allow: other requests or commands; "": nothing. */
+  waitsFor: v.exactOptional(v.picklist(["", "model", "process"])),
   /** From 1; above 1 an earlier attempt was discarded. */
   attempt: v.number(),
   /** When the current state began, Unix milliseconds; for "still stopping" and elapsed times. */

@@ -18,6 +18,7 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import user_text
 from gemini_companion.engine.hooks.config import HookOptions
 from gemini_companion.sessions.models.port import ModelRequest
+from gemini_companion.settings.effective import Settings
 from gemini_companion.settings.environment import Environment
 from gemini_companion.settings.reading import shown
 from gemini_companion.settings.telemetry import TelemetryOptions
@@ -74,6 +75,7 @@ def _settings(env: Mapping[str, str]) -> list[Check]:
             for one in settings_in_force(loaded)
             if one.layer != "default"
         ),
+        _limits(loaded.settings),
         *_keys(loaded.environment),
         *_hooks(loaded.settings.hooks),
         *_telemetry(loaded.settings.telemetry),
@@ -88,6 +90,13 @@ def _keys(environment: Environment) -> list[Check]:
         for name, place in places
         if place
     ]
+
+
+def _limits(settings: Settings) -> Check:
+    """How much a daemon does at once."""
+    calls, processes = settings.most_model_calls, settings.most_processes
+    detail = f"at most {calls:,} requests to models and {processes:,} processes at once, over all chats"
+    return Check(name="limits", verdict="ok", detail=f"{detail} (companion.limits)")
 
 
 def _hooks(options: HookOptions) -> list[Check]:

@@ -87,6 +87,7 @@ COMMANDS: Final = (
 EVENTS: Final = (
     "turnStarted",
     "promptQueued",
+    "waitingForSlot",
     "modelLoading",
     "messageDelta",
     "thoughtDelta",

@@ -50,6 +50,7 @@ from gemini_companion.sessions.tool_events import (
 )
 
 BudgetScope: TypeAlias = Literal["session", "day"]
+SlotKind: TypeAlias = Literal["model", "process"]
 BudgetUnit: TypeAlias = Literal["tokens", "cost"]
 
 
@@ -67,6 +68,15 @@ class PromptQueued(SessionEvent, tag="promptQueued", frozen=True, kw_only=True):
 
     position: int
     because: Literal["turn", "compression"]
+
+
+class WaitingForSlot(SessionEvent, tag="waitingForSlot", frozen=True, kw_only=True):
+    """The turn waits, since as much goes on at once as `companion.limits` allows; then once more when it goes on."""
+
+    kind: SlotKind
+    """For a request to a model, or for a command or a hook."""
+    is_over: bool = False
+    """It waits no more."""
 
 
 class ModelLoading(SessionEvent, tag="modelLoading", frozen=True, kw_only=True):
@@ -273,6 +283,7 @@ class TrustChanged(SessionEvent, tag="trustChanged", frozen=True, kw_only=True):
 Event: TypeAlias = (
     TurnStarted
     | PromptQueued
+    | WaitingForSlot
     | ModelLoading
     | MessageDelta
     | ThoughtDelta

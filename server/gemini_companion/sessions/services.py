@@ -17,6 +17,7 @@ from gemini_companion.sessions.ports import Clock, SessionStore, WorkspaceFiles
 from gemini_companion.sessions.question_vectors import QuestionVectors
 from gemini_companion.sessions.results import ErrorData
 from gemini_companion.sessions.skills.service import SkillService
+from gemini_companion.sessions.slots import Slots
 from gemini_companion.sessions.system_prompt import GitStates, NoGit
 from gemini_companion.settings.effective import Settings
 from gemini_companion.tools.ports import Ports
@@ -66,6 +67,8 @@ class Services:
     """Runs the hooks of the settings."""
     observing: Observing = field(default_factory=Observing)
     """Who watches what happens; by default the last events are kept, and that is all."""
+    slots: Slots = field(default_factory=Slots)
+    """How much goes on at once, over all sessions."""
     mcp: McpService | None = None
     """The MCP servers; `None` where there are none."""
     ports: Ports | None = None

@@ -96,6 +96,8 @@ AUTHORITY: Final[Mapping[str, Authority]] = {
     "companion.tools.commandSeconds": "editor",
     "companion.tools.questionSeconds": "editor",
     "companion.tools.maxRounds": "editor",
+    "companion.limits.modelCalls": "user",
+    "companion.limits.processes": "user",
     "companion.recall.embeddings": "user",
     "companion.sessions.retentionDays": "editor",
     "companion.sessions.maxSessions": "editor",

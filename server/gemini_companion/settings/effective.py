@@ -29,6 +29,9 @@ DEFAULT_COMPRESSION_THRESHOLD: Final = 0.5
 MAX_ATTEMPTS: Final = 10
 """More than that nobody may ask of a service that fails (Gemini CLI's value)."""
 
+MORE_PROCESSES: Final = 2
+"""Processes beside one for each processor, for those that wait for a disk or a network (Ninja's number of jobs)."""
+
 DEFAULT_BOUNDARY_MARKERS: Final = (".git",)
 """What only the top folder of a project has if no layer names other things."""
 
@@ -117,6 +120,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes of a rule that stands in a prompt."""
     compression_compare: StrategyName | None
     """The strategy of every other automatic compression; `None` where nothing is compared."""
+    most_model_calls: int
+    """Requests to models at the same time, over all sessions, from 1."""
+    most_processes: int
+    """Commands and hooks at the same time, over all sessions, from 1."""
     recall_embeddings: bool
     """Whether texts may be sent out to be found by their meaning."""
     redaction: bool
@@ -193,6 +200,8 @@ def settle(
         compression_adaptive=merged.companion.compression.adaptive,
         compression_constraints=merged.companion.compression.constraints,
         compression_compare=merged.companion.compression.compare,
+        most_model_calls=merged.companion.limits.model_calls,
+        most_processes=merged.companion.limits.processes or _processors() + MORE_PROCESSES,
         recall_embeddings=merged.companion.recall.embeddings,
         redaction=merged.companion.redaction == "on",
         session_retention=session_retention(merged),
@@ -254,6 +263,13 @@ def changed_keys(before: msgspec.Struct, after: msgspec.Struct, prefix: str = ""
 def _names(struct: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
     """The fields' names in Python and in JSON; msgspec evaluates every annotation anew when asked for fields."""
     return tuple((field.name, field.encode_name) for field in msgspec.structs.fields(struct))
+
+
+def _processors() -> int:
+    """Those that this process may use, as far as the system says."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
 
 
 def _threshold(local: float | None, remote: float | None) -> float:

@@ -101,6 +101,20 @@ class CompanionToolsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="
     """Rounds of calls of one turn, after which it stops and you are asked whether it goes on."""
 
 
+class LimitsSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How much of this machine, and of a service, all chats together take at once. What is above it waits."""
+
+    model_calls: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    """Requests to models that are under way at the same time: by default the eight subagents that one chat may have at
+    once, and two more. What you wait for goes first, and chats take turns. Read only from the user's own file, as the
+    next.
+    """
+    processes: Annotated[int, Meta(ge=1, le=1_000)] | None = None
+    """Commands and hooks that run at the same time; commands in the background count for themselves. By default as many
+    as the machine has processors, and two more.
+    """
+
+
 class RecallSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How what was said earlier is found again."""
 
@@ -158,6 +172,8 @@ class CompanionSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel
     """How a history is compressed."""
     tools: CompanionToolsSettings = CompanionToolsSettings()
     """What the model may do with tools, and whether it asks before."""
+    limits: LimitsSettings = LimitsSettings()
+    """How much all chats together take at once."""
     recall: RecallSettings = RecallSettings()
     """How what was said earlier is found again."""
     sessions: SessionsSettings = SessionsSettings()

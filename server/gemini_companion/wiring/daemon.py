@@ -225,6 +225,7 @@ class Daemon:
                 self._maintenance.append(self._redacting())
             if self._telemetry is not None:
                 self._telemetry.apply(self._settings.current.telemetry)
+            self._app.services.slots.set_limits(self._settings.current)
             self._memory.look_again()
             self._look_at_servers()
             self._app.tooling.consent.reconsider()

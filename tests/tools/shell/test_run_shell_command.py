@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gemini_companion.sessions.tools.background import Commands
+from gemini_companion.sessions.tools.background import MOST_RUNNING, Commands
 from gemini_companion.tools.ports import SandboxWish
 from gemini_companion.tools.registry import ToolRegistry
 from gemini_companion.tools.shell.tools import shell_tools
@@ -153,6 +153,15 @@ async def test_a_background_command_that_fails_at_once_is_reported_as_such(shop:
     shop.runner.on_start = ends(output="no such file\n", exit_code=1)
     output = await shop.call(command="serve", is_background=True)
     assert output.output == "no such file\n[Exit code: 1]"
+
+
+async def test_one_background_command_too_many_is_refused_before_a_person_is_asked(shop: Shop) -> None:
+    for number in range(MOST_RUNNING):
+        shop.book.began("s", f"c{number}", "serve", "/w", SlowCommand(), is_background=True)
+    with pytest.raises(ToolRefusal, match="foreground"):
+        await shop.propose(command="serve", is_background=True)
+    assert (await shop.propose(command="make")).command == "make"
+    await shop.book.close()
 
 
 async def test_an_unknown_background_command_is_refused_with_those_that_there_are(shop: Shop) -> None:

@@ -15,6 +15,7 @@ import { applyToolEvent } from "./toolEvents.js";
 import { serversChanged } from "./serverNotices.js";
 import { cutShort } from "./toolRows.js";
 import { beginTurn } from "./unfinished.js";
+import { waitsForSlot } from "./slotWaits.js";
 
 export function applyEvent(chat: ConversationRows, { event, turnId, time }: EventParams): void {
   const turn = turnId ?? "";
@@ -28,6 +29,9 @@ export function applyEvent(chat: ConversationRows, { event, turnId, time }: Even
       beginTurn(chat, turn);
       open(chat, turn, visibleText(event.prompt), time);
       chat.change(`a:${turn}`, "answer", { state: "sending", model: event.model, since: time });
+      return;
+    case "waitingForSlot":
+      waitsForSlot(chat, turn, event);
       return;
     case "modelLoading":
       chat.noticeBefore(`a:${turn}`, "info", chat.t("The model is being loaded into memory."));

@@ -9,6 +9,9 @@ const LONG_MS = 1_000;
 /** The state in words; empty while the answer speaks for itself. `now` in Unix milliseconds. */
 export function answerStateText(row: AnswerRow, now: number, language: Language): string {
   const { t } = language;
+  const waits = answerLook(row.state).isLive && row.state !== "stopping" ? (row.waitsFor ?? "") : "";
+  if (waits === "model") return t("Waiting for other requests to end");
+  if (waits === "process") return t("Waiting for other commands to end");
   if (row.state === "streaming" && row.attempt > 1) return t("Attempt {0}; an earlier one was discarded", row.attempt);
   const look = answerLook(row.state);
   if (row.endMessage !== undefined && !look.isLive && row.error === undefined) return row.endMessage;

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 IDLE_SECONDS: Final = 600.0
 """After so long without a request the model leaves the memory."""
 
-_CAPABILITIES: Final = Capabilities(counts_remotely=True, runs_here=True, calls_tools=True)
+_CAPABILITIES: Final = Capabilities(counts_remotely=True, runs_here=True, answers_one_by_one=True, calls_tools=True)
 
 
 class LocalProvider:

@@ -13,11 +13,13 @@ from gemini_companion.sessions.events import (
     LoopDetected,
     MessageDelta,
     MessageDiscarded,
+    SlotKind,
     ToolCallCompleted,
     ToolCallStarted,
     ToolQuestionAnswered,
     ToolQuestionAsked,
     UsageUpdated,
+    WaitingForSlot,
 )
 from gemini_companion.sessions.session import Session
 
@@ -29,7 +31,7 @@ class Activity:
     """Hears the events of an agent's session, and tells the chat in lines what they come to.
 
     Questions go on as they are, so that everybody who follows the chat sees them. `waits` is told when the agent begins
-    to wait for a person, and when it goes on.
+    to wait for a person, or for a slot, and when it goes on.
     """
 
     def __init__(self, chat: Session, turn_id: str, call_id: str, agent: Session, title: str) -> None:
@@ -45,6 +47,7 @@ class Activity:
         self._titles: dict[str, str] = {}
         self._said: list[str] = []
         self._asked: set[str] = set()
+        self._slots: set[SlotKind] = set()
         self._shown: set[str] = set()
         """Calls that were asked about: the chat shows them, and is told how they end."""
 
@@ -74,14 +77,27 @@ class Activity:
             case ToolQuestionAsked():
                 self._asked.add(event.question.tool_call_id)
                 self._shown.add(event.question.tool_call_id)
-                self.waits(True)
+                self._tell_waits()
                 self._chat.emit(event, self._turn_id)
             case ToolQuestionAnswered():
                 self._asked.discard(event.tool_call_id)
                 self._chat.emit(event, self._turn_id)
-                self.waits(bool(self._asked))
+                self._tell_waits()
+            case WaitingForSlot():
+                (self._slots.discard if event.is_over else self._slots.add)(event.kind)
+                self._chat.services.slots.note(self._chat, event.kind, self._turn_id, waits=not event.is_over)
+                self._tell_waits()
             case _:
                 pass
+
+    def leave_slots(self) -> None:
+        """It waits for none any more: it was stopped, and may not say so itself."""
+        for kind in self._slots:
+            self._chat.services.slots.note(self._chat, kind, self._turn_id, waits=False)
+        self._slots.clear()
+
+    def _tell_waits(self) -> None:
+        self.waits(bool(self._asked or self._slots))
 
     def tell_said(self) -> None:
         """What it said since the last call, if anything: its first line."""

@@ -82,6 +82,7 @@ class AgentsOfSession:
             raise ToolRefusal(f"The subagent failed: {fault.message}") from None
         finally:
             child.channel.listener = None
+            activity.leave_slots()
             activity.tell("ended", ended)
             tokens = _tokens(child)
             self._tooling.outputs.note_spent(self._session, tokens)

@@ -6,6 +6,7 @@ import asyncio
 import datetime
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -71,8 +72,12 @@ async def fire(
     *,
     now_ms: int,
     report: Callable[[Hook, HookRun], None],
+    slot: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> Verdict:
-    """Run the hooks of an event. `fields` are what its hooks are told beside the common ones."""
+    """Run the hooks of an event. `fields` are what its hooks are told beside the common ones.
+
+    Each runs in a `slot`; the wait for it is no part of the hook's own time.
+    """
     hooks = plan.hooks
     told = {
         "session_id": where.session_id,
@@ -85,13 +90,14 @@ async def fire(
 
     async def one(hook: Hook, stdin: Mapping[str, Any]) -> Answer:
         env = _environment(where)
-        end = await runner.run(
-            filled_in(hook.command, env),
-            cwd=where.cwd if where.is_trusted else where.home,
-            stdin=msgspec.json.encode(stdin),
-            env={**env, **hook.env},
-            limit_seconds=hook.timeout_ms / 1000,
-        )
+        async with slot():
+            end = await runner.run(
+                filled_in(hook.command, env),
+                cwd=where.cwd if where.is_trusted else where.home,
+                stdin=msgspec.json.encode(stdin),
+                env={**env, **hook.env},
+                limit_seconds=hook.timeout_ms / 1000,
+            )
         answer = answer_of(end)
         report(
             hook,

@@ -14,11 +14,12 @@ from gemini_companion.engine.history.view import History
 from gemini_companion.engine.hooks.config import Hook
 from gemini_companion.engine.hooks.events import HookEvent
 from gemini_companion.engine.hooks.merging import NOTHING, Verdict
-from gemini_companion.sessions.events import Event, HookRan
+from gemini_companion.sessions.events import HookRan
 from gemini_companion.sessions.hooks.firing import HookRun, Surroundings, fire, wanted_hooks
 from gemini_companion.sessions.hooks.port import HookRunner, NoRunner
 from gemini_companion.sessions.hooks.transcript import Transcript, TranscriptFiles, folder_beside
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionStore
+from gemini_companion.sessions.slots import Asking, Slots, hook_slot
 from gemini_companion.settings.effective import Settings
 
 MOST_AGAIN: Final = 5
@@ -35,6 +36,8 @@ class _Services(Protocol):
     @property
     def clock(self) -> Clock: ...
     @property
+    def slots(self) -> Slots: ...
+    @property
     def settings(self) -> Callable[[], Settings]: ...
     @property
     def store(self) -> SessionStore: ...
@@ -42,13 +45,8 @@ class _Services(Protocol):
     def trusted(self) -> Callable[[], bool]: ...
 
 
-class Hooked(Protocol):
+class Hooked(Asking, Protocol):
     """What of a session its hooks need."""
-
-    @property
-    def session_id(self) -> str:
-        """The session's id."""
-        ...
 
     @property
     def meta(self) -> SessionMeta:
@@ -68,10 +66,6 @@ class Hooked(Protocol):
     @property
     def turns(self) -> int:
         """Turns in its log."""
-        ...
-
-    def emit(self, event: Event, turn_id: str | None = None) -> None:
-        """Send an event to every subscriber."""
         ...
 
 
@@ -153,6 +147,7 @@ class HooksOfSessions:
             await self._surroundings(session, folders, answer),
             now_ms=services.clock.now(),
             report=report,
+            slot=lambda: hook_slot(session),
         )
 
     async def begin(self, session: Hooked, turn_id: str) -> None:

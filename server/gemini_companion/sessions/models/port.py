@@ -43,6 +43,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """
     runs_here: bool = False
     """It runs on this machine: nothing of a request leaves it."""
+    answers_one_by_one: bool = False
+    """Two answers at once would each take twice as long: requests to it wait for each other."""
     reads_documents: bool = False
     """It takes a `LocalContext`; only for one that `runs_here`."""
     summarises_from_facts: bool = False

@@ -12,7 +12,7 @@ from typing import Final
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.recall.query import MAX_QUERY
-from gemini_companion.sessions.models.port import Embedder
+from gemini_companion.sessions.models.port import Embedder, EmbeddingPurpose
 from gemini_companion.sessions.recall_store import PassageText, Vector
 from gemini_companion.sessions.services import Services
 
@@ -68,5 +68,24 @@ async def _embed(services: Services, embedder: Embedder, passages: Sequence[Pass
     await services.store.recall.save_vectors(list(zip(passages, vectors, strict=True)))
 
 
+class _InSlot:
+    """An `Embedder` each of whose requests waits for its slot; those of what was said let others go first."""
+
+    def __init__(self, services: Services, embedder: Embedder) -> None:
+        self._services = services
+        self._embedder = embedder
+
+    async def embed(self, texts: Sequence[str], *, purpose: EmbeddingPurpose) -> list[Vector]:
+        """As the provider."""
+        async with self._services.slots.of_recall(self._services.settings(), is_awaited=purpose == "question"):
+            return await self._embedder.embed(texts, purpose=purpose)
+
+    @property
+    def embedding_model(self) -> str:
+        """The provider's."""
+        return self._embedder.embedding_model
+
+
 def _embedder(services: Services) -> Embedder | None:
-    return services.models.embedder() if services.settings().recall_embeddings else None
+    found = services.models.embedder() if services.settings().recall_embeddings else None
+    return _InSlot(services, found) if found is not None else None

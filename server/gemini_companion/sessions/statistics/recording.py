@@ -1,10 +1,10 @@
-"""`Recorded`: a provider each of whose requests leaves an entry in the session's log."""
+"""`Recorded`: a provider each of whose requests waits for its slot, and leaves an entry in the session's log."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
@@ -29,10 +29,14 @@ from gemini_companion.sessions.models.registry import ModelChoice
 from gemini_companion.sessions.observing.calls import ModelCallTold
 from gemini_companion.sessions.observing.service import Observing
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.slots import model_slot
 from gemini_companion.tools.grounding import Grounded
 
 if TYPE_CHECKING:
     from gemini_companion.engine.facts.fact import SummaryTask
+
+_AWAITED: Final = frozenset[CallPurpose]({"answer", "compression", "condensing", "grounding", "routing"})
+"""What a person waits for; whatever else there is lets it go first."""
 
 _WHOLE: Final = frozenset({None, "STOP", "MAX_TOKENS"})
 """Finish reasons of an answer that can be used."""
@@ -41,7 +45,9 @@ _WHOLE: Final = frozenset({None, "STOP", "MAX_TOKENS"})
 class Recorded(ModelProvider):
     """A provider in a session, for one purpose. It answers as the provider does; entries go with the next ones.
 
-    `subject` is the id of what is asked for, `parts` what an answer's request consists of.
+    `subject` is the id of what is asked for, `parts` what an answer's request consists of, `seconds` what one request
+    may take, without the wait for its slot. Every request of a session to a model passes here, and nothing here calls
+    another: no slot is waited for by who has one.
     """
 
     def __init__(
@@ -52,7 +58,9 @@ class Recorded(ModelProvider):
         subject: str = "",
         *,
         parts: RequestParts | None = None,
+        seconds: float | None = None,
     ) -> None:
+        self._seconds = seconds
         self._session = session
         self._choice = choice
         self._provider = choice.provider
@@ -72,52 +80,60 @@ class Recorded(ModelProvider):
 
     async def stream(self, request: ModelRequest, local: LocalContext | None = None) -> AsyncIterator[ModelChunk]:
         """As the provider."""
-        call = _Call(self, request.model, request)
-        try:
-            async with aclosing(cast("AsyncGenerator[ModelChunk]", self._provider.stream(request, local))) as chunks:
-                async for chunk in chunks:
-                    call.take(chunk, is_first=True)
-                    yield chunk
-        except BaseException as error:
-            call.end(error)
-            raise
-        call.end()
+        async with self._slot():
+            call = _Call(self, request.model, request)
+            try:
+                chunks = cast("AsyncGenerator[ModelChunk]", self._provider.stream(request, local))
+                async with aclosing(chunks):
+                    async for chunk in chunks:
+                        call.take(chunk, is_first=True)
+                        yield chunk
+            except BaseException as error:
+                call.end(error)
+                raise
+            call.end()
 
     async def generate(self, request: ModelRequest) -> ModelChunk:
-        """As the provider. Raises `Blocked` where the budget is used up."""
-        await self._check_budget()
-        call = _Call(self, request.model, request)
-        try:
-            chunk = await self._provider.generate(request)
-        except BaseException as error:
-            call.end(error)
-            raise
-        call.take(chunk)
-        call.end()
-        return chunk
+        """As the provider. Raises `Blocked` where the budget is used up, `TimeoutError` where it takes too long."""
+        async with self._slot(), asyncio.timeout(self._seconds):
+            await self._check_budget()
+            call = _Call(self, request.model, request)
+            try:
+                chunk = await self._provider.generate(request)
+            except BaseException as error:
+                call.end(error)
+                raise
+            call.take(chunk)
+            call.end()
+            return chunk
 
     async def summarise(self, task: SummaryTask) -> str:
         """As a provider that is a `FactSummariser`."""
-        call = _Call(self, self._choice.name)
-        try:
-            snapshot = await cast("FactSummariser", self._provider).summarise(task)
-        except BaseException as error:
-            call.end(error)
-            raise
-        call.end()
-        return snapshot
+        async with self._slot():
+            call = _Call(self, self._choice.name)
+            try:
+                snapshot = await cast("FactSummariser", self._provider).summarise(task)
+            except BaseException as error:
+                call.end(error)
+                raise
+            call.end()
+            return snapshot
 
     async def ground(self, prompt: str, *, model: str, by: GroundingMeans) -> Grounded:
         """As a provider that is a `Grounder`. Raises `Blocked` where the budget is used up."""
-        await self._check_budget()
-        call = _Call(self, model)
-        try:
-            found = await cast("Grounder", self._provider).ground(prompt, model=model, by=by)
-        except BaseException as error:
-            call.end(error)
-            raise
-        call.end()
-        return found
+        async with self._slot():
+            await self._check_budget()
+            call = _Call(self, model)
+            try:
+                found = await cast("Grounder", self._provider).ground(prompt, model=model, by=by)
+            except BaseException as error:
+                call.end(error)
+                raise
+            call.end()
+            return found
+
+    def _slot(self) -> AbstractAsyncContextManager[None]:
+        return model_slot(self._session, self._provider, "first" if self._purpose in _AWAITED else "later")
 
     async def _check_budget(self) -> None:
         if not self.capabilities.runs_here:

@@ -16,8 +16,17 @@ from gemini_companion.tools.tool import ToolRefusal
 
 MOST_ENDED: Final = 20
 """Background commands of a session that are remembered after their end."""
+MOST_RUNNING: Final = 8
+"""Background commands of one session at a time: servers and watchers of a project. They have no slot of those that end
+soon, since they would keep it for ever.
+"""
+MOST_OF_ALL: Final = 32
+"""Background commands of all sessions at a time."""
 SHOWN_CHARACTERS: Final = 2_000
 """Of the output of one command, in lists for clients."""
+
+
+_INSTEAD: Final = "Run it in the foreground if it ends by itself; else ask the user to stop one that is not needed."
 
 
 @dataclass(slots=True)
@@ -80,6 +89,19 @@ class Commands:
             for kept in self._kept.get(session_id, {}).values()
             if kept.is_background
         ]
+
+    def refusal(self, session_id: str) -> str:
+        """Why no other command may begin in the background, for the model; empty if one may."""
+        running = {session: self._running(session) for session in self._kept}
+        if running.get(session_id, 0) >= MOST_RUNNING:
+            return f"{MOST_RUNNING} commands of this chat run in the background already, and no more may. {_INSTEAD}"
+        if sum(running.values()) >= MOST_OF_ALL:
+            return f"{MOST_OF_ALL} commands of all chats run in the background already, and no more may. {_INSTEAD}"
+        return ""
+
+    def _running(self, session_id: str) -> int:
+        kept = self._kept[session_id].values()
+        return sum(one.is_background and one.state == "running" for one in kept)
 
     def list(self, session_id: str) -> tuple[BackgroundCommand, ...]:
         """The commands that run, and background ones that ended, oldest first."""

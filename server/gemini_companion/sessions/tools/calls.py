@@ -21,6 +21,7 @@ from gemini_companion.sessions.fitting import limit_of
 from gemini_companion.sessions.log_writer import Draft
 from gemini_companion.sessions.memory.keeping import Keeper
 from gemini_companion.sessions.session import Session
+from gemini_companion.sessions.slots import command_slot
 from gemini_companion.sessions.tool_events import ToolCallCompleted, ToolCallProgress, ToolCallStarted
 from gemini_companion.sessions.tools.called import Called, Ended, Response
 from gemini_companion.sessions.tools.grounding import grounding_of
@@ -32,7 +33,7 @@ from gemini_companion.sessions.tools.previews import previewed
 from gemini_companion.sessions.tools.progress import Progress
 from gemini_companion.sessions.tools.records import CallState, call_draft
 from gemini_companion.sessions.tools.skills import SkillsOfSession
-from gemini_companion.sessions.tools.tooling import Tooling
+from gemini_companion.sessions.tools.tooling import Recorded, Tooling
 from gemini_companion.tools.delegation import Delegation
 from gemini_companion.tools.tool import Proposal, Tool, ToolContext, ToolOutput, ToolRefusal
 from gemini_companion.tools.workspace.changing import Change, corrected
@@ -201,6 +202,22 @@ class CallRun:
         tool, args, proposal = await self._agreed(tool, context)
         self._acting = tool.risk in ACTING
         call = msgspec.structs.replace(self.called.call, args=self._args)
+        # A command's slot ends with it: hooks behind it, and a model that condenses its output, need one of their own.
+        async with command_slot(setting.session) if tool.risk == "command" else nullcontext():
+            output, record = await self._carried_out(tool, args, proposal, context, progress)
+        response, media = await setting.tooling.outputs.shape(setting.session, tool, call, output)
+        response = await self._hooks.after(self._args, response)
+        if record is not None and record.told:
+            response = {**response, "filesChanged": record.told}
+        if self._note:
+            response = {**response, "note": self._note}
+        return output, await with_memory(setting.session, setting.turn_id, proposal, response), media
+
+    async def _carried_out(
+        self, tool: Tool[Any], args: Any, proposal: Proposal, context: ToolContext, progress: Progress
+    ) -> tuple[ToolOutput, Recorded | None]:
+        """What the tool gives back, and the record of what it changed, which others' changes must not get into."""
+        setting = self._setting
         if self._acting:
             await setting.session.append(self._draft("running"))
         recorded = setting.tooling.changes.recorded(setting.session, tool, proposal, context)
@@ -215,13 +232,7 @@ class CallRun:
             self._seconds = setting.session.services.clock.monotonic() - started
             if self._acting and not self._has_ended:  # one that comes late has its result already
                 setting.session.write_later(self._draft("ended"))
-        response, media = await setting.tooling.outputs.shape(setting.session, tool, call, output)
-        response = await self._hooks.after(self._args, response)
-        if record is not None and record.told:
-            response = {**response, "filesChanged": record.told}
-        if self._note:
-            response = {**response, "note": self._note}
-        return output, await with_memory(setting.session, setting.turn_id, proposal, response), media
+        return output, record
 
     async def _agreed(self, tool: Tool[Any], context: ToolContext) -> tuple[Tool[Any], Any, Proposal]:
         """Tool, arguments and proposal that may go ahead. Raises `ToolRefusal`.

@@ -62,8 +62,7 @@ class Titles:
 
     async def _find(self, session: Session, known: str, save: Callable[[Session], Awaitable[None]]) -> None:
         try:
-            async with asyncio.timeout(TITLE_SECONDS):
-                title = await self._ask(session)
+            title = await self._ask(session)
             is_better = (
                 bool(title) and title != known and session.meta.title == known
             )  # a person may have renamed it meanwhile
@@ -89,7 +88,7 @@ class Titles:
             prompt_id=f"title-{session.session_id}",
             max_output_tokens=100,
         )
-        chunk = await Recorded(session, choice, "title").generate(request)
+        chunk = await Recorded(session, choice, "title", seconds=TITLE_SECONDS).generate(request)
         return one_line(visible_text_of(chunk.parts))
 
 

@@ -34,6 +34,10 @@ class CommandBook(Protocol):
         """A command of the foreground ended; whether a person stopped it."""
         ...
 
+    def refusal(self, session_id: str) -> str:
+        """Why no other command may begin in the background, for the model; empty if one may."""
+        ...
+
     def background(self, session_id: str) -> Sequence[KeptCommand]:
         """The session's commands in the background, oldest first."""
         ...

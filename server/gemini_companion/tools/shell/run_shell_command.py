@@ -70,6 +70,7 @@ class RunShellCommand:
             raise ToolRefusal("The command has a NUL in it, at which programs stop reading.", outcome="declined")
         if len(line) > MAX_CHARACTERS:
             raise ToolRefusal(f"The command is longer than {MAX_CHARACTERS} characters. Write a script and run that.")
+        self._check_background(args, context)
         cwd = await _folder(args.dir_path, context)
         sandbox = await asyncio.to_thread(context.ports.commands.describe_sandbox, _wish(context), context.roots)
         warnings: list[str] = []
@@ -91,6 +92,7 @@ class RunShellCommand:
 
     async def run(self, args: RunShellCommandArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Run it. Cancelling ends the command and all that it started."""
+        self._check_background(args, context)  # others may have begun some while a person was asked
         limits: dict[str, Any] = {"limit_seconds": None, "silence_seconds": None}
         if not args.is_background:
             limits["limit_seconds"] = context.options.get("command_seconds", COMMAND_SECONDS)
@@ -114,6 +116,10 @@ class RunShellCommand:
         finally:
             was_stopped = self._book.ended(context.session_id, context.call_id)
         return output_of(end, was_stopped=was_stopped)
+
+    def _check_background(self, args: RunShellCommandArguments, context: ToolContext) -> None:
+        if args.is_background and (refusal := self._book.refusal(context.session_id)):
+            raise ToolRefusal(refusal, outcome="declined")
 
     async def _background(
         self, args: RunShellCommandArguments, cwd: str, running: RunningCommand, context: ToolContext
