@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 import threading
 import urllib.request
 from pathlib import Path
@@ -12,23 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_client import Editor, editor, plain, server_environment
+from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, answer, call
+from tests.support.mcp_desk import OPTIONS, SERVER, a_server, answering, configure, echo, started, states, until
 from tests.support.mcp_http_server import http_server
 from tests.support.patience import PATIENCE
 
-SERVER = str(Path(__file__).resolve().parents[1] / "support" / "mcp_server.py")
 LIMIT = {"timeout": 1_500}
-OPTIONS = {"trusted": True, "supports": ["confirmTool"]}
-
-
-def a_server(*behaviours: str, **more: Any) -> dict[str, Any]:
-    return {"command": sys.executable, "args": [SERVER, *behaviours], **more}
-
-
-def configure(folder: Path, servers: dict[str, Any], **more: Any) -> None:
-    (folder / ".gemini").mkdir(parents=True, exist_ok=True)
-    (folder / ".gemini" / "settings.json").write_text(json.dumps({"mcpServers": servers, **more}), "utf-8")
 
 
 @pytest.fixture
@@ -41,38 +29,8 @@ def environment(tmp_path: Path, gemini_environment: dict[str, str]) -> dict[str,
     return server_environment(tmp_path, **gemini_environment)
 
 
-def answering(spoken: Editor, outcome: str = "once", **more: Any) -> list[dict[str, Any]]:
-    """Answers every question, and keeps them."""
-    asked: list[dict[str, Any]] = []
-
-    async def confirm(params: Any) -> dict[str, Any]:
-        asked.append(plain(params))
-        return {"outcome": outcome, **more}
-
-    spoken.client.feature("gemini/confirmTool")(confirm)
-    return asked
-
-
-def echo(text: str, name: str = "mcp_tester_echo", call_id: str = "c") -> Any:
-    return answer(call(name, {"text": text}, call_id=call_id))
-
-
 def names(request: Any) -> set[str]:
     return {declared["name"] for declared in request.declarations}
-
-
-async def states(spoken: Editor) -> dict[str, str]:
-    return {one["name"]: one["state"] for one in (await spoken.ask("gemini/mcp/list"))["servers"]}
-
-
-async def started(spoken: Editor, *servers: str) -> None:
-    """Have servers started ahead of a turn, which would wait for them only a few seconds."""
-    if not spoken.events:
-        await spoken.ask("gemini/session/new")  # events are those of a session
-    for server in servers:
-        await spoken.ask("gemini/mcp/restart", {"server": server})
-    for server in servers:
-        await until(spoken, server, "ready")
 
 
 async def test_a_server_of_the_settings_is_started_offered_and_called_with_consent(
@@ -113,18 +71,6 @@ def browse(spoken: Editor) -> list[str]:
     shown = Followed()
     spoken.client.shown_documents = shown
     return shown
-
-
-async def until(spoken: Editor, name: str, *wanted: str) -> dict[str, Any]:
-    """Wait until a server stands there; its entry of the last event."""
-    async with asyncio.timeout(PATIENCE):
-        count = 1
-        while True:
-            event = await spoken.wait_for("mcpServersChanged", count)
-            found = next(one for one in event["servers"] if one["name"] == name)
-            if found["state"] in wanted:
-                return found
-            count += 1
 
 
 async def test_a_server_over_http_gets_the_headers_of_the_settings(
