@@ -81,6 +81,7 @@ export function investigating(set: Stage): void {
       .divider(/ompress/)
       .last()
       .waitFor();
+    await panel.answers.getByText(REPORT).waitFor(); // its first rounds are hidden from it, its end stays in sight
     await keepPicture(set, PICTURES, "chat");
   });
 
@@ -126,9 +127,9 @@ export function investigating(set: Stage): void {
       .getByRole("button", { name: /^Open the chat of the subagent/ })
       .click();
     await panel.prompts.getByText(first).waitFor();
-    await row(panel, /^Read services/)
-      .first()
-      .waitFor();
+    const looked = panel.answers.locator("summary", { hasText: `Looked at ${HALF} things` });
+    await looked.waitFor();
+    await panel.answers.getByText("Stopped. What came is kept above.").waitFor();
     await keepPicture(set, PICTURES, "stopped-chat");
   });
 }
