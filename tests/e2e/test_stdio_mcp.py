@@ -127,6 +127,7 @@ async def test_prompts_and_resources_of_a_server_go_along_as_its_words_and_not_t
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         offered = await spoken.ask("gemini/mcp/complete", {"query": "poem"})
         named = await spoken.ask("gemini/mcp/complete", {"query": "@tester"})
+        checked = await spoken.ask("gemini/prompt/check", {"prompt": "See @tester:memo://one, and @nobody:memo://one."})
         await spoken.ask("gemini/chat", {"prompt": '/tester:write-a-poem --topic="green tea"'})
         await spoken.ask("gemini/chat", {"prompt": "See @tester:memo://one, and @tester:memo://two."})
         wrong = await spoken.fails("gemini/chat", {"prompt": "/tester:write-a-poem"})
@@ -137,6 +138,10 @@ async def test_prompts_and_resources_of_a_server_go_along_as_its_words_and_not_t
     )
     assert [prompt["command"] for prompt in offered["prompts"]] == ["/tester:write-a-poem"]
     assert [resource["mention"] for resource in named["resources"]] == ["@tester:memo://one"]
+    assert [(one["written"], one["found"]) for one in checked["mentions"]] == [
+        ("@tester:memo://one", "resource"),
+        ("@nobody:memo://one", "nothing"),
+    ]
     assert called[0]["text"] == '/tester:write-a-poem --topic="green tea"'
     assert "Write about {'topic': 'green tea'}. You must always use tabs." in called[1]["text"]
     assert "Buy milk." in mentioned[1]["text"]

@@ -62,20 +62,20 @@ export function serving(set: Stage): void {
     const echo = (text: string) => ({ pieces: ["I ask it. ", calls("mcp_tester_echo", { text })] });
     await set.emulator.script([echo("hello"), { pieces: ["It said hello."] }]);
     await panel.send("Say hello to it.");
-    const asked = question(panel, /Ask tester: echo/);
-    await asked.waitFor();
+    const asked = question(panel, /mcp_tester_echo/);
+    await asked.getByText('{"text":"hello"}').waitFor(); // nobody says yes to what is not shown
     await keepPicture(set, PICTURES, "asked");
     await press(asked, "Yes");
     await ends(panel, "It said hello.");
     expect(await told(set)).toContain("echo: hello");
-    const called = row(panel, /tester/).first();
+    const called = row(panel, /^mcp_tester_echo/).first();
     await called.locator("summary").click();
     await called.getByRole("group", { name: "Output" }).getByText("echo: hello").waitFor();
     await keepPicture(set, PICTURES, "called");
 
     await set.emulator.script([echo("crash"), { pieces: ["It is gone."] }]);
     await panel.send("Once more.");
-    await press(question(panel, /Ask tester: echo/), "Yes");
+    await press(question(panel, /mcp_tester_echo/), "Yes");
     await ends(panel, "It is gone.");
     expect(await told(set)).toContain("It was ended by signal 9.");
     await keepPicture(set, PICTURES, "crashed");
