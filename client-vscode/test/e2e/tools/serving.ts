@@ -112,10 +112,7 @@ export function serving(set: Stage): void {
     await panel.composer.press("Enter");
     await ends(panel, "Milk.");
     expect((await set.emulator.asked(1)).text).toContain("Buy milk.");
-    await panel.prompts
-      .last()
-      .getByText(/^Sent: /)
-      .click();
+    await panel.prompts.last().getByText("Sent: 1 file, 1 text of an MCP server").click();
     await panel.prompts.last().getByText("tester:memo://one", { exact: true }).waitFor();
     await keepPicture(set, PICTURES, "resource-sent");
   });
