@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { OWN_MODULES } from "./localModel.js";
 import { python, repository } from "./places.js";
 import type { VsCodeServer } from "./vscodeServer.js";
 
@@ -14,7 +15,7 @@ export async function askStore(server: VsCodeServer, questions: readonly Questio
     ...process.env,
     HOME: join(server.folder, "home"),
     COMPANION_DATA_DIR: join(server.folder, "companion"),
-    PYTHONPATH: join(repository, "server"),
+    PYTHONPATH: OWN_MODULES,
   };
   const child = spawn(python, [join(import.meta.dirname, "ask_daemon.py"), server.workspace], { cwd: repository, env });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
-import { retryableTurn } from "../../../src/chat/pure/retrying.js";
 import { hiddenRuns } from "../../../src/chat/pure/history.js";
 import { compression, constraint, content, NOW, result, ScriptedEvents, turn, USAGE } from "./scriptedEvents.js";
 
@@ -299,24 +298,6 @@ describe("the transcript, read again", () => {
     const items = [...turn("t1", hidden), ...turn("t2", hidden), ...turn("t3")];
     told.chat.load(items, [compression("covered", (items[1]?.seq ?? 0) + 0.5)], [], NONE);
     expect(hiddenRuns(told.rows)).toEqual([{ from: 0, to: 4, compressionId: "c2", turns: 2 }]);
-  });
-
-  it("keeps an answer in sight whose first rounds a compression hides, and does not replace it", () => {
-    const told = new ScriptedEvents();
-    const [prompt, ...rounds] = [...turn("t1"), content("reply", "t1", "the end")];
-    const hidden = rounds.map((round, index) => (index === 0 ? { ...round, hiddenBy: "c1" } : round));
-    told.chat.load(prompt === undefined ? [] : [prompt, ...hidden], [], [], NONE);
-    expect(hiddenRuns(told.rows)).toEqual([]);
-    expect(told.answer("t1")).toMatchObject({ isPartHidden: true });
-    expect(retryableTurn(told.rows, { kind: "idle" })).toBeUndefined();
-    told.chat.load(
-      [...turn("t1"), content("reply", "t1", "the end")].map((one) => ({ ...one, hiddenBy: "c1" })),
-      [],
-      [],
-      NONE,
-    );
-    expect(hiddenRuns(told.rows)).toMatchObject([{ from: 0, to: 1 }]);
-    expect(told.answer("t1").isPartHidden).toBeUndefined();
   });
 
   it("loses nothing that is under way when the daemon ends", () => {
