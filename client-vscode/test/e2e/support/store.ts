@@ -6,7 +6,7 @@ import { OWN_MODULES } from "./localModel.js";
 import { python, repository } from "./places.js";
 import type { VsCodeServer } from "./vscodeServer.js";
 
-/** One question: a method, and its params. */
+/** One question: a method, and its params. A `sessionId` of `newest` is the chat that was used last. */
 export type Question = readonly [method: string, params: Readonly<Record<string, unknown>>];
 
 /** The results, in the order of the questions. Throws with what the daemon said if one of them fails. */
