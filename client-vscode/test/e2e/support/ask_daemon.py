@@ -31,4 +31,4 @@ async def asked(workspace: Path, questions: list[tuple[str, dict[str, Any]]]) ->
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(asked(Path(sys.argv[1]), json.load(sys.stdin)))))
+    sys.stdout.write(json.dumps(asyncio.run(asked(Path(sys.argv[1]), json.load(sys.stdin)))))
