@@ -1502,8 +1502,8 @@ export interface PromptCheck {
 export interface MentionCheck {
   /** As it stands in the prompt, with the `@`. */
   readonly written: string;
-  /** What goes along. `nothing` has a reason. */
-  readonly found: "file" | "folder" | "nothing";
+  /** What goes along. `resource` is an MCP server's, which alone knows whether it has it. `nothing` has a reason. */
+  readonly found: "file" | "folder" | "nothing" | "resource";
   /** Absolute, if there is one. */
   readonly path?: string;
   /** Why it does not go along, in a few words. */

@@ -782,7 +782,7 @@ export const workspaceFileList = v.object({
 
 export const mentionCheck = v.object({
   written: v.string(),
-  found: v.picklist(["file", "folder", "nothing"]),
+  found: v.picklist(["file", "folder", "nothing", "resource"]),
   path: v.exactOptional(v.string()),
   reason: v.exactOptional(v.string()),
 });

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.editor_client import Editor, editor, plain, server_environment
+from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator, answer, call
-from tests.support.mcp_editor import SERVER, a_server, configure, started, states, until
+from tests.support.mcp_desk import OPTIONS, SERVER, a_server, answering, configure, echo, started, states, until
 from tests.support.mcp_http_server import http_server
 from tests.support.patience import PATIENCE
 
 LIMIT = {"timeout": 1_500}
-OPTIONS = {"trusted": True, "supports": ["confirmTool"]}
 
 
 @pytest.fixture
@@ -28,22 +27,6 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def environment(tmp_path: Path, gemini_environment: dict[str, str]) -> dict[str, str]:
     return server_environment(tmp_path, **gemini_environment)
-
-
-def answering(spoken: Editor, outcome: str = "once", **more: Any) -> list[dict[str, Any]]:
-    """Answers every question, and keeps them."""
-    asked: list[dict[str, Any]] = []
-
-    async def confirm(params: Any) -> dict[str, Any]:
-        asked.append(plain(params))
-        return {"outcome": outcome, **more}
-
-    spoken.client.feature("gemini/confirmTool")(confirm)
-    return asked
-
-
-def echo(text: str, name: str = "mcp_tester_echo", call_id: str = "c") -> Any:
-    return answer(call(name, {"text": text}, call_id=call_id))
 
 
 def names(request: Any) -> set[str]:

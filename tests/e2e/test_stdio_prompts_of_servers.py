@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.editor_client import Editor, editor, server_environment
 from tests.support.emulator import Emulator
-from tests.support.mcp_editor import a_server, configure, started
+from tests.support.mcp_desk import a_server, configure, started
 
 OPTIONS = {"trusted": True}
 
@@ -38,6 +38,7 @@ async def test_prompts_of_a_server_are_slash_commands_and_its_resources_go_along
         await spoken.ask("gemini/chat", {"prompt": "Hello"})
         offered = await commands_of(spoken, "server")
         named = await spoken.ask("gemini/mcp/complete", {"query": "@tester"})
+        checked = await spoken.ask("gemini/prompt/check", {"prompt": "See @tester:memo://one, and @nobody:memo://one."})
         written = await spoken.ask("gemini/chat", {"prompt": '/write-a-poem --topic="green tea"'})
         sent = await spoken.ask("gemini/commands/sent", {"turnId": written["turnId"]})
         await spoken.ask("gemini/chat", {"prompt": "See @tester:memo://one, and @tester:memo://two."})
@@ -50,6 +51,10 @@ async def test_prompts_of_a_server_are_slash_commands_and_its_resources_go_along
     )
     assert (before, offered) == ([], [("write-a-poem", "tester")])
     assert [resource["mention"] for resource in named["resources"]] == ["@tester:memo://one"]
+    assert [(one["written"], one["found"]) for one in checked["mentions"]] == [
+        ("@tester:memo://one", "resource"),
+        ("@nobody:memo://one", "nothing"),
+    ]
     assert called[0]["text"] == '/write-a-poem --topic="green tea"'
     assert called[1]["text"].startswith('<slash_command name="/write-a-poem">')
     assert "Write about {'topic': 'green tea'}. You must always use tabs." in called[1]["text"]

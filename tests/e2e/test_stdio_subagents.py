@@ -128,6 +128,25 @@ async def test_stopping_the_turn_stops_its_subagent(office: Office, emulator: Em
         assert "nterrupted" in str(emulator.asked("streamGenerateContent")[-1].responses)
 
 
+async def test_the_chat_of_a_subagent_that_was_stopped_is_named_in_the_log(office: Office, emulator: Emulator) -> None:
+    gate = Gate()
+    emulator.script(answer(handed("Look.")), answer("I begin", gate, " to look."))
+    async with office.server() as spoken:
+        chat = spoken.start("gemini/chat", {"prompt": "Go."})
+        await gate.wait_reached()
+        child = (await spoken.wait_for("agentActivity"))["agentSessionId"]
+        await spoken.ask("gemini/cancel", {})
+        with pytest.raises(Exception, match="cancelled"):
+            await chat
+        gate.release()
+        logged = await spoken.ask("gemini/session/history", {"view": "transcript"})
+    assert [
+        (record["outcome"], record.get("agentSessionId"))
+        for content in logged["contents"]
+        for record in content.get("calls", [])
+    ] == [("interrupted", child)]
+
+
 async def test_its_window_is_compressed_by_itself_and_the_chat_grows_by_the_result_alone(
     office: Office, emulator: Emulator
 ) -> None:

@@ -21,6 +21,8 @@ TOOLS: list[dict[str, Any]] = [
     },
     {"name": "environment", "inputSchema": {"type": "object"}},
 ]
+LARGE_PIECE = 65_520
+"""Bytes: whole words of `send_large`, so that no escape is cut in two."""
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
@@ -86,6 +88,18 @@ class Server:
         if result is not None:
             self.send({"id": number, "result": result})
 
+    def send_large(self, number: Any, kind: str, size: int) -> None:
+        """A result of so many bytes, none of which are held here; numbered lines, or base64."""
+        head = {"an image": '{"type": "image", "mimeType": "image/png", "data": "'}.get(
+            kind, '{"type": "text", "text": "'
+        )
+        sys.stdout.buffer.write(f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"content": [{head}'.encode())
+        for begin in range(0, size, LARGE_PIECE):
+            word = "A" * 20 if kind == "an image" else f"piece {begin // LARGE_PIECE:08} of a text\\n"
+            sys.stdout.buffer.write((word * (LARGE_PIECE // len(word) + 1))[: min(LARGE_PIECE, size - begin)].encode())
+        sys.stdout.buffer.write(b'"}]}}\n')
+        sys.stdout.buffer.flush()
+
     def listed(self, params: dict[str, Any]) -> dict[str, Any]:
         self.lists += 1
         if "bad-tools" in self.does:
@@ -125,7 +139,17 @@ class Server:
 
     def call(self, number: Any, params: dict[str, Any]) -> dict[str, Any] | None:
         text = params.get("arguments", {}).get("text", "")
+        kind, _, size = text.partition(" of ")
+        match kind:
+            case "a text" | "an image":
+                self.send_large(number, kind, int(size))
+                return None
+            case _:
+                pass
         match text:
+            case "half":
+                os.write(1, b'{"jsonrpc": "2.0", "id": %d, "result": {"content": [{"type": "text", "te' % number)
+                os.kill(os.getpid(), signal.SIGKILL)
             case "crash":
                 print("about to fail", file=sys.stderr, flush=True)
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -109,7 +109,7 @@ export async function answerPage(chat: Chat, request: PageRequest): Promise<Page
   }
 }
 
-function actOnServer(
+async function actOnServer(
   daemon: DaemonPort,
   { server, action, digest }: Extract<PageRequest, { do: "serverAction" }>,
 ): Promise<McpList> {
@@ -117,8 +117,9 @@ function actOnServer(
     case "enable":
     case "disable":
       return daemon.request("gemini/mcp/enable", { server, enabled: action === "enable" });
-    case "agree":
-      return daemon.request("gemini/mcp/agree", { server, digest: digest ?? "" });
+    case "agree": // the button says that it starts, too
+      await daemon.request("gemini/mcp/agree", { server, digest: digest ?? "" });
+      return daemon.request("gemini/mcp/restart", { server });
     case "restart":
       return daemon.request("gemini/mcp/restart", { server });
     case "login":

@@ -106,6 +106,8 @@ const answerSchema = v.object({
   turnId: v.string(),
   model: v.string(),
   state: nameIn(ANSWER_STATES),
+  /** A compression hides some of its rounds and not its end, which stays in sight. */
+  isPartHidden: v.exactOptional(v.boolean()),
   /** Markdown, as far as it came. */
   text: v.string(),
   thoughts: v.string(),

@@ -12,7 +12,7 @@ from gemini_companion.engine.errors import SessionBusy, SessionNotFound
 from gemini_companion.engine.history.content import Part
 from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.sessions.cancelling import cancel_job
-from gemini_companion.sessions.clients import Client, Switch
+from gemini_companion.sessions.clients import Client, Switch, found
 from gemini_companion.sessions.compression.service import compress, compress_by_prompt
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
@@ -101,7 +101,7 @@ class Application:
             raise SessionNotFound(
                 "There is no current session.", hint="Send a prompt, which begins one, or open an earlier one."
             )
-        return await _found(client, wanted, self._sessions.load(wanted), is_named=session_id is not None)
+        return await found(client, wanted, self._sessions.load(wanted), is_named=session_id is not None)
 
     async def hold(self, client: Client, session_id: str | None, *, as_it_is: bool = False) -> Session:
         """Like `load`, held by this process; made if none is named or current. Raises `SessionBusy` too.
@@ -117,7 +117,7 @@ class Application:
                 if client.current is None:
                     await self.new_session(client)
             wanted = client.current or ""
-        return await _found(client, wanted, self._sessions.hold(wanted), is_named=session_id is not None)
+        return await found(client, wanted, self._sessions.hold(wanted), is_named=session_id is not None)
 
     def agents_of(self, session_id: str) -> list[Session]:
         """The sessions of a chat's subagents, as far as they are loaded."""
@@ -175,8 +175,9 @@ class Application:
 
     async def list_sessions(self, *, query: str = "", limit: int = 50, cursor: str | None = None) -> SessionList:
         """This project's sessions, newest first. `cursor` is the `next_cursor` of the page before."""
-        page = await self.services.store.list(query=query, limit=limit, cursor=cursor)
-        return await listed(page, self.services, self._sessions.held)
+        return await listed(
+            await self.services.store.list(query=query, limit=limit, cursor=cursor), self.services, self._sessions.held
+        )
 
     async def open_session(self, client: Client, session_id: str, *, take_over: bool = False) -> SessionInfo:
         """Make a session the client's current one, held for writing unless another process has it.
@@ -185,7 +186,7 @@ class Application:
         """
         with client.switch() as switch:
             try:
-                session = await _found(client, session_id, self._sessions.hold(session_id, take_over=take_over))
+                session = await found(client, session_id, self._sessions.hold(session_id, take_over=take_over))
             except SessionBusy:
                 session = await self._sessions.load(session_id)
             switch.to(session_id)
@@ -245,8 +246,7 @@ class Application:
         view, log = session.history.curated(), list(session.history.entries)
         contents, places = [item.content for item in view], snapshot_places(view)
         text = await asyncio.to_thread(encode_session, session.meta, log, contents, format, snapshots_at=places)
-        services = self.services
-        write = services.exported_session if format == "companion" else services.exported
+        write = self.services.exported_session if format == "companion" else self.services.exported
         return await asyncio.to_thread(write, text)
 
     async def import_session(self, client: Client, path: str) -> SessionInfo:
@@ -339,14 +339,3 @@ class Application:
         await self._sessions.close()
         await self.services.store.close()
         await self.services.models.close()
-
-
-async def _found(client: Client, session_id: str, session: Awaitable[Session], *, is_named: bool = True) -> Session:
-    """The session, awaited. A client that names it is subscribed first, as opening it may emit events."""
-    if is_named:
-        client.name_session(session_id)
-    try:
-        return await session
-    except SessionNotFound:
-        client.forget(session_id)
-        raise

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from gemini_companion.engine.errors import SessionNotFound
 from gemini_companion.sessions.asking import Asker
 from gemini_companion.sessions.editor import Editor
 from gemini_companion.sessions.events import Event
 from gemini_companion.sessions.results import CompressionStatusReport
+
+_S = TypeVar("_S")
 
 
 class ClientSink(Protocol):
@@ -156,3 +159,14 @@ class Client:
     def is_subscribed_to(self, session_id: str) -> bool:
         """True if events of this session go to it."""
         return session_id == self.current or session_id in self._named or session_id in self._followed
+
+
+async def found(client: Client, session_id: str, session: Awaitable[_S], *, is_named: bool = True) -> _S:
+    """What `session` gives, awaited. A client that names it is subscribed first, as opening it may emit events."""
+    if is_named:
+        client.name_session(session_id)
+    try:
+        return await session
+    except SessionNotFound:
+        client.forget(session_id)
+        raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -17,8 +17,6 @@ class AgentReport(msgspec.Struct, frozen=True, kw_only=True):
     """For the model."""
     summary: str
     """For people, a few words."""
-    session_id: str
-    """The agent's own session."""
     is_whole: bool = True
     """False where it was stopped before it was done: by its limits, or a fault."""
 
@@ -30,6 +28,8 @@ class Delegation(Protocol):
         """Those that can be called now."""
         ...
 
-    async def run(self, agent: AgentDefinition, task: str) -> AgentReport:
-        """Have an agent do a task. Cancelling it stops the agent. Raises `ToolRefusal`."""
+    async def run(self, agent: AgentDefinition, task: str, begun: Callable[[str], None]) -> AgentReport:
+        """Have an agent do a task; `begun` takes the id of its session. Cancelling it stops the agent. Raises
+        `ToolRefusal`.
+        """
         ...

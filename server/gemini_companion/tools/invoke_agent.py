@@ -58,8 +58,12 @@ class InvokeAgent:
     async def run(self, args: InvokeAgentArguments, proposal: Proposal, context: ToolContext) -> ToolOutput:
         """Have it work."""
         agent: AgentDefinition = proposal.state
-        report = await _delegation(context).run(agent, args.prompt)
-        return ToolOutput(output=report.text, summary=report.summary, agent_session_id=report.session_id)
+
+        def begun(session_id: str) -> None:
+            context.agent_session_id = session_id
+
+        report = await _delegation(context).run(agent, args.prompt, begun)
+        return ToolOutput(output=report.text, summary=report.summary)
 
 
 def _delegation(context: ToolContext) -> Delegation:

@@ -102,8 +102,6 @@ class ToolOutput(msgspec.Struct, frozen=True, kw_only=True):
     outcome: ToolOutcome = "ok"
     source: str | None = None
     """What was read, and how, for outputs that repeat an earlier one: a path and a range, and the content's digest."""
-    agent_session_id: str = ""
-    """The session of the subagent whose work this is; empty where it is none's."""
     is_whole_file: str | None = None
     """A private file that already has all of the output, where it was too long to be held."""
 
@@ -133,6 +131,8 @@ class ToolContext:
     """Why a person is to be asked although the rules would let the call through; empty where that is not so."""
     asks: str = ""
     """Why a person is asked about a command unless a rule allows it: it is neither theirs nor the model's."""
+    agent_session_id: str = ""
+    """The session of the subagent that works for the call, from its beginning on; however the call ends, it stays."""
     may_show: Callable[[str], bool] = lambda path: True
     """Whether the rules let a file inside, by its absolute real path, be read unasked. For tools that come upon files
     which their proposal does not name."""

@@ -242,10 +242,14 @@ function joined(row: UnversionedRow<AnswerRow>, item: HistoryItem, words: Words)
   const isTalking = visibleText(item.parts) !== "";
   const before = row.text !== "" && isTalking ? `${row.text}\n\n` : row.text;
   const more = answerOf(item, row.turnId, {}, words, before.length);
-  const { error: _error, ...rest } = row;
+  const { error: _error, hiddenBy, ...rest } = row;
+  const isHidden = hiddenBy !== undefined && item.hiddenBy !== undefined;
+  const isPartHidden = !isHidden && (hiddenBy ?? item.hiddenBy ?? row.isPartHidden) !== undefined;
   return {
     ...rest,
     ...more,
+    ...(isHidden ? { hiddenBy: item.hiddenBy } : {}),
+    ...(isPartHidden ? { isPartHidden } : {}),
     ...(row.usage && more.usage ? { usage: sumOf(row.usage, more.usage) } : {}),
     text: before + more.text,
     thoughts: row.thoughts + more.thoughts,

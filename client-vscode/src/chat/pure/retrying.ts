@@ -11,5 +11,6 @@ export function retryableTurn(rows: readonly Row[], job: PanelState["job"]): str
   const newest = rows.findLast((row) => row.kind === "answer" || row.kind === "prompt");
   if (newest?.kind !== "answer" || isLive(newest)) return undefined;
   if (!rows.some((row) => row.kind === "prompt" && row.turnId === newest.turnId)) return undefined;
-  return newest.state === "done" && newest.hiddenBy !== undefined ? undefined : newest.turnId;
+  const isHidden = newest.hiddenBy !== undefined || newest.isPartHidden === true;
+  return newest.state === "done" && isHidden ? undefined : newest.turnId;
 }

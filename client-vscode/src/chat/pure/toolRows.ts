@@ -162,7 +162,8 @@ export function toolKind(name: string): ToolKind {
 
 /** "Run npm test"; a tool of another release by its name. */
 function titleOf(name: string, args: Arguments, { t, place }: Words): string {
-  if (!isKnown(name)) return name;
+  // A server's tool: what it is asked with is what a person says yes to.
+  if (!isKnown(name)) return Object.keys(args).length === 0 ? name : `${name} ${shortened(JSON.stringify(args))}`;
   const { title, argument, kind } = TOOLS[name];
   const isPath = kind === "read" || kind === "edit";
   const shown = (one: string): string => (isPath ? place(one) : argument === "pattern" ? plainWord(one) : one);

@@ -64,6 +64,11 @@ export class Emulator {
     await this.order({ do: "script", replies, to });
   }
 
+  /** Queues replies for chats in which this text stands: of two that go on side by side each gets its own. */
+  async scriptAbout(about: string, replies: readonly ScriptedReply[]): Promise<void> {
+    await this.order({ do: "script", replies, to: "chat", about });
+  }
+
   async release(gate: string): Promise<void> {
     await this.order({ do: "release", gate });
   }

@@ -3,8 +3,8 @@ line.
 
 | command | does |
 | --- | --- |
-| `{"do": "script", "replies": […], "to"}` | queues replies: `{"pieces": […], "finish"?}` or `{"fault": NAME, "with"?:
-{…}}` |
+| `{"do": "script", "replies": […], "to", "about"?}` | queues replies: `{"pieces": […], "finish"?}` or `{"fault": NAME,
+"with"?: {…}}` |
 | `{"do": "release", "gate": NAME}` | opens a gate |
 | `{"do": "reached", "gate": NAME}` | waits until the emulator stands before it |
 | `{"do": "asked", "count": N}` | waits for the Nth chat |
@@ -12,7 +12,8 @@ line.
 | `{"do": "keys", "keys": […] or null}` | says which keys are accepted |
 | `{"do": "reset"}` | forgets script, gates, keys and requests |
 
-`to` is `chat` or `snapshot`: which requests are answered so; titles and counts never are.
+`to` is `chat` or `snapshot`: which requests are answered so; titles and counts never are. With `about`, only those in
+whose conversation this text stands.
 What is not scripted
 the emulator answers by itself: an echo, a snapshot, a title. A piece is a text, `{"thought": TEXT}`, `{"call": NAME,
 "args": {…}}`, `{"gate": NAME}` or `{"drop": true}`.
@@ -59,6 +60,8 @@ class Remote:
         match command["do"]:
             case "script":
                 method, when = TARGETS[command["to"]]
+                if about := command.get("about"):
+                    when = lambda request: about in request.text  # noqa: E731
                 self.emulator.script(*(self._reply(reply) for reply in command["replies"]), method=method, when=when)
             case "release":
                 self._gates[command["gate"]].release()

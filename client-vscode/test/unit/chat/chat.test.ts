@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { AnswerRow } from "../../../src/panel/contract.js";
 import { english } from "../../../src/chat/pure/words.js";
 import { answerStateText } from "../../../webview/transcript/rows/answerState.js";
+import { answer as answerRow } from "../../panel/chatRows.js";
+import { commandRow } from "../../panel/toolRows.js";
 import { stage, type Stage } from "./fakeDaemon.js";
 import { result, USAGE } from "./scriptedEvents.js";
 
@@ -257,6 +259,13 @@ it("an answer that was ended early keeps what the daemon says of why, until it g
   expect(answerStateText({ ...answer, state: "streaming" }, 0, language)).not.toContain("100 rounds");
   turns[0]?.start();
   expect(last(made).endMessage).toBeUndefined();
+});
+
+it("an answer that was stopped after its calls does not say that it never began", () => {
+  const language = { t: english, locale: "en" };
+  const stopped: AnswerRow = { ...answerRow, state: "stopped", text: "", tools: [commandRow] };
+  expect(answerStateText(stopped, 0, language)).toBe("Stopped. What came is kept above.");
+  expect(answerStateText({ ...stopped, tools: [] }, 0, language)).toBe("Stopped before it began");
 });
 
 describe("a prompt that no log holds", () => {

@@ -111,13 +111,14 @@ describe("MCP servers", () => {
     for (const action of ["enable", "disable", "restart", "login", "logout"] as const)
       await answerPage(made.chat, { do: "serverAction", server: "s", action });
     await answerPage(made.chat, { do: "serverAction", server: "s", action: "agree", digest: "d" });
-    expect(made.daemon.calls.slice(-6)).toEqual([
+    expect(made.daemon.calls.slice(-7)).toEqual([
       { method: "gemini/mcp/enable", params: { server: "s", enabled: true } },
       { method: "gemini/mcp/enable", params: { server: "s", enabled: false } },
       { method: "gemini/mcp/restart", params: { server: "s" } },
       { method: "gemini/mcp/login", params: { server: "s" } },
       { method: "gemini/mcp/logout", params: { server: "s" } },
       { method: "gemini/mcp/agree", params: { server: "s", digest: "d" } },
+      { method: "gemini/mcp/restart", params: { server: "s" } },
     ]);
     made.daemon.answers["gemini/files"] = () => Promise.resolve({ files: [], truncated: false });
     const resources = [{ mention: '@"s:memo://a b"', name: "A memo", description: "" }];

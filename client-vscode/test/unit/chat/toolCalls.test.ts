@@ -157,7 +157,7 @@ it("a call is named by what it is about, whatever its arguments are", () => {
   expect(titles("diagnostics", { paths: ["/a.py", "/b.py"] })).toBe("Look at the problems of a.py, b.py");
   expect(titles("ask_user", { questions: [{ question: "Which one?" }] })).toBe("Ask Which one?");
   expect(titles("glob", { pattern: "x".repeat(500) })).toHaveLength("Find files ".length + 120);
-  expect(titles("of_a_server", { file_path: 7 })).toBe("of_a_server");
+  expect(titles("of_a_server", { file_path: 7 })).toBe('of_a_server {"file_path":7}');
   expect(titles("write_file", { file_path: { deep: [null] } })).toBe("Write");
 });
 
@@ -275,4 +275,12 @@ describe("the title of a search", () => {
     });
     expect(row.title).toBe(title);
   });
+});
+
+it("a server's tool is shown with what it is asked, as far as there is room for it", () => {
+  const titled = (args: Readonly<Record<string, unknown>>): string =>
+    toolRow({ id: "c", name: "mcp_files_read", args, at: 0 }, "waiting", { t: english, place: (path) => path }).title;
+  expect(titled({})).toBe("mcp_files_read");
+  expect(titled({ path: "a\nb" })).toBe('mcp_files_read {"path":"a\\nb"}');
+  expect(titled({ path: "x".repeat(500) }).length).toBeLessThan(150);
 });

@@ -100,6 +100,18 @@ describe("a prompt", () => {
     ]);
   });
 
+  it("tells what an MCP server said from files, and leads to none for it", () => {
+    const mentioned = ["tickets:issue://7", "/tickets:summary", "src/a.py", "C:\\b.py"];
+    show({
+      ...promptRow(0, "q"),
+      receipt: { kind: "full", files: [], selectionChars: 0, withheld: [], mentioned },
+    });
+    const you = article("You");
+    expect(you.querySelector("summary")?.textContent).toBe("Sent: 2 files, 2 texts of MCP servers");
+    expect([...you.querySelectorAll(".receipt button")].map((one) => one.textContent)).toEqual(mentioned.slice(2));
+    expect(you.querySelector(".receipt li")?.textContent).toBe("tickets:issue://7 (named in the prompt)");
+  });
+
   it("does not count files as sent that are open no more", () => {
     const receipt = {
       kind: "delta",

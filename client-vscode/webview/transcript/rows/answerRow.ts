@@ -3,7 +3,7 @@ import { answerLook } from "../../../src/panel/statuses.js";
 import { button, element, setText } from "../element.js";
 import { MarkdownView } from "../markdown/markdownView.js";
 import { Pacer } from "../markdown/pacing.js";
-import { countText, durationText } from "../texts.js";
+import { countText, durationText, plural } from "../texts.js";
 import { AnswerBody } from "./answerBody.js";
 import { answerStateText, isGrowing, isTimed, thoughtText } from "./answerState.js";
 import { actionButtons, buttonLine, copyText } from "./buttons.js";
@@ -170,7 +170,7 @@ export class AnswerView implements RowView {
   #showUsage({ usage, durationMs }: AnswerRow): void {
     const { language } = this.#context;
     const { t, locale } = language;
-    setText(this.#usage, usage === undefined ? "" : t("{0} tokens", countText(usage.outputTokens, locale)));
+    setText(this.#usage, usage === undefined ? "" : plural(usage.outputTokens, "{0} token", "{0} tokens", language));
     if (usage === undefined) return;
     const parts = [
       t("{0} sent", countText(usage.promptTokens, locale)),

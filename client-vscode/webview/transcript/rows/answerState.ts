@@ -19,8 +19,12 @@ export function answerStateText(row: AnswerRow, now: number, language: Language)
   if (look.lineUnless !== undefined && hasOwnWords(row, look.lineUnless)) return "";
   const isLong = row.since !== undefined && now - row.since >= LONG_MS;
   if (look.lineIfLong !== undefined && isLong) return t(look.lineIfLong);
-  if (look.lineIfEmpty !== undefined && row.text === "") return t(look.lineIfEmpty);
+  if (look.lineIfEmpty !== undefined && isEmpty(row)) return t(look.lineIfEmpty);
   return look.line === "" ? "" : t(look.line);
+}
+
+function isEmpty({ text, tools }: AnswerRow): boolean {
+  return text === "" && tools.length === 0;
 }
 
 function hasOwnWords(row: AnswerRow, part: "thoughts" | "error"): boolean {

@@ -4,14 +4,20 @@ import { button, element } from "../element.js";
 import { countText, plural, type Language } from "../texts.js";
 import type { RowContext } from "./rowView.js";
 
+/** What an MCP server said, by its name and a colon: `tickets:issue://7`, `/tickets:summary`. A drive's letter is none. */
+const OF_SERVER = /^\/?[^\s/\\:]{2,}:/;
+
 /** "Sent: 2 files, 14 characters selected, 1 left out". */
 function receiptSummary(receipt: Receipt, language: Language): string {
   const { t, locale } = language;
   const closed = new Set(receipt.closed);
-  const files = new Set([...receipt.files.filter((file) => !closed.has(file)), ...receipt.mentioned]).size;
+  const mentioned = new Set(receipt.mentioned);
+  const ofServers = [...mentioned].filter((name) => OF_SERVER.test(name)).length;
+  const files = new Set([...receipt.files.filter((file) => !closed.has(file)), ...mentioned]).size - ofServers;
   const leftOut = receipt.withheld.length + (receipt.moreOpenFiles ?? 0);
   const parts = [
     files > 0 && plural(files, "{0} file", "{0} files", language),
+    ofServers > 0 && plural(ofServers, "{0} text of an MCP server", "{0} texts of MCP servers", language),
     receipt.selectionChars > 0 &&
       plural(receipt.selectionChars, "{0} character selected", "{0} characters selected", language),
     receipt.selectionCut && cutText(receipt.selectionCut, t),
@@ -46,7 +52,9 @@ export function receiptDetails(receipt: Receipt, { host, language }: RowContext)
     return element(
       "li",
       {},
-      button(file, () => host.send({ type: "open", href: file }), { class: "file", dir: "auto" }),
+      mentioned.includes(file) && OF_SERVER.test(file)
+        ? element("bdi", {}, file)
+        : button(file, () => host.send({ type: "open", href: file }), { class: "file", dir: "auto" }),
       extent !== "" && ` ${extent}`,
       mentioned.includes(file) && ` ${t("(named in the prompt)")}`,
     );

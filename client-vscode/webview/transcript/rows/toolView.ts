@@ -99,9 +99,10 @@ export class ToolView {
   #showOutput(output: string): void {
     const box = this.#output;
     const follows = box.scrollHeight - box.clientHeight - box.scrollTop < 24;
+    const grows = this.#tool.state === "running" || box.childNodes.length > 0; // the last lines may come with the end
     box.replaceChildren(...codeNodes(output));
     box.hidden = output === "";
-    if (follows && this.#tool.state === "running") box.scrollTop = box.scrollHeight;
+    if (follows && grows) box.scrollTop = box.scrollHeight;
   }
 
   #tick(): void {

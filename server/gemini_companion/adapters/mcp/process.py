@@ -128,7 +128,7 @@ class ServerProcess:
             del buffer[:begin]
             await asyncio.sleep(0)  # whatever a server writes, the daemon answers others
             if len(buffer) > MAX_LINE:
-                raise ServerFlood(f"It wrote a message of more than {MAX_LINE // 2**20} MB.")
+                raise ServerFlood(f"It wrote a message of more than {MAX_LINE // 2**20} MB. Ask it for less at once.")
 
     async def stop(self) -> None:
         """End its input, and a moment later whatever is left. Raises nothing; may be called twice."""

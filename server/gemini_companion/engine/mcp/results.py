@@ -102,7 +102,7 @@ class _Reading:
     def _one(self, block: dict[str, Any], with_heads: bool) -> Iterator[str]:
         match block.get("type"):
             case "text":
-                yield clean_text(block.get("text"), _MAX_TEXT)
+                yield _bounded(block.get("text"))
             case "image" | "audio":
                 yield from self._media(block.get("mimeType"), block.get("data"), str(block["type"]))
             case "resource_link":
@@ -113,7 +113,7 @@ class _Reading:
                 fields = cast("dict[str, Any]", held) if isinstance(held, dict) else {}
                 uri = _line(fields.get("uri"))
                 if isinstance(fields.get("text"), str):
-                    text = clean_text(fields["text"], _MAX_TEXT)
+                    text = _bounded(fields["text"])
                     yield f"[Resource {uri}]\n{text}" if with_heads else text
                 elif isinstance(fields.get("blob"), str):
                     yield from self._media(fields.get("mimeType"), fields["blob"], f"resource {uri}")
@@ -136,6 +136,14 @@ class _Reading:
             return
         self._left -= len(decoded)
         self.media.append({"inlineData": {"mimeType": kind, "data": base64.b64encode(decoded).decode()}})
+
+
+def _bounded(text: object) -> str:
+    """A text of any length; of a longer one the beginning, and word of how much there was."""
+    if not isinstance(text, str) or len(text) <= _MAX_TEXT:
+        return clean_text(text, _MAX_TEXT)
+    kept = clean_text(text[:_MAX_TEXT], _MAX_TEXT)
+    return f"{kept}\n[The first {_MAX_TEXT:,} of {len(text):,} characters. Ask for less at once to see the rest.]"
 
 
 def _line(text: object) -> str:

@@ -11,6 +11,7 @@ from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.context.mentions import HUGE_BYTES, MAX_FILES, TOO_LARGE, TOO_MANY
 from gemini_companion.sessions.context.open_files import NOT_TEXT, NOT_TRUSTED
 from gemini_companion.sessions.context.reports import MentionCheck, PromptCheck
+from gemini_companion.sessions.context.servers import names_resource
 from gemini_companion.sessions.ports import Named
 from gemini_companion.sessions.services import Services
 
@@ -33,6 +34,8 @@ async def check_prompt(services: Services, client: Client, prompt: str) -> Promp
         if found is not None:
             is_room = sum(check.found != "nothing" for check in checked) < MAX_FILES
             checked.append(await _found(services, client, place.written, found, is_room=is_room))
+        elif names_resource(services, place.paths):
+            checked.append(MentionCheck(written=place.written, found="resource"))
         elif place.paths in outside_code and place.looks_like_a_path:
             reason = OUTSIDE if _is_outside(place, client.folders) else MISSING
             checked.append(MentionCheck(written=place.written, found="nothing", reason=reason))

@@ -55,8 +55,8 @@ class MentionCheck(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
 
     written: str
     """As it stands in the prompt, with the `@`."""
-    found: Literal["file", "folder", "nothing"]
-    """What goes along. `nothing` has a reason."""
+    found: Literal["file", "folder", "resource", "nothing"]
+    """What goes along. `resource` is an MCP server's, which alone knows whether it has it. `nothing` has a reason."""
     path: str = ""
     """Absolute, if there is one."""
     reason: str = ""

@@ -16,6 +16,7 @@ from gemini_companion.sessions.context.mentions import MAX_CHARACTERS, MAX_FILES
 from gemini_companion.sessions.mcp.port import McpFault
 from gemini_companion.sessions.mcp.server import McpServer
 from gemini_companion.sessions.mcp.service import McpService
+from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.tools.registry import ToolRegistry
 
@@ -32,6 +33,15 @@ async def take_in_servers(session: Session) -> None:
         session.tools = tools
     else:
         session.tools = services.tools
+
+
+def names_resource(services: Services, paths: Iterable[str]) -> bool:
+    """Whether a mention, in any of its readings, names something of a server that is used."""
+    service = services.mcp
+    if service is None or not services.trusted():
+        return False
+    named = (found.server for path in paths if (found := mentioned_resource(path)) is not None)
+    return any(_named(service, server) is not None for server in named)
 
 
 async def attach_from_servers(session: Session, prompt: tuple[Part, ...], attached: Attached) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -59,8 +59,10 @@ class AgentsOfSession:
         service = self._session.services.agents
         return () if service is None else await service.known()
 
-    async def run(self, agent: AgentDefinition, task: str) -> AgentReport:
-        """Have an agent do a task. Cancelling it stops the agent. Raises `ToolRefusal`."""
+    async def run(self, agent: AgentDefinition, task: str, begun: Callable[[str], None]) -> AgentReport:
+        """Have an agent do a task; `begun` takes the id of its session. Cancelling it stops the agent. Raises
+        `ToolRefusal`.
+        """
         service = self._session.services.agents
         if service is None:
             raise ToolRefusal("There are no subagents here.")
@@ -68,6 +70,7 @@ class AgentsOfSession:
             child = await self._made(service, agent, task)
         except CompanionError as fault:
             raise ToolRefusal(f"The subagent could not be started: {fault.message}") from None
+        begun(child.session_id)
         activity = Activity(self._session, self._turn_id, self._call_id, child, agent.title)
         work = _Work(child, _stand_in(self._client, self._call_id), self._of_person(), activity)
         child.caller = self._session
@@ -90,7 +93,7 @@ class AgentsOfSession:
         await child.update_listing()
         calls = f"{activity.calls} call" if activity.calls == 1 else f"{activity.calls} calls"
         summary = f"{'' if is_whole else 'stopped at its limit after '}{calls}, {tokens:,} tokens"
-        return AgentReport(text=text, summary=summary, session_id=child.session_id, is_whole=is_whole)
+        return AgentReport(text=text, summary=summary, is_whole=is_whole)
 
     async def _made(self, service: AgentService, agent: AgentDefinition, task: str) -> Session:
         """The agent's session, with the person's rules of the chat in it. Raises `StorageFault`."""

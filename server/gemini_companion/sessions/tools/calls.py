@@ -172,7 +172,6 @@ class CallRun:
             response,
             media,
             summary=output.summary or _first_line(output.error or ""),
-            agent_session_id=output.agent_session_id,
         )
 
     def interrupted(self, message: str) -> Ended:
@@ -295,7 +294,6 @@ class CallRun:
         media: tuple[Part, ...] = (),
         *,
         summary: str = "",
-        agent_session_id: str = "",
     ) -> Ended:
         record = CallRecord(
             call_id=self._id,
@@ -305,7 +303,7 @@ class CallRun:
             duration_ms=max(0, round(self._seconds * 1000)),
             edited_args=self._edited,
             consent=self._consent,
-            agent_session_id=agent_session_id,
+            agent_session_id="" if self._context is None else self._context.agent_session_id,
         )
         if not self._has_ended:  # one that does not let itself be stopped may come late
             self._has_ended = True
