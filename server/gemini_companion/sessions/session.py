@@ -18,6 +18,7 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
     AttemptEntry,
@@ -69,15 +70,15 @@ class Session:
         services: Services,
         channel: EventChannel,
         ledger: TokenLedger | None = None,
+        counts: StoredCounts | None = None,
     ) -> None:
         self.meta = meta
         self.services = services
         self.channel = channel
         self.ledger = ledger or TokenLedger()
-        self.history = History(self.ledger.measure)
+        self.history = History(self.ledger.measure, stored=counts)
         self.tools_state = ToolState()
-        self.breaker = Breaker()
-        self.experience = Experience()
+        self.breaker, self.experience = Breaker(), Experience()
         self.lane = Lane()
         self.compressions = ActiveCompressions()
         self.fact_cache = FactCache()

@@ -26,7 +26,7 @@ async def make_old(store: SqliteStore, database: Path) -> None:
     """Take everything out of the file that is there for recall, as an earlier version would have left it."""
     await store.close()
     old = sqlite3.connect(database, isolation_level=None)
-    for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions", "sums", "spending"):
+    for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions", "sums", "spending", "counts"):
         old.execute(f"DROP TABLE {table}")
     for table in ("vault", "vault_uses", "redaction"):
         old.execute(f"DROP TABLE {table}")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 import msgspec
 
 from gemini_companion.adapters.storage import recall_index, search
+from gemini_companion.adapters.storage.counts import read_counts, share_counts
 from gemini_companion.adapters.storage.leases import require_session, session_not_found
 from gemini_companion.adapters.storage.schema import TABLES
 from gemini_companion.adapters.storage.vaulted import (
@@ -21,7 +23,8 @@ from gemini_companion.adapters.storage.vaulted import (
 )
 from gemini_companion.adapters.storage.versions import share_versions
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
-from gemini_companion.engine.history.log import Entry, decode_entry
+from gemini_companion.engine.history.counting import StoredCounts
+from gemini_companion.engine.history.log import ContentEntry, Entry, decode_entry
 from gemini_companion.sessions.ports import SessionMeta
 
 if TYPE_CHECKING:
@@ -56,6 +59,7 @@ def insert_session(connection: sqlite3.Connection, written: WrittenMeta, entries
     if meta.parent is not None:
         share_versions(connection, meta.parent, meta.session_id)
         share_secrets(connection, meta.parent, meta.session_id)
+        share_counts(connection, meta.parent, meta.session_id)
     _insert_entries(connection, meta.session_id, entries)
 
 
@@ -117,24 +121,38 @@ def read_meta(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str)
     return decode_meta(connection, vaulted, row)
 
 
-def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> tuple[list[Entry], list[int]]:
-    """The log in order, and the numbers of the entries that were lost to damage, now or earlier.
+class ReadLog(NamedTuple):
+    """A session's log as it was read."""
 
-    A damaged entry is left out with a warning; the others stay readable.
-    """
+    entries: list[Entry]
+    """In order, without those that are damaged."""
+    damaged: list[int]
+    """Numbers of the entries that were lost to damage, now or earlier."""
+    counts: StoredCounts
+    """What is known of the sizes of its contents."""
+
+
+def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> ReadLog:
+    """The log. A damaged entry is left out with a warning; the others stay readable."""
     entries: list[Entry] = []
+    checksums: dict[int, int] = {}
     damaged = [
         int(seq) for (seq,) in connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,))
     ]
     for seq, data, redacted in connection.execute(
         "SELECT seq, json, redacted FROM log WHERE session_id = ? ORDER BY seq", (session_id,)
     ):
+        raw = vaulted.restored(connection, data, redacted)
         try:
-            entries.append(decode_entry(vaulted.restored(connection, data, redacted)))
+            entry = decode_entry(raw)
         except ValueError as fault:
             _log.warning("Entry %d of session %s is damaged and is left out: %s", seq, session_id, fault)
             damaged.append(int(seq))
-    return entries, sorted(damaged)
+            continue
+        entries.append(entry)
+        if isinstance(entry, ContentEntry):
+            checksums[entry.seq] = crc32(raw)
+    return ReadLog(entries, sorted(damaged), read_counts(connection, session_id, checksums))
 
 
 def session_ids(connection: sqlite3.Connection) -> list[str]:

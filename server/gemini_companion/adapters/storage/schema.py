@@ -95,6 +95,11 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         """CREATE TABLE spending (
             slot INTEGER PRIMARY KEY NOT NULL, tokens INTEGER NOT NULL, micro_dollars INTEGER NOT NULL)""",
     ),
+    # Sizes of contents, many in a row (`storage.counts`), by which rules of counting. Made of the log.
+    (
+        "CREATE TABLE counts (session_id TEXT NOT NULL, rules INTEGER NOT NULL, data BLOB NOT NULL)",
+        "CREATE INDEX counts_by_session ON counts (session_id)",
+    ),
 )
 
 TABLES: Final = (
@@ -108,6 +113,7 @@ TABLES: Final = (
     "due_sessions",
     "versions",
     "sums",
+    "counts",
     "vault_uses",
 )
 """Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""

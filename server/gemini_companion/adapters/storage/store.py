@@ -11,6 +11,7 @@ import msgspec
 
 from gemini_companion.adapters.private_files import remove_directory, remove_old_directories, safe_name
 from gemini_companion.adapters.storage import project_rules, records, room, search, spending
+from gemini_companion.adapters.storage.counts import save_counts
 from gemini_companion.adapters.storage.event_log import EventKeeper
 from gemini_companion.adapters.storage.kept_events import KeptEvents
 from gemini_companion.adapters.storage.leases import Leases
@@ -26,8 +27,10 @@ from gemini_companion.adapters.storage.version_store import SqliteVersions
 from gemini_companion.adapters.storage.worker import Worker
 from gemini_companion.engine.errors import SessionBusy, StorageFault
 from gemini_companion.engine.history.constraint import Constraint
+from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.statistics.spending import Spent
+from gemini_companion.sessions.kept_counts import KeptCount
 from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage
 from gemini_companion.sessions.retention import GRACE_MS, StoredSession
 
@@ -142,16 +145,24 @@ class SqliteStore(PrivateTexts, KeptEvents):
 
     async def load(self, session_id: str) -> tuple[SessionMeta, Log]:
         """Read a whole session."""
-
-        def work(connection: sqlite3.Connection) -> tuple[SessionMeta, Log, list[int]]:
-            entries, damaged = records.read_entries(connection, self._vaulted, session_id)
-            return self._meta(connection, session_id), entries, damaged
-
-        meta, entries, damaged = await self.worker.run("read", work)
-        if damaged and session_id not in self._told:
-            self._told.add(session_id)
-            self._notify(records.what_was_lost(meta, damaged, self._directory))
+        meta, entries, _ = await self.load_counted(session_id)
         return meta, entries
+
+    async def load_counted(self, session_id: str) -> tuple[SessionMeta, Log, StoredCounts]:
+        """The same with what is known of the sizes of its contents."""
+
+        def work(connection: sqlite3.Connection) -> tuple[SessionMeta, records.ReadLog]:
+            return self._meta(connection, session_id), records.read_entries(connection, self._vaulted, session_id)
+
+        meta, read = await self.worker.run("read", work)
+        if read.damaged and session_id not in self._told:
+            self._told.add(session_id)
+            self._notify(records.what_was_lost(meta, read.damaged, self._directory))
+        return meta, read.entries, read.counts
+
+    async def save_counts(self, session_id: str, counts: Sequence[KeptCount]) -> None:
+        """Keep sizes for `load_counted`."""
+        await self.worker.run("relaxed", lambda connection: save_counts(connection, session_id, counts))
 
     async def meta(self, session_id: str) -> SessionMeta:
         """Read a session's metadata."""
