@@ -26,9 +26,9 @@ async def make_old(store: SqliteStore, database: Path) -> None:
     """Take everything out of the file that is there for recall, as an earlier version would have left it."""
     await store.close()
     old = sqlite3.connect(database, isolation_level=None)
-    for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions", "sums", "spending", "counts"):
+    for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions", "sums", "spending"):
         old.execute(f"DROP TABLE {table}")
-    for table in ("vault", "vault_uses", "redaction"):
+    for table in ("vault", "vault_uses", "redaction", "counts"):
         old.execute(f"DROP TABLE {table}")
     for index in ("compressions_by_session", "unredacted", "sessions_by_chat"):
         old.execute(f"DROP INDEX {index}")
