@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -110,6 +110,26 @@ class SqliteRecall:
         self._indexing.add(task)
         task.add_done_callback(self._indexing.discard)
 
+    async def with_index(self, read: Callable[[], Awaitable[_T]], *, is_used: bool) -> _T:
+        """What `read` gives once the indexes are complete, or nearly so; anew if they turned out to be damaged."""
+        behind = await self.catch_up() if is_used else 0
+        found = await read()
+        if not is_used or behind or not await self._count_behind():
+            return found
+        await self.catch_up()
+        return await read()
+
+    async def forget(self, session_id: str) -> None:
+        """Take a session that is to be deleted out of the indexes, in steps between which others get their turn.
+
+        Where the background puts it in again meanwhile, deleting it does the rest.
+        """
+        left = await self._worker.run("read", lambda connection: recall_index.steps_to_forget(connection, session_id))
+        while left > 0 and await self._worker.run(
+            "relaxed", lambda connection: recall_index.forget_some(connection, session_id)
+        ):
+            left -= 1
+
     async def close(self) -> None:
         """End what goes on in the background; the next search does the rest of it."""
         for task in tuple(self._indexing):
@@ -126,20 +146,20 @@ class SqliteRecall:
     async def _answer(
         self, work: Callable[[sqlite3.Connection], list[RecallHit]], session_id: str | None
     ) -> RecallResult:
-        behind = await self._catch_up(session_id)
+        behind = await self.catch_up(session_id)
         try:
             return RecallResult(hits=tuple(await self._read(work)), unindexed=behind)
         except _DamagedIndex:
             await self._renew()
-        behind = await self._catch_up(session_id)
+        behind = await self.catch_up(session_id)
         try:
             return RecallResult(hits=tuple(await self._read(work)), unindexed=behind)
         except _DamagedIndex as damage:
             raise storage_fault(damage.__cause__ or damage, self._path) from damage
 
-    async def _catch_up(self, session_id: str | None) -> int:
+    async def catch_up(self, session_id: str | None = None) -> int:
         """Index some of what is missing; returns how many sessions have more."""
-        behind = await self._worker.run("read", lambda connection: recall_index.count_behind(connection, session_id))
+        behind = await self._count_behind(session_id)
         for _ in range(_STEPS_BEFORE_A_SEARCH):
             if not behind:
                 break
@@ -147,6 +167,9 @@ class SqliteRecall:
                 "relaxed", lambda connection: recall_index.index_step(connection, session_id)
             )
         return behind
+
+    async def _count_behind(self, session_id: str | None = None) -> int:
+        return await self._worker.run("read", lambda connection: recall_index.count_behind(connection, session_id))
 
     async def _read(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         import sqlite3

@@ -69,20 +69,19 @@ def update_session(connection: sqlite3.Connection, written: WrittenMeta) -> None
     row = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone()
     if row is None:
         raise session_not_found(meta.session_id)
+    if row[0] != meta.title:
+        search.index_title(connection, meta.session_id, meta.title)
     connection.execute(
         "UPDATE sessions SET title = ?, updated_at = ?, meta = ?, redacted = ? WHERE session_id = ?",
         (meta.title, meta.updated_at, written.row.data, written.row.redacted, meta.session_id),
     )
     keep_secrets(connection, meta.session_id, written.row.secrets)
-    if row[0] != meta.title:
-        search.index_title(connection, meta.session_id, meta.title)
 
 
 def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
     """Delete a session and those of its subagents. Raises `SessionNotFound`."""
     require_session(connection, session_id)
     for one in (*agents_of(connection, session_id), session_id):
-        search.forget(connection, one)
         recall_index.forget(connection, one)
         for table in TABLES:
             connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (one,))
@@ -227,7 +226,6 @@ def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Se
             (session_id, entry.seq, entry.id, entry.__struct_config__.tag, entry.time, row.data, row.redacted),
         )
         keep_secrets(connection, session_id, row.secrets)
-        search.index_entry(connection, session_id, entry)
     if entries:
         recall_index.index_appended(connection, session_id, [entry for entry, _ in entries])
 
@@ -252,13 +250,8 @@ def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -
         "INSERT INTO damaged_entries (session_id, seq, json, redacted) VALUES (?, ?, ?, ?)",
         [(session_id, *row) for row in rows],
     )
-    connection.execute("DELETE FROM log WHERE session_id = ? AND seq >= ?", (session_id, first))
-    connection.execute(
-        "DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq >= ?)",
-        (session_id, first),
-    )
-    connection.execute("DELETE FROM documents WHERE session_id = ? AND seq >= ?", (session_id, first))
     recall_index.forget(connection, session_id, from_seq=first)
+    connection.execute("DELETE FROM log WHERE session_id = ? AND seq >= ?", (session_id, first))
     return True
 
 

@@ -203,18 +203,23 @@ class SqliteStore(PrivateTexts, KeptEvents):
                 sessions=tuple(page), next_cursor=encode_cursor(last.updated_at, last.session_id) if last else None
             )
 
-        return await self.worker.run("read", work)
+        return await self.recall.with_index(lambda: self.worker.run("read", work), is_used=bool(query))
 
     async def delete(self, session_id: str) -> None:
         """Delete a session, its subagents', their logs, events and private files."""
 
         def work(connection: sqlite3.Connection) -> Ids:
-            records.require_session(connection, session_id)
-            self._leases.require_free(connection, session_id)
-            agents = records.agents_of(connection, session_id)
+            agents = deletable(connection)
             records.delete_session(connection, session_id)
             return agents
 
+        def deletable(connection: sqlite3.Connection) -> Ids:
+            records.require_session(connection, session_id)
+            self._leases.require_free(connection, session_id)
+            return records.agents_of(connection, session_id)
+
+        for one in (*await self.worker.run("read", deletable), session_id):
+            await self.recall.forget(one)
         for one in (*await self.worker.run("write", work), session_id):
             self._held.discard(one)
             await self.worker.run_file(lambda one=one: remove_directory(self._files_of(one)))
@@ -232,6 +237,8 @@ class SqliteStore(PrivateTexts, KeptEvents):
             def work(connection: sqlite3.Connection, one: StoredSession = one) -> Ids:
                 return room.delete_unused(connection, self._leases, one)
 
+            if not one.is_open:
+                await self.recall.forget(one.session_id)
             removed = await self.worker.run("write", work)
             count += bool(removed)
             for session_id in removed:
@@ -259,6 +266,7 @@ class SqliteStore(PrivateTexts, KeptEvents):
                     return False
                 return records.delete_older(connection, session_id, deadline)
 
+            await self.recall.forget(session_id)
             count += await self.worker.run("write", work)
         names = {safe_name(session_id) for session_id in await self.worker.run("read", records.session_ids)}
         files = os.path.join(self._directory, "files")
