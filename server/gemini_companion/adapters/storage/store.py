@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from gemini_companion.adapters.private_files import remove_directory, remove_old_directories, safe_name
-from gemini_companion.adapters.storage import project_rules, records, room, search, spending
+from gemini_companion.adapters.storage import project_rules, records, room, spending
 from gemini_companion.adapters.storage.counts import save_counts
 from gemini_companion.adapters.storage.event_log import EventKeeper
+from gemini_companion.adapters.storage.forks import CommonRows, common_rows, forked_entries
 from gemini_companion.adapters.storage.kept_events import KeptEvents
 from gemini_companion.adapters.storage.leases import Leases
-from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
+from gemini_companion.adapters.storage.listing import page_of
+from gemini_companion.adapters.storage.paging import encode_cursor
 from gemini_companion.adapters.storage.private_texts import PrivateTexts
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
 from gemini_companion.adapters.storage.recall import SqliteRecall
@@ -46,12 +48,10 @@ _log = logging.getLogger(__name__)
 Log: TypeAlias = list[Entry]
 Metas: TypeAlias = list[SessionMeta]
 Stored: TypeAlias = list[StoredSession]
-Values: TypeAlias = list[str | int]
 Ids: TypeAlias = list[str]
 Written: TypeAlias = list[WrittenEntry]
 
 THIRTY_DAYS_MS: Final = 30 * 24 * 60 * 60 * 1000
-_MAX_PAGE: Final = 500
 
 
 def open_store(
@@ -118,11 +118,16 @@ class SqliteStore(PrivateTexts, KeptEvents):
         """Make a session, a fork with its parent's private files, and hold it. Raises `InvalidInput` for a taken id."""
 
         def work(connection: sqlite3.Connection, written: tuple[WrittenMeta, Written]) -> None:
+            if common and meta.parent is not None:
+                records.require_session(connection, meta.parent)  # its secrets must still be there
             records.insert_session(connection, *written)
             self._leases.take(connection, meta.session_id, self._clock.now())
 
         self.worker.keep_beating()
-        await self.worker.write(lambda: (self._vaulted.meta(meta), self._vaulted.entries(entries)), work)
+        common: CommonRows = await common_rows(self.worker, self._vaulted, meta.parent, entries) if meta.parent else {}
+        await self.worker.write(
+            lambda: (self._vaulted.meta(meta), forked_entries(self._vaulted, entries, common)), work
+        )
         self._held.add(meta.session_id)
         if meta.parent is not None:
             await self.share_texts(meta.session_id, meta.parent)
@@ -181,24 +186,12 @@ class SqliteStore(PrivateTexts, KeptEvents):
         self, *, query: str = "", limit: int = 50, cursor: str | None = None, with_agents: bool = False
     ) -> SessionPage:
         """List sessions, newest first, at most 500 at once. Raises `InvalidInput` for a cursor of another origin."""
-        size = min(max(limit, 1), _MAX_PAGE)
-        clauses, arguments = search.conditions(query)
-        values: Values = [*arguments]
-        if not with_agents:
-            clauses.append("agent_of IS NULL")
-        if cursor is not None:
-            clauses.append("(updated_at, session_id) < (?, ?)")
-            values += decode_cursor(cursor)
-        where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
-        select = (
-            f"SELECT {records.META_COLUMNS} FROM sessions {where} ORDER BY updated_at DESC, session_id DESC LIMIT ?"
-        )
+        read = page_of(self._vaulted, query, limit, cursor, with_agents=with_agents)
 
         def work(connection: sqlite3.Connection) -> SessionPage:
-            rows = connection.execute(select, [*values, size + 1]).fetchall()
-            metas = [records.decode_meta(connection, self._vaulted, row) for row in rows]
-            page = self._with_holders(connection, metas[:size])
-            last = page[-1] if len(metas) > size else None
+            metas, has_more = read(connection)
+            page = self._with_holders(connection, metas)
+            last = page[-1] if has_more else None
             return SessionPage(
                 sessions=tuple(page), next_cursor=encode_cursor(last.updated_at, last.session_id) if last else None
             )
