@@ -22,10 +22,14 @@ _SMALL: Final = 8_192
 """Bytes of a row that is put together with others when they are many: a turn adds one of a few dozen."""
 _MANY_SMALL: Final = 32
 
+_FEWEST: Final = 3
+_BARE: Final = 6
+"""How many fields of a size are there in any case, and up to the one that may be `None`."""
+
 _Size = Annotated[int, msgspec.Meta(ge=0, le=2**48)]
 
 
-class _Stored(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+class _Stored(msgspec.Struct, frozen=True, array_like=True):
     seq: int
     checksum: int
     tokens: _Size
@@ -38,6 +42,14 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
     def counted(self) -> Counted:
         bare = None if self.bare_tokens is None else Measure(self.bare_tokens, 0, self.bare_media)
         return Counted(Measure(self.tokens, self.tool_tokens, self.media_tokens), bare)
+
+    @property
+    def as_short(self) -> list[int | None]:
+        """What is written: without the defaults at the end, which nearly all have."""
+        fields = list(msgspec.structs.astuple(self))
+        while len(fields) > _FEWEST and not fields[-1] and (fields[-1] is None) == (len(fields) == _BARE):
+            fields.pop()
+        return fields
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -84,7 +96,7 @@ def share_counts(connection: sqlite3.Connection, parent: str, session_id: str) -
 def _insert(connection: sqlite3.Connection, session_id: str, counts: Iterable[_Stored]) -> None:
     connection.execute(
         "INSERT INTO counts (session_id, rules, data) SELECT session_id, ?, ? FROM sessions WHERE session_id = ?",
-        (RULES_OF_COUNTING, _encoder.encode(list(counts)), session_id),
+        (RULES_OF_COUNTING, _encoder.encode([one.as_short for one in counts]), session_id),
     )
 
 

@@ -107,7 +107,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         "DROP TABLE documents",
         "DROP TABLE recall",
         """CREATE VIRTUAL TABLE texts USING fts5 (
-            body, content = '', tokenize = 'unicode61 remove_diacritics 2')""",
+            body, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2')""",
         """CREATE VIRTUAL TABLE recall USING fts5 (
             body, content = '', tokenize = 'porter unicode61 remove_diacritics 2')""",
         "DELETE FROM passages",
