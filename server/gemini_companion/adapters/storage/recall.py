@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from gemini_companion.adapters.storage import recall_index, recall_search, recall_vectors
@@ -50,6 +50,8 @@ class SqliteRecall:
         self._unembedded: tuple[str, list[int]] = ("", [])
         """A model, and spots that had no vector of it when all were looked through, the newest last."""
         self._indexing: set[asyncio.Task[None]] = set()
+        self._leaving: set[str] = set()
+        """Sessions that are being deleted."""
 
     async def search(
         self, query: RecallQuery, *, session_id: str | None = None, limit: int = 10, vector: Vector | None = None
@@ -99,7 +101,7 @@ class SqliteRecall:
 
     async def index(self) -> None:
         """Index what is missing, in steps between which others get their turn."""
-        while await self._worker.run("relaxed", recall_index.index_step):
+        while await self._worker.run("relaxed", self._index_step):
             pass
 
     def index_later(self, written: Sequence[Entry]) -> None:
@@ -119,16 +121,25 @@ class SqliteRecall:
         await self.catch_up()
         return await read()
 
-    async def forget(self, session_id: str) -> None:
-        """Take a session that is to be deleted out of the indexes, in steps between which others get their turn.
+    @asynccontextmanager
+    async def leaving(self, session_ids: Sequence[str]) -> AsyncGenerator[None]:
+        """Take sessions that are to be deleted out of the indexes, in steps between which others get their turn.
 
-        Where the background puts it in again meanwhile, deleting it does the rest.
+        Within it the background does not put them in again. What another process puts in, deleting them takes out.
         """
-        left = await self._worker.run("read", lambda connection: recall_index.steps_to_forget(connection, session_id))
-        while left > 0 and await self._worker.run(
-            "relaxed", lambda connection: recall_index.forget_some(connection, session_id)
-        ):
-            left -= 1
+        self._leaving.update(session_ids)
+        try:
+            for one in session_ids:
+                left = await self._worker.run(
+                    "read", lambda connection, one=one: recall_index.steps_to_forget(connection, one)
+                )
+                while left > 0 and await self._worker.run(
+                    "relaxed", lambda connection, one=one: recall_index.forget_some(connection, one)
+                ):
+                    left -= 1
+            yield
+        finally:
+            self._leaving.difference_update(session_ids)
 
     async def close(self) -> None:
         """End what goes on in the background; the next search does the rest of it."""
@@ -136,6 +147,9 @@ class SqliteRecall:
             task.cancel()
         if self._indexing:
             await asyncio.wait(tuple(self._indexing))
+
+    def _index_step(self, connection: sqlite3.Connection, session_id: str | None = None) -> int:
+        return recall_index.index_step(connection, session_id, without=frozenset(self._leaving))
 
     async def _index_quietly(self) -> None:
         try:
@@ -163,9 +177,7 @@ class SqliteRecall:
         for _ in range(_STEPS_BEFORE_A_SEARCH):
             if not behind:
                 break
-            behind = await self._worker.run(
-                "relaxed", lambda connection: recall_index.index_step(connection, session_id)
-            )
+            behind = await self._worker.run("relaxed", lambda connection: self._index_step(connection, session_id))
         return behind
 
     async def _count_behind(self, session_id: str | None = None) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, make_empty, put_in, take_out
@@ -107,14 +107,14 @@ def is_left_for_later(entries: Sequence[Entry]) -> bool:
     return len(entries) > _AT_ONCE
 
 
-def index_step(connection: sqlite3.Connection, session_id: str | None = None) -> int:
+def index_step(connection: sqlite3.Connection, session_id: str | None = None, *, without: Collection[str] = ()) -> int:
     """Index some entries of a session that has such, the newest session first; returns how many sessions have more.
 
-    With `session_id` only that one counts.
+    With `session_id` only that one counts; those in `without` do not.
     """
     if has_gone(connection):
         empty(connection)
-    behind = sessions_behind(connection, session_id)
+    behind = [one for one in sessions_behind(connection, session_id) if one not in without]
     if not behind:
         return 0
     state = state_of(connection, behind[0])
@@ -126,7 +126,7 @@ def index_step(connection: sqlite3.Connection, session_id: str | None = None) ->
         _index(connection, state, entries, indexed_to=last)
     except Unreadable:
         empty(connection)
-    return len(sessions_behind(connection, session_id))
+    return sum(one not in without for one in sessions_behind(connection, session_id))
 
 
 def count_behind(connection: sqlite3.Connection, session_id: str | None = None) -> int:

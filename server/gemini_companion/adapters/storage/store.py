@@ -211,9 +211,9 @@ class SqliteStore(PrivateTexts, KeptEvents):
             self._leases.require_free(connection, session_id)
             return records.agents_of(connection, session_id)
 
-        for one in (*await self.worker.run("read", deletable), session_id):
-            await self.recall.forget(one)
-        for one in (*await self.worker.run("write", work), session_id):
+        async with self.recall.leaving([*await self.worker.run("read", deletable), session_id]):
+            agents = await self.worker.run("write", work)
+        for one in (*agents, session_id):
             self._held.discard(one)
             await self.worker.run_file(lambda one=one: remove_directory(self._files_of(one)))
         await self.versions.remove_unneeded()
@@ -230,9 +230,8 @@ class SqliteStore(PrivateTexts, KeptEvents):
             def work(connection: sqlite3.Connection, one: StoredSession = one) -> Ids:
                 return room.delete_unused(connection, self._leases, one)
 
-            if not one.is_open:
-                await self.recall.forget(one.session_id)
-            removed = await self.worker.run("write", work)
+            async with self.recall.leaving([] if one.is_open else [one.session_id]):
+                removed = await self.worker.run("write", work)
             count += bool(removed)
             for session_id in removed:
                 files = self._files_of(session_id)
@@ -254,13 +253,17 @@ class SqliteStore(PrivateTexts, KeptEvents):
         count = 0
         for session_id in old:
 
-            def work(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
-                if self._leases.is_held(connection, session_id) or self._meta(connection, session_id).is_kept:
-                    return False
-                return records.delete_older(connection, session_id, deadline)
+            def may_go(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
+                return self._may_be_swept(connection, session_id)
 
-            await self.recall.forget(session_id)
-            count += await self.worker.run("write", work)
+            def work(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
+                return self._may_be_swept(connection, session_id) and records.delete_older(
+                    connection, session_id, deadline
+                )
+
+            if await self.worker.run("read", may_go):
+                async with self.recall.leaving([session_id]):
+                    count += await self.worker.run("write", work)
         names = {safe_name(session_id) for session_id in await self.worker.run("read", records.session_ids)}
         files = os.path.join(self._directory, "files")
         await self.worker.run_file(lambda: remove_old_directories(files, names, deadline))
@@ -324,6 +327,9 @@ class SqliteStore(PrivateTexts, KeptEvents):
         except StorageFault as fault:
             _log.warning("The leases could not be given back: %s", fault)
         self._held.clear()
+
+    def _may_be_swept(self, connection: sqlite3.Connection, session_id: str) -> bool:
+        return not (self._leases.is_held(connection, session_id) or self._meta(connection, session_id).is_kept)
 
     def _make_database(self) -> Database:
         from gemini_companion.adapters.storage.database import Database
