@@ -29,6 +29,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "ideUpdates": "ide_updates",
     "cancelling": "cancelling",
     "stalls": "stalls",
+    "stored": "stored",
     "memory": "memory",
     "tokenError": "token_error",
     "recall": "recall",

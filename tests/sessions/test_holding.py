@@ -44,7 +44,7 @@ async def test_a_session_that_could_not_be_read_when_it_was_taken_is_read_again_
         raise StorageFault("The disk fails.")
 
     with monkeypatch.context() as ill:
-        ill.setattr(second.store, "load", fail)
+        ill.setattr(second.store, "load_counted", fail)
         with pytest.raises(StorageFault):
             await second.app.hold(second.client, session_id)
     session = await second.app.hold(second.client, session_id)
@@ -57,14 +57,14 @@ async def test_while_a_session_is_taken_nobody_gets_what_was_read_of_it_before(
     opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second, session_id = await read_by_one_and_left_by_the_other(opened)
-    load, reached, release = second.store.load, asyncio.Event(), asyncio.Event()
+    load, reached, release = second.store.load_counted, asyncio.Event(), asyncio.Event()
 
-    async def wait(session_id: str) -> tuple[SessionMeta, Any]:
+    async def wait(session_id: str) -> tuple[SessionMeta, Any, Any]:
         reached.set()
         await release.wait()
         return await load(session_id)
 
-    monkeypatch.setattr(second.store, "load", wait)
+    monkeypatch.setattr(second.store, "load_counted", wait)
     async with asyncio.timeout(PATIENCE):
         taking = asyncio.create_task(second.app.hold(second.client, session_id))
         await reached.wait()

@@ -10,6 +10,7 @@ import msgspec
 
 from gemini_companion.engine.errors import SessionBusy, SessionNotFound
 from gemini_companion.engine.history.content import Part
+from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import CompressionResult, Entry
 from gemini_companion.sessions.cancelling import cancel_job
 from gemini_companion.sessions.clients import Client, Switch, found
@@ -17,9 +18,10 @@ from gemini_companion.sessions.compression.service import compress, compress_by_
 from gemini_companion.sessions.compression_state import NO_WISH, Wish
 from gemini_companion.sessions.context.environment import refresh_environment
 from gemini_companion.sessions.events import Event, TrustChanged
+from gemini_companion.sessions.forking import fork_of
 from gemini_companion.sessions.interchange import ExportFormat, encode_session
 from gemini_companion.sessions.interchange.compressed import snapshot_places
-from gemini_companion.sessions.interchange.importing import copied, entries_until, import_file
+from gemini_companion.sessions.interchange.importing import import_file
 from gemini_companion.sessions.models.names import requested_model
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.registry import SessionRegistry
@@ -28,7 +30,6 @@ from gemini_companion.sessions.services import Services
 from gemini_companion.sessions.session import Session
 from gemini_companion.sessions.session_info import kept, listed, session_info, titled
 from gemini_companion.sessions.statistics.service import Statistics
-from gemini_companion.sessions.threads import off_loop
 from gemini_companion.sessions.tools.tooling import Tooling
 from gemini_companion.sessions.turn.prompt import check_prompt, slash_compression, unescaped
 from gemini_companion.sessions.turn.starting import Start
@@ -151,6 +152,7 @@ class Application:
         system_instruction: str | None = None,
         parent: str | None = None,
         entries: tuple[Entry, ...] = (),
+        counts: StoredCounts | None = None,
         switch: Switch | None = None,
     ) -> Session:
         """Make a session of these entries, as `new_session` does. `parent` is the session that it is forked from,
@@ -168,7 +170,7 @@ class Application:
                 system_instruction=system_instruction,
                 parent=parent,
             )
-            session = await self._sessions.create(meta, entries)
+            session = await self._sessions.create(meta, entries, counts)
             switch.to(meta.session_id)
             await refresh_environment(session)
             return session
@@ -207,8 +209,7 @@ class Application:
         """
         with client.switch() as switch:
             source = await self.load(client, session_id)
-            log = list(source.history.entries)
-            entries = await off_loop(len(log), lambda: copied(entries_until(log, at_turn), self.services, "fork"))
+            entries, counts = await fork_of(source, at_turn)
             title = f"{source.meta.title} (fork)" if source.meta.title else ""
             session = await self.create(
                 client,
@@ -217,6 +218,7 @@ class Application:
                 system_instruction=source.meta.system_instruction,
                 parent=source.session_id,
                 entries=entries,
+                counts=counts,
                 switch=switch,
             )
         await session.save_meta()

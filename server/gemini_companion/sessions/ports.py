@@ -12,8 +12,10 @@ import msgspec
 
 from gemini_companion.engine.agents.definition import AgentCall
 from gemini_companion.engine.history.constraint import Constraint
+from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry, Withheld
 from gemini_companion.engine.statistics.spending import Spent
+from gemini_companion.sessions.kept_counts import KeptCount
 from gemini_companion.sessions.kept_sums import SumsStore
 from gemini_companion.sessions.recall_store import RecallStore
 from gemini_companion.sessions.retention import StoredSession
@@ -133,6 +135,14 @@ class SessionStore(Protocol):
 
     async def load(self, session_id: str) -> tuple[SessionMeta, list[Entry]]:
         """Read a whole session, whichever process holds it."""
+        ...
+
+    async def load_counted(self, session_id: str) -> tuple[SessionMeta, list[Entry], StoredCounts]:
+        """The same with what is known of the sizes of its contents: only of those that are as they were counted."""
+        ...
+
+    async def save_counts(self, session_id: str, counts: Sequence[KeptCount]) -> None:
+        """Keep sizes for `load_counted`, if the session is still there; those of earlier rules of counting go."""
         ...
 
     async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:

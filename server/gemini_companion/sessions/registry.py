@@ -8,12 +8,14 @@ from typing import Any, Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from gemini_companion.engine.errors import CompanionError
+from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.tokens.ledger import TokenLedger
 from gemini_companion.sessions.agent_surroundings import services_of
 from gemini_companion.sessions.channel import EVENT_NUMBERS, EventChannel
 from gemini_companion.sessions.clients import Client
 from gemini_companion.sessions.constraints.project import take_in_project_rules
+from gemini_companion.sessions.counts import keep_counts
 from gemini_companion.sessions.ports import SessionMeta
 from gemini_companion.sessions.recovery import recover
 from gemini_companion.sessions.services import Services
@@ -61,6 +63,8 @@ class SessionRegistry:
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._remnants: dict[str, _Remnant] = {}
         self._letting_go: asyncio.Task[None] | None = None
+        self._keeping: set[asyncio.Task[None]] = set()
+        """What keeps the sizes of contents in the background."""
         self._one_at_a_time = asyncio.Lock()
         self._agents: dict[str, set[str]] = {}
         """By chat, the sessions of its subagents."""
@@ -94,13 +98,13 @@ class SessionRegistry:
             return self._used(session, user)
         return await _whole(self._hold(session_id, user, take_over=take_over))
 
-    async def create(self, meta: SessionMeta, entries: Sequence[Entry]) -> Session:
-        """A new session of these entries, held. Raises `StorageFault`."""
+    async def create(self, meta: SessionMeta, entries: Sequence[Entry], counts: StoredCounts | None = None) -> Session:
+        """A new session of these entries, held; `counts` has what is known of their sizes. Raises `StorageFault`."""
         await self._services.store.create(meta, entries)
         if meta.agent is not None:
             self._agents.setdefault(meta.agent.session_id, set()).add(meta.session_id)
         first = await self._services.store.reserve_event_seqs(meta.session_id, EVENT_NUMBERS)
-        session = await self._fold(meta, entries, first_event=first)
+        session = await self._fold(meta, entries, first_event=first, counts=counts)
         self._taken.add(meta.session_id)
         await take_in_project_rules(session)
         return self._used(session, asyncio.current_task())
@@ -136,6 +140,7 @@ class SessionRegistry:
         """End what goes on by itself, and keep what is still to be kept for replay."""
         for session in self:
             session.channel.keep_deltas()
+        await asyncio.gather(*self._keeping, *(keep_counts(session) for session in self))
         await self._services.hooks.close(self)
         if self._letting_go is not None:
             await asyncio.wait({self._letting_go})
@@ -146,6 +151,7 @@ class SessionRegistry:
             for session in self:
                 if self.held(session.session_id) is session:
                     await session.write_left()  # else one store that was full for a moment would keep it for ever
+                    await keep_counts(session)
             idle = [session for session in self if self._is_idle(session)]
             now = self._services.clock.monotonic()
             for place, session in enumerate(reversed(idle)):
@@ -193,8 +199,8 @@ class SessionRegistry:
             if (stale := self._still_running(session_id)) is not None:
                 return self._used(stale, user)  # so that what runs in it can be stopped; its writes will fail
             # Another process may have written meanwhile: a session that is not held is read again.
-            meta, entries = await self._services.store.load(session_id)
-            return self._used(await self._fold(meta, entries, first_event=0), user)
+            meta, entries, counts = await self._services.store.load_counted(session_id)
+            return self._used(await self._fold(meta, entries, first_event=0, counts=counts), user)
 
     async def _hold(self, session_id: str, user: asyncio.Task[Any] | None, *, take_over: bool) -> Session:
         store = self._services.store
@@ -206,13 +212,13 @@ class SessionRegistry:
             last_held = await store.hold(session_id, take_over=take_over)
             if (stale := self._still_running(session_id)) is not None:
                 await stale.stop("takeOver")  # the lease was another's meanwhile: what began before that cannot be kept
-            meta, entries = await store.load(session_id)
+            meta, entries, counts = await store.load_counted(session_id)
             first = await store.reserve_event_seqs(session_id, EVENT_NUMBERS)
             remnant = self._remnants.pop(session_id, None)
             # Nobody had it meanwhile: it goes on as if it had never been let go.
             is_as_left = remnant is not None and remnant.version == (entries[-1].seq if entries else 0)
             ledger = remnant.ledger if remnant is not None and is_as_left else None
-            session = await self._fold(meta, entries, first_event=first, ledger=ledger)
+            session = await self._fold(meta, entries, first_event=first, ledger=ledger, counts=counts)
             try:
                 if not is_as_left:
                     await recover(session, first, last_held)
@@ -229,9 +235,15 @@ class SessionRegistry:
         return None if session is None or session.lane.is_idle else session
 
     async def _fold(
-        self, meta: SessionMeta, entries: Sequence[Entry], *, first_event: int, ledger: TokenLedger | None = None
+        self,
+        meta: SessionMeta,
+        entries: Sequence[Entry],
+        *,
+        first_event: int,
+        ledger: TokenLedger | None = None,
+        counts: StoredCounts | None = None,
     ) -> Session:
-        """Fold a log; a long one in a thread, since every content is measured."""
+        """Fold a log; a long one in a thread. What had to be measured is kept in the background."""
         services = services_of(self._services, meta)
         channel = EventChannel(
             meta.session_id,
@@ -241,9 +253,13 @@ class SessionRegistry:
             first_event,
             services.observing.event,
         )
-        session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger))
+        session = await off_loop(len(entries), lambda: Session(meta, entries, services, channel, ledger, counts))
         session.use(None, services.clock.monotonic())
         self._sessions[meta.session_id] = session
+        if session.history.counting.has_fresh:
+            keeping = asyncio.create_task(keep_counts(session), name="keeping the sizes of contents")
+            self._keeping.add(keeping)
+            keeping.add_done_callback(self._keeping.discard)
         if len(self._sessions) > KEPT_IDLE and (self._letting_go is None or self._letting_go.done()):
             self._letting_go = asyncio.create_task(self.let_go(), name="letting sessions go")
         return session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 from weakref import WeakSet
@@ -18,6 +18,7 @@ from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.facts.retention import FactCache
 from gemini_companion.engine.history.appending import only_appends
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.item import Item
 from gemini_companion.engine.history.log import (
     AttemptEntry,
@@ -26,16 +27,13 @@ from gemini_companion.engine.history.log import (
     Entry,
     IdeContextEntry,
     ModelChangeEntry,
-    PromptEntry,
-    ReplyEntry,
     ResumeEntry,
-    ToolResultEntry,
-    TurnEndEntry,
     UndoEntry,
 )
 from gemini_companion.engine.history.sendable import sendable
-from gemini_companion.engine.history.tool_entries import ChangeEntry, Mode, SteerEntry, ToolCallEntry
+from gemini_companion.engine.history.tool_entries import ChangeEntry, Mode
 from gemini_companion.engine.history.tool_state import ToolState
+from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from gemini_companion.engine.statistics.spending import Spending
 from gemini_companion.engine.tokens.ledger import RequestParts, TokenCount, TokenLedger
@@ -69,15 +67,15 @@ class Session:
         services: Services,
         channel: EventChannel,
         ledger: TokenLedger | None = None,
+        counts: StoredCounts | None = None,
     ) -> None:
         self.meta = meta
         self.services = services
         self.channel = channel
         self.ledger = ledger or TokenLedger()
-        self.history = History(self.ledger.measure)
+        self.history = History(self.ledger.measure, stored=counts)
         self.tools_state = ToolState()
-        self.breaker = Breaker()
-        self.experience = Experience()
+        self.breaker, self.experience = Breaker(), Experience()
         self.lane = Lane()
         self.compressions = ActiveCompressions()
         self.fact_cache = FactCache()
@@ -94,10 +92,7 @@ class Session:
         self.spending, self.budget_told = Spending(), set[object]()
         self.last_result: CompressionResult | None = None
         """Of the newest compression, undo or failed attempt."""
-        self.turns = 0
-        """Turns in the log, without those that were replaced."""
-        self.open_turns: dict[str, None] = {}
-        """Turns that have not ended, oldest first."""
+        self.transcript = Transcript()
         self._due_ide_tokens = 0
         """Tokens of the IDE context when it last left the view: the next request sends it again, so it is counted."""
         self.editor_knowledge = EditorKnowledge(self.history)
@@ -125,6 +120,16 @@ class Session:
     def principal(self) -> Session:
         """The session whose rules of consent and mode hold here: the chat of a subagent, else the session itself."""
         return self.caller or self
+
+    @property
+    def turns(self) -> int:
+        """Turns in the log, without those that were replaced."""
+        return self.transcript.turns
+
+    @property
+    def open_turns(self) -> Collection[str]:
+        """Turns that have not ended, oldest first."""
+        return self.transcript.open_turns
 
     def use(self, task: asyncio.Task[Any] | None, now: float) -> None:
         """Note that a task, usually a request's, works with it until it is done."""
@@ -179,7 +184,7 @@ class Session:
         epoch = self.history.epoch
         ide_tokens = 0 if only_appends(entry) else self.editor_knowledge.tokens_if_sent_again(self.ledger.measure)
         self.history.apply(entry)
-        for fold in (self.tools_state, self.breaker, self.experience, self.spending):
+        for fold in (self.transcript, self.tools_state, self.breaker, self.experience, self.spending):
             fold.apply(entry)
         if self.caller is not None:
             self.caller.hear_agent(entry)
@@ -188,15 +193,6 @@ class Session:
         match entry:
             case IdeContextEntry():
                 self._due_ide_tokens = 0
-                self.open_turns[entry.turn_id] = None
-            case PromptEntry():
-                self.turns += 1
-                self.open_turns[entry.turn_id] = None
-            case ReplyEntry() | ToolResultEntry() | SteerEntry() | ToolCallEntry(state="asked" | "running"):
-                self.open_turns[entry.turn_id] = None  # the end of a call may come after that of its turn
-            case TurnEndEntry():
-                self.open_turns.pop(entry.turn_id, None)
-                self.turns -= entry.outcome == "replaced"  # only the turn that replaced it counts
             case CompressionEntry() | UndoEntry() | AttemptEntry():
                 self.last_result = entry.result
             case ResumeEntry():

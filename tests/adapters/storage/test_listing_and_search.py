@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from gemini_companion.adapters.storage import SqliteStore, search
 from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
+from gemini_companion.adapters.storage.records import insert_session
 from gemini_companion.adapters.storage.schema import migrate
+from gemini_companion.adapters.storage.vaulted import Vaulted
 from gemini_companion.engine.errors import InvalidInput
 from gemini_companion.engine.history.content import Content, user_text
 from gemini_companion.engine.history.log import (
@@ -227,9 +229,9 @@ def matches(said: str, query: str) -> bool:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         migrate(connection)
-        search.index_entry(connection, "s1", prompt(1, said))
+        search.teach(connection)
+        insert_session(connection, Vaulted().meta(meta()), Vaulted().entries([prompt(1, said)]))
         clauses, arguments = search.conditions(query)
-        connection.execute("INSERT INTO sessions (session_id, title, updated_at, meta) VALUES ('s1', '', 0, '')")
         where = " AND ".join(clauses) or "1"
         return bool(connection.execute(f"SELECT 1 FROM sessions WHERE {where}", arguments).fetchall())
     finally:

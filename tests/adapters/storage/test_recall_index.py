@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 
 from gemini_companion.adapters.storage import SqliteStore
-from gemini_companion.adapters.storage.recall_index import index_step
+from gemini_companion.adapters.storage.recall_index import empty, index_step
 from gemini_companion.adapters.storage.schema import MIGRATIONS, migrate
+from gemini_companion.adapters.storage.search import searchable_text
+from gemini_companion.engine.history.log import decode_entry
+from gemini_companion.engine.recall.passages import entry_text, spoken_entry
 from gemini_companion.engine.recall.query import parse_query
+from gemini_companion.engine.recall.words import indexed, spaced
 from tests.adapters.storage.stores import FakeProcesses, MakeStore, execute, meta, seqs
 from tests.adapters.storage.test_recalling import COFFEE, Talk, recalled, texts
 from tests.hostile.timing import cpu_seconds
@@ -20,23 +24,49 @@ from tests.support.patience import PATIENCE
 
 OLD = 3
 """The version of the store before it had this index."""
+WITH_COPIES = len(MIGRATIONS) - 1
+"""The last version whose indexes had copies of the texts."""
 
 
-async def make_old(store: SqliteStore, database: Path) -> None:
-    """Take everything out of the file that is there for recall, as an earlier version would have left it."""
+async def make_old(store: SqliteStore, database: Path, version: int = OLD) -> None:
+    """Make the file what an earlier version would have left, with the texts in its index."""
     await store.close()
-    old = sqlite3.connect(database, isolation_level=None)
-    for table in ("recall_sessions", "passages", "recall", "vectors", "constraints", "versions", "sums", "spending"):
-        old.execute(f"DROP TABLE {table}")
-    for table in ("vault", "vault_uses", "redaction"):
-        old.execute(f"DROP TABLE {table}")
-    for index in ("compressions_by_session", "unredacted", "sessions_by_chat"):
-        old.execute(f"DROP INDEX {index}")
-    for table in ("sessions", "log", "damaged_entries"):
-        old.execute(f"ALTER TABLE {table} DROP COLUMN redacted")
-    old.execute("ALTER TABLE sessions DROP COLUMN agent_of")
-    old.execute(f"PRAGMA user_version = {OLD}")
+    fresh = database.with_suffix(".old")
+    old = sqlite3.connect(fresh, isolation_level=None)
+    migrate(old, MIGRATIONS[:version])
+    old.execute("ATTACH ? AS new", (str(database),))
+    old.execute("BEGIN")
+    for (table,) in old.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        here, there = (_columns(old, f"{schema}.{table}") for schema in ("main", "new"))
+        if table in ("sessions", "log", "event_numbers", "vectors"):
+            both = ", ".join(column for column in here if column in there)
+            old.execute(f"INSERT INTO {table} ({both}) SELECT {both} FROM new.{table} ORDER BY rowid")
+    for session_id, seq, data in old.execute("SELECT session_id, seq, json FROM log").fetchall():
+        text = spaced(searchable_text(decode_entry(data)))
+        row = old.execute("INSERT INTO documents (session_id, seq) VALUES (?, ?)", (session_id, seq)).lastrowid
+        old.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (row, text))
+    if version > OLD:  # what it indexed, each text once more
+        old.execute(
+            "INSERT INTO recall_sessions SELECT number, session_id, indexed_to, places FROM new.recall_sessions"
+        )
+        old.execute("INSERT INTO passages SELECT * FROM new.passages")
+        for spot, data in old.execute(
+            "SELECT passages.id, json FROM passages JOIN recall_sessions ON number = passages.id >> 24"
+            " JOIN log USING (session_id, seq)"
+        ).fetchall():
+            said = spoken_entry(decode_entry(data))
+            assert said is not None
+            old.execute("INSERT INTO recall (rowid, body) VALUES (?, ?)", (spot << 9, indexed(entry_text(said))))
+    old.execute("COMMIT")
     old.close()
+    for suffix in ("-wal", "-shm"):
+        database.with_name(database.name + suffix).unlink(missing_ok=True)
+    fresh.replace(database)
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    schema, name = table.split(".")
+    return [row[1] for row in connection.execute(f"PRAGMA {schema}.table_info ({name})")]
 
 
 async def test_sessions_of_an_earlier_version_are_found(make_store: MakeStore, database: Path) -> None:
@@ -48,6 +78,25 @@ async def test_sessions_of_an_earlier_version_are_found(make_store: MakeStore, d
         assert (await texts(again, "coffee machine"))[0] == "And the coffee machine?"
         (version,) = await execute(again, "PRAGMA user_version")
         assert version == (len(MIGRATIONS),)
+
+
+async def test_the_texts_of_an_index_with_copies_go_and_everything_is_found(
+    make_store: MakeStore, database: Path
+) -> None:
+    async with asyncio.timeout(PATIENCE):
+        store = make_store()
+        await store.create(meta(title="Of the parser"), COFFEE.entries)
+        await make_old(store, database, WITH_COPIES)
+        copies = database.read_bytes().count(b"And the coffee machine?")
+        again = make_store()
+        assert copies == 3
+        for query in ("coffee mach", "parser", "?", "of the"):
+            assert len((await again.list(query=query)).sessions) == 1, query
+        assert (await again.list(query="->")).sessions == ()
+        assert (await texts(again, "coffee machine"))[0] == "And the coffee machine?"
+        await again.worker.run("alone", lambda connection: connection.execute("VACUUM").fetchall())
+        await again.close()
+        assert database.read_bytes().count(b"And the coffee machine?") == 1
 
 
 async def test_a_search_does_not_wait_for_a_large_old_store_and_says_what_is_missing(
@@ -94,9 +143,7 @@ async def test_a_step_of_indexing_takes_little_time_whatever_the_entries_are_lik
 
     entries = Talk(("An entry of five megabytes. " * 180_000, "Yes.")).entries
     insert_session(connection, Vaulted().meta(meta()), Vaulted().entries(entries))
-    connection.execute("DELETE FROM recall_sessions")
-    for table in ("recall", "passages"):
-        connection.execute(f"DELETE FROM {table}")
+    empty(connection)
     assert cpu_seconds(lambda: index_step(connection), enough=2.0) < 2.0
     assert connection.execute("SELECT count(*) FROM recall").fetchone()[0] > 50
 

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -18,6 +19,9 @@ from gemini_companion.adapters.keyrings import Keyring
 from gemini_companion.adapters.storage import SqliteStore
 from gemini_companion.adapters.vault.sealing import OUTPUT
 from gemini_companion.engine.errors import StorageFault
+from gemini_companion.engine.history.item import Counted, Measure
+from gemini_companion.engine.history.log import encode_entry
+from gemini_companion.sessions.kept_counts import KeptCount
 from tests.adapters.storage.planted_store import (
     SAID,
     TOKEN,
@@ -251,3 +255,25 @@ def test_an_export_for_others_has_marks_that_nothing_brings_back(tmp_path: Path)
     exported = vault(tmp_path).exported(json.dumps({"entries": [one.text for one in PLANTED], "title": TOKEN}))
     assert leaks_in(exported.encode()) == []
     assert vault(tmp_path).document(exported.encode()).data.count(b"[[secret::") >= len(PLANTED)
+
+
+async def test_a_size_counts_as_long_as_the_secrets_come_back(
+    make_store: MakeStore, filled: SqliteStore, tmp_path: Path
+) -> None:
+    async def unknown(store: SqliteStore) -> set[int]:
+        return set((await store.load_counted("s1"))[2].prints)
+
+    read = (await filled.load_counted("s1"))[2]
+    assert len(read.prints) == len(PLANTED) + 1
+    sizes = [KeptCount(seq, checksum, Counted(Measure(seq, 0))) for seq, checksum in read.prints.items()]
+    await filled.save_counts("s1", sizes)
+    known = (await filled.load_counted("s1"))[2].known
+    assert {seq: counted.whole.tokens for seq, counted in known.items()} == {seq: seq for seq in read.prints}
+    assert [crc32(encode_entry(entry)) for entry in (await filled.load("s1"))[1]] == list(read.prints.values())
+    await filled.close()
+    assert await unknown(make_store(vault=vault(tmp_path))) == set()
+    shutil.rmtree(tmp_path / "vault")
+    without_key = make_store(vault=vault(tmp_path))
+    marked = {entry.seq for entry in (await without_key.load("s1"))[1] if b"[[secret:" in encode_entry(entry)}
+    assert marked
+    assert await unknown(without_key) == marked

@@ -121,7 +121,9 @@ async def test_a_deleted_session_leaves_nothing(store: SqliteStore) -> None:
         assert len(tables) > 5
         for table in tables:
             assert not await execute(store, f"SELECT * FROM {table} WHERE session_id = 's1'"), table
-        assert await execute(store, "SELECT body FROM texts") == [("hi",)]
+        for index in ("texts", "recall"):
+            await execute(store, f"CREATE VIRTUAL TABLE temp.of_{index} USING fts5vocab (main, {index}, row)")
+            assert await execute(store, f"SELECT term, doc FROM of_{index}") == [("hi", 1)]
         assert [listed.session_id for listed in (await store.list()).sessions] == ["s2"]
 
 

@@ -13,7 +13,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from gemini_companion.adapters.private_files import close_to_others, create_private_file, make_private_directory
-from gemini_companion.adapters.storage import faults, recall_index
+from gemini_companion.adapters.storage import faults, recall_index, search
+from gemini_companion.adapters.storage.full_text import INDEXES
 from gemini_companion.adapters.storage.salvage import salvage
 from gemini_companion.adapters.storage.schema import FILE_NAME, PROJECT_TABLES, TABLES, check_version, migrate
 from gemini_companion.engine.errors import StorageFault
@@ -204,10 +205,9 @@ def _prepared(path: str, *, is_suspect: bool = False) -> sqlite3.Connection:
             connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
         if is_suspect:
             _check_wholly(connection)
-        if is_suspect or not _is_index_readable(connection, "texts"):
-            connection.execute("INSERT INTO texts (texts) VALUES ('rebuild')")
-        if is_suspect or not _is_index_readable(connection, "recall"):
-            recall_index.empty(connection)
+        search.teach(connection)
+        if is_suspect or not _are_indexes_readable(connection):
+            _empty_indexes(connection)
     except BaseException:
         connection.close()
         raise
@@ -225,19 +225,24 @@ def _check_wholly(connection: sqlite3.Connection) -> None:
             raise fault
 
 
-def _is_index_readable(connection: sqlite3.Connection, index: str) -> bool:
-    """False if a full-text index is damaged; it can be made anew."""
+def _are_indexes_readable(connection: sqlite3.Connection) -> bool:
+    """False if a full-text index is damaged, or made by other rules; they can be made anew."""
     import sqlite3
 
     try:
-        connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH 'a' LIMIT 1").fetchone()
-        if index == "recall" and not recall_index.is_sound(connection):
-            return False
+        for index in INDEXES:
+            connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH 'a' LIMIT 1").fetchone()
+        return recall_index.is_sound(connection)
     except sqlite3.DatabaseError as fault:
         if faults.result_code(fault) not in faults.BROKEN:
             raise
         return False
-    return True
+
+
+def _empty_indexes(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    recall_index.empty(connection)
+    connection.execute("COMMIT")
 
 
 def open_reader(path: str) -> sqlite3.Connection:

@@ -30,11 +30,13 @@ from gemini_companion.adapters.storage.versions import digest_of
 from gemini_companion.engine.constraints.budget import is_over_budget
 from gemini_companion.engine.errors import SessionNotFound, StaleVersion
 from gemini_companion.engine.history.constraint import Constraint
+from gemini_companion.engine.history.counting import StoredCounts
 from gemini_companion.engine.history.log import Entry, encode_entry
 from gemini_companion.engine.history.tool_entries import ChangeEntry, KeptEntry
 from gemini_companion.engine.recall.query import RecallQuery
 from gemini_companion.engine.redaction import mask
 from gemini_companion.engine.statistics.spending import Spent, spent_on
+from gemini_companion.sessions.kept_counts import KeptCount
 from gemini_companion.sessions.kept_sums import KeptSums
 from gemini_companion.sessions.ports import (
     LoggedChanges,
@@ -181,6 +183,13 @@ class MemoryStore:
         """Read a whole session."""
         meta, log = self._session(session_id)
         return meta, list(log)
+
+    async def load_counted(self, session_id: str) -> tuple[SessionMeta, list[Entry], StoredCounts]:
+        """Read a whole session; nothing is known of its sizes."""
+        return *await self.load(session_id), StoredCounts()
+
+    async def save_counts(self, session_id: str, counts: Sequence[KeptCount]) -> None:
+        """Do nothing: a session in memory is not opened again."""
 
     async def meta(self, session_id: str) -> SessionMeta:
         """Read a session's metadata."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from gemini_companion.adapters.storage import recall_index, recall_search, recall_vectors
@@ -50,6 +50,8 @@ class SqliteRecall:
         self._unembedded: tuple[str, list[int]] = ("", [])
         """A model, and spots that had no vector of it when all were looked through, the newest last."""
         self._indexing: set[asyncio.Task[None]] = set()
+        self._leaving: set[str] = set()
+        """Sessions that are being deleted."""
 
     async def search(
         self, query: RecallQuery, *, session_id: str | None = None, limit: int = 10, vector: Vector | None = None
@@ -99,7 +101,7 @@ class SqliteRecall:
 
     async def index(self) -> None:
         """Index what is missing, in steps between which others get their turn."""
-        while await self._worker.run("relaxed", recall_index.index_step):
+        while await self._worker.run("relaxed", self._index_step):
             pass
 
     def index_later(self, written: Sequence[Entry]) -> None:
@@ -110,12 +112,44 @@ class SqliteRecall:
         self._indexing.add(task)
         task.add_done_callback(self._indexing.discard)
 
+    async def with_index(self, read: Callable[[], Awaitable[_T]], *, is_used: bool) -> _T:
+        """What `read` gives once the indexes are complete, or nearly so; anew if they turned out to be damaged."""
+        behind = await self.catch_up() if is_used else 0
+        found = await read()
+        if not is_used or behind or not await self._count_behind():
+            return found
+        await self.catch_up()
+        return await read()
+
+    @asynccontextmanager
+    async def leaving(self, session_ids: Sequence[str]) -> AsyncGenerator[None]:
+        """Take sessions that are to be deleted out of the indexes, in steps between which others get their turn.
+
+        Within it the background does not put them in again. What another process puts in, deleting them takes out.
+        """
+        self._leaving.update(session_ids)
+        try:
+            for one in session_ids:
+                left = await self._worker.run(
+                    "read", lambda connection, one=one: recall_index.steps_to_forget(connection, one)
+                )
+                while left > 0 and await self._worker.run(
+                    "relaxed", lambda connection, one=one: recall_index.forget_some(connection, one)
+                ):
+                    left -= 1
+            yield
+        finally:
+            self._leaving.difference_update(session_ids)
+
     async def close(self) -> None:
         """End what goes on in the background; the next search does the rest of it."""
         for task in tuple(self._indexing):
             task.cancel()
         if self._indexing:
             await asyncio.wait(tuple(self._indexing))
+
+    def _index_step(self, connection: sqlite3.Connection, session_id: str | None = None) -> int:
+        return recall_index.index_step(connection, session_id, without=frozenset(self._leaving))
 
     async def _index_quietly(self) -> None:
         try:
@@ -126,27 +160,28 @@ class SqliteRecall:
     async def _answer(
         self, work: Callable[[sqlite3.Connection], list[RecallHit]], session_id: str | None
     ) -> RecallResult:
-        behind = await self._catch_up(session_id)
+        behind = await self.catch_up(session_id)
         try:
             return RecallResult(hits=tuple(await self._read(work)), unindexed=behind)
         except _DamagedIndex:
             await self._renew()
-        behind = await self._catch_up(session_id)
+        behind = await self.catch_up(session_id)
         try:
             return RecallResult(hits=tuple(await self._read(work)), unindexed=behind)
         except _DamagedIndex as damage:
             raise storage_fault(damage.__cause__ or damage, self._path) from damage
 
-    async def _catch_up(self, session_id: str | None) -> int:
+    async def catch_up(self, session_id: str | None = None) -> int:
         """Index some of what is missing; returns how many sessions have more."""
-        behind = await self._worker.run("read", lambda connection: recall_index.count_behind(connection, session_id))
+        behind = await self._count_behind(session_id)
         for _ in range(_STEPS_BEFORE_A_SEARCH):
             if not behind:
                 break
-            behind = await self._worker.run(
-                "relaxed", lambda connection: recall_index.index_step(connection, session_id)
-            )
+            behind = await self._worker.run("relaxed", lambda connection: self._index_step(connection, session_id))
         return behind
+
+    async def _count_behind(self, session_id: str | None = None) -> int:
+        return await self._worker.run("read", lambda connection: recall_index.count_behind(connection, session_id))
 
     async def _read(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         import sqlite3

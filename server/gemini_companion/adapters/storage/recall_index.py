@@ -1,4 +1,5 @@
-"""The index for recall: filled as entries are appended, and in small steps from logs that were there before it.
+"""The indexes for recall and for the listing: filled as entries are appended, and in small steps from logs that were
+there before them.
 
 Every function runs within the caller's transaction. All of it is made of the log: what is missing is indexed later, and
 what is damaged is emptied and indexed anew.
@@ -8,20 +9,30 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from gemini_companion.engine.history.log import Entry, TurnEndEntry, decode_entry
+from gemini_companion.adapters.storage.full_text import INDEXES, Unreadable, make_empty, put_in, take_out
+from gemini_companion.adapters.storage.indexed_sessions import (
+    State,
+    has_gone,
+    known_state,
+    sessions_behind,
+    state_of,
+)
+from gemini_companion.adapters.storage.search import forget_title, index_title, text_rows
+from gemini_companion.engine.history.log import ContentEntry, Entry, TurnEndEntry, decode_entry
 from gemini_companion.engine.recall.passages import (
     Remembered,
     Speaker,
     entry_text,
     passage_spans,
     remembered,
+    speaker_of,
     spoken_entry,
 )
 from gemini_companion.engine.recall.ranking import PLACE_BITS, spot_of
-from gemini_companion.engine.recall.words import indexed
+from gemini_companion.engine.recall.words import RULES_OF_WORDS, indexed
 
 if TYPE_CHECKING:
     import sqlite3
@@ -83,9 +94,12 @@ def decode_about(about: int) -> Remembered:
 
 def index_appended(connection: sqlite3.Connection, session_id: str, entries: Sequence[Entry]) -> None:
     """Index entries that were just written, unless earlier ones are still to be indexed."""
-    state = _state(connection, session_id)
+    state = state_of(connection, session_id)
     if not is_left_for_later(entries) and entries[0].seq == state.indexed_to + 1:
-        _index(connection, state, entries)
+        try:
+            _index(connection, state, entries)
+        except Unreadable:
+            empty(connection)
 
 
 def is_left_for_later(entries: Sequence[Entry]) -> bool:
@@ -93,65 +107,86 @@ def is_left_for_later(entries: Sequence[Entry]) -> bool:
     return len(entries) > _AT_ONCE
 
 
-def index_step(connection: sqlite3.Connection, session_id: str | None = None) -> int:
+def index_step(connection: sqlite3.Connection, session_id: str | None = None, *, without: Collection[str] = ()) -> int:
     """Index some entries of a session that has such, the newest session first; returns how many sessions have more.
 
-    With `session_id` only that one counts.
+    With `session_id` only that one counts; those in `without` do not.
     """
-    _forget_gone(connection)
-    behind = _sessions_behind(connection, session_id)
+    if has_gone(connection):
+        empty(connection)
+    behind = [one for one in sessions_behind(connection, session_id) if one not in without]
     if not behind:
         return 0
-    state = _state(connection, behind[0])
-    entries: list[Entry] = []
-    size, last = 0, state.indexed_to
-    for seq, data in connection.execute(
-        "SELECT seq, json FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
-        (behind[0], state.indexed_to, _STEP_ENTRIES),
-    ):
-        last, size = int(seq), size + len(data)
-        try:
-            entries.append(decode_entry(data))
-        except ValueError:
-            _log.warning("Entry %d of session %s is damaged and cannot be recalled.", seq, behind[0])
-        if size > _STEP_CHARACTERS:
-            break
-    _index(connection, state, entries, indexed_to=last)
-    return len(_sessions_behind(connection, session_id))
+    state = state_of(connection, behind[0])
+    if not state.is_titled:
+        (title,) = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (behind[0],)).fetchone()
+        index_title(connection, behind[0], title)
+    entries, last = _entries(connection, state, after=state.indexed_to)
+    try:
+        _index(connection, state, entries, indexed_to=last)
+    except Unreadable:
+        empty(connection)
+    return sum(one not in without for one in sessions_behind(connection, session_id))
 
 
 def count_behind(connection: sqlite3.Connection, session_id: str | None = None) -> int:
     """How many sessions have entries that are not indexed yet."""
-    return len(_sessions_behind(connection, session_id))
+    return len(sessions_behind(connection, session_id))
 
 
 def forget(connection: sqlite3.Connection, session_id: str, *, from_seq: int = 0) -> None:
-    """Remove a session from the index, or only what stands in its log from `from_seq` on."""
-    row = connection.execute("SELECT number FROM recall_sessions WHERE session_id = ?", (session_id,)).fetchone()
-    if row is None:
+    """Remove a session from the indexes, or only what stands in its log from `from_seq` on.
+
+    To be called before its log is changed, which says what is to be removed.
+    """
+    state = known_state(connection, session_id)
+    if state is None:
         return
-    first, last = spots_of(int(row[0]))
+    try:
+        _take_out(connection, state, from_seq)
+    except Unreadable:
+        empty(connection)
+        return
     if not from_seq:
-        _remove(connection, first, last)
+        forget_title(connection, session_id)
         connection.execute("DELETE FROM recall_sessions WHERE session_id = ?", (session_id,))
-        return
-    gone = connection.execute(
-        "SELECT min(id) FROM passages WHERE id BETWEEN ? AND ? AND seq >= ?", (first, last, from_seq)
-    ).fetchone()[0]
-    if gone is not None:
-        _remove(connection, int(gone), last)
-    connection.execute(
-        "UPDATE recall_sessions SET indexed_to = min(indexed_to, ?) WHERE session_id = ?", (from_seq - 1, session_id)
-    )
+
+
+def forget_some(connection: sqlite3.Connection, session_id: str) -> bool:
+    """Remove some of the newest entries of a session that is to be deleted from the indexes; true if it has more.
+
+    So what holds up everybody else takes a moment, however long the session is. The background would index them again.
+    """
+    state = known_state(connection, session_id)
+    if state is None or not state.indexed_to:
+        return False
+    first, size = state.indexed_to, 0
+    for seq, length in connection.execute(
+        "SELECT seq, length(json) FROM log WHERE session_id = ? AND seq <= ? ORDER BY seq DESC LIMIT ?",
+        (session_id, state.indexed_to, _STEP_ENTRIES),
+    ):
+        first, size = int(seq), size + length
+        if size > _STEP_CHARACTERS:
+            break
+    forget(connection, session_id, from_seq=max(1, first))
+    return True
+
+
+def steps_to_forget(connection: sqlite3.Connection, session_id: str) -> int:
+    """How often `forget_some` must be called at most; 0 for a session that is forgotten in a moment."""
+    count, size = connection.execute(
+        "SELECT count(*), coalesce(sum(length(json)), 0) FROM log WHERE session_id = ?", (session_id,)
+    ).fetchone()
+    return int(count) // _STEP_ENTRIES + int(size) // _STEP_CHARACTERS
 
 
 def empty(connection: sqlite3.Connection) -> None:
     """Remove everything, so that it is indexed anew; also of a damaged index."""
     for table in TABLES:
         connection.execute(f"DELETE FROM {table}")
-    (statement,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'recall'").fetchone()
-    connection.execute("DROP TABLE recall")
-    connection.execute(statement)
+    for index in INDEXES:
+        make_empty(connection, index)
+    connection.execute("INSERT OR REPLACE INTO index_rules (id, words) VALUES (1, ?)", (RULES_OF_WORDS,))
 
 
 _PLAIN_WORD: Final = re.compile(r"(?<![^\x00-\x7f\s])(?<![\w])[A-Za-z0-9]{1,60}(?![\w])(?![^\x00-\x7f\s])")
@@ -159,66 +194,77 @@ _PLAIN_WORD: Final = re.compile(r"(?<![^\x00-\x7f\s])(?<![\w])[A-Za-z0-9]{1,60}(
 
 
 def is_sound(connection: sqlite3.Connection) -> bool:
-    """False if the oldest or the newest passage is not found by its own first word; an index can lose all without a
-    fault. Raises `sqlite3.DatabaseError` if it cannot be read.
+    """False if the oldest or the newest passage is not found by its own first word, or if other words are indexed now
+    than when the index was made; an index can lose all without a fault.
+
+    Raises `sqlite3.DatabaseError` if it cannot be read.
     """
+    row = connection.execute("SELECT words FROM index_rules").fetchone()
+    if row != (RULES_OF_WORDS,):
+        return False
     for end in ("min", "max"):
-        row = connection.execute(
-            f"SELECT rowid, body FROM recall WHERE rowid = (SELECT {end}(id) FROM recall_content)"
-        ).fetchone()
-        word = _PLAIN_WORD.search(row[1]) if row is not None else None
-        if row is None or word is None:
+        spot = connection.execute(f"SELECT {end}(id) FROM passages").fetchone()[0]
+        if spot is None:
             continue
-        asked = (f'"{word[0]}"', row[0])
+        entry = _entry_at(connection, spot)
+        if entry is None:
+            continue
+        rows = _passage_rows(spot, entry)
+        word = _PLAIN_WORD.search(rows[0][1]) if rows else None
+        if word is None:
+            continue
+        asked = (f'"{word[0]}"', rows[0][0])
         if not connection.execute("SELECT 1 FROM recall WHERE recall MATCH ? AND rowid = ?", asked).fetchone():
             return False
     return True
 
 
-class _State(NamedTuple):
-    session_id: str
-    number: int
-    indexed_to: int
-    places: int
+def _entries(connection: sqlite3.Connection, state: State, *, after: int) -> tuple[list[Entry], int]:
+    """The next entries of a session, as many as one step takes, and the number of the last that was looked at."""
+    entries: list[Entry] = []
+    size, last = 0, after
+    for seq, data in connection.execute(
+        "SELECT seq, json FROM log WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+        (state.session_id, after, _STEP_ENTRIES),
+    ):
+        last, size = int(seq), size + len(data)
+        try:
+            entries.append(decode_entry(data))
+        except ValueError:
+            _log.warning("Entry %d of session %s is damaged and cannot be recalled.", seq, state.session_id)
+        if size > _STEP_CHARACTERS:
+            break
+    return entries, last
 
 
-def _state(connection: sqlite3.Connection, session_id: str) -> _State:
-    """How far a session is indexed; noted with the first question."""
-    select = "SELECT number, indexed_to, places FROM recall_sessions WHERE session_id = ?"
-    row = connection.execute(select, (session_id,)).fetchone()
-    if row is None:
-        connection.execute(
-            "INSERT INTO recall_sessions (session_id, indexed_to, places) VALUES (?, 0, 0)", (session_id,)
-        )
-        row = connection.execute(select, (session_id,)).fetchone()
-    return _State(session_id, *map(int, row))
-
-
-def _sessions_behind(connection: sqlite3.Connection, session_id: str | None) -> list[str]:
-    where, arguments = ("sessions.session_id = ? AND", (session_id,)) if session_id is not None else ("", ())
-    rows = connection.execute(
-        "SELECT sessions.session_id FROM sessions LEFT JOIN recall_sessions USING (session_id)"
-        f" WHERE {where} coalesce(indexed_to, 0) <"
-        " (SELECT coalesce(max(seq), 0) FROM log WHERE log.session_id = sessions.session_id)"
-        " ORDER BY updated_at DESC",
-        arguments,
-    )
-    return [row[0] for row in rows]
-
-
-def _forget_gone(connection: sqlite3.Connection) -> None:
-    """Remove a session that a process of an earlier version deleted."""
+def _entry_at(connection: sqlite3.Connection, spot: int) -> ContentEntry | None:
+    """The entry of a passage as it is in the log; `None` if it is damaged or gone."""
     row = connection.execute(
-        "SELECT session_id FROM recall_sessions WHERE session_id NOT IN (SELECT session_id FROM sessions) LIMIT 1"
+        "SELECT json FROM passages JOIN recall_sessions ON number = passages.id >> ?"
+        " JOIN log ON log.session_id = recall_sessions.session_id AND log.seq = passages.seq WHERE passages.id = ?",
+        (PLACE_BITS, spot),
     ).fetchone()
-    if row is not None:
-        forget(connection, row[0])
+    try:
+        return spoken_entry(decode_entry(row[0])) if row is not None else None
+    except ValueError:
+        return None
+
+
+def _passage_rows(spot: int, entry: ContentEntry) -> list[tuple[int, str]]:
+    """What stands in the index for the passages of an entry."""
+    text = entry_text(entry)
+    is_tool = speaker_of(entry) == "tool"
+    return [
+        (row_id(spot, part, is_tool=is_tool), indexed(text[start:end]))
+        for part, (start, end) in enumerate(passage_spans(text))
+    ]
 
 
 def _index(
-    connection: sqlite3.Connection, state: _State, entries: Sequence[Entry], *, indexed_to: int | None = None
+    connection: sqlite3.Connection, state: State, entries: Sequence[Entry], *, indexed_to: int | None = None
 ) -> None:
     place = state.places
+    put_in(connection, "texts", text_rows(state.number, entries))
     for entry in entries:
         if isinstance(entry, TurnEndEntry) and entry.outcome != "completed":
             _remove_turn(connection, state.number, entry)
@@ -233,14 +279,7 @@ def _index(
             "INSERT INTO passages (id, seq, time, about, parts, entry_id, turn_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (spot, entry.seq, entry.time, _encode_about(about), len(spans), entry.id, spoken.turn_id),
         )
-        is_tool = about.speaker == "tool"
-        connection.executemany(
-            "INSERT INTO recall (rowid, body) VALUES (?, ?)",
-            [
-                (row_id(spot, part, is_tool=is_tool), indexed(text[start:end]))
-                for part, (start, end) in enumerate(spans)
-            ],
-        )
+        put_in(connection, "recall", _passage_rows(spot, spoken))
     if indexed_to is None:
         indexed_to = entries[-1].seq
     connection.execute(
@@ -248,25 +287,49 @@ def _index(
     )
 
 
+def _take_out(connection: sqlite3.Connection, state: State, from_seq: int) -> None:
+    """Take the entries from `from_seq` on out of both indexes. Raises `Unreadable`."""
+    for seq, data in connection.execute(
+        "SELECT seq, json FROM log WHERE session_id = ? AND seq BETWEEN ? AND ?",
+        (state.session_id, from_seq, state.indexed_to),
+    ):
+        try:
+            entry = decode_entry(data)
+        except ValueError:
+            raise Unreadable(f"entry {seq} of session {state.session_id}") from None
+        take_out(connection, "texts", text_rows(state.number, [entry]))
+    spots = connection.execute(
+        "SELECT id FROM passages WHERE id BETWEEN ? AND ? AND seq >= ?", (*spots_of(state.number), from_seq)
+    ).fetchall()
+    _remove(connection, [spot for (spot,) in spots])
+    connection.execute(
+        "UPDATE recall_sessions SET indexed_to = min(indexed_to, ?) WHERE number = ?",
+        (max(0, from_seq - 1), state.number),
+    )
+
+
 def _remove_turn(connection: sqlite3.Connection, number: int, end: TurnEndEntry) -> None:
     """Take out what no view shows any more: a turn that was replaced, what a broken-off one did not keep.
 
-    The places stay empty; those beside them do not move.
+    The places stay empty; those beside them do not move. Raises `Unreadable`.
     """
     kept_to = 0 if end.outcome == "replaced" else end.kept_to
     spots = connection.execute(
         "SELECT id FROM passages WHERE id BETWEEN ? AND ? AND turn_id = ? AND seq > ?",
         (*spots_of(number), end.turn_id, kept_to),
     ).fetchall()
-    for (spot,) in spots:
-        _remove(connection, spot, spot)
+    _remove(connection, [spot for (spot,) in spots])
 
 
-def _remove(connection: sqlite3.Connection, first: int, last: int) -> None:
-    rows = rows_of(first, last)
-    connection.execute("DELETE FROM recall WHERE rowid BETWEEN ? AND ?", rows)
-    connection.execute("DELETE FROM vectors WHERE id BETWEEN ? AND ?", rows)
-    connection.execute("DELETE FROM passages WHERE id BETWEEN ? AND ?", (first, last))
+def _remove(connection: sqlite3.Connection, spots: Sequence[int]) -> None:
+    """Take out the passages at these spots, with their vectors. Raises `Unreadable`."""
+    for spot in spots:
+        entry = _entry_at(connection, spot)
+        if entry is None:
+            raise Unreadable(f"the passage {spot}")
+        take_out(connection, "recall", _passage_rows(spot, entry))
+        connection.execute("DELETE FROM vectors WHERE id BETWEEN ? AND ?", rows_of(spot, spot))
+        connection.execute("DELETE FROM passages WHERE id = ?", (spot,))
 
 
 def _encode_about(about: Remembered) -> int:

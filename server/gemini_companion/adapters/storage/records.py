@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 import msgspec
 
 from gemini_companion.adapters.storage import recall_index, search
+from gemini_companion.adapters.storage.counts import read_counts, share_counts
 from gemini_companion.adapters.storage.leases import require_session, session_not_found
 from gemini_companion.adapters.storage.schema import TABLES
 from gemini_companion.adapters.storage.vaulted import (
@@ -21,7 +23,8 @@ from gemini_companion.adapters.storage.vaulted import (
 )
 from gemini_companion.adapters.storage.versions import share_versions
 from gemini_companion.engine.errors import InvalidInput, StaleVersion
-from gemini_companion.engine.history.log import Entry, decode_entry
+from gemini_companion.engine.history.counting import StoredCounts
+from gemini_companion.engine.history.log import ContentEntry, Entry, decode_entry
 from gemini_companion.sessions.ports import LoggedChanges, SessionMeta
 
 if TYPE_CHECKING:
@@ -56,6 +59,7 @@ def insert_session(connection: sqlite3.Connection, written: WrittenMeta, entries
     if meta.parent is not None:
         share_versions(connection, meta.parent, meta.session_id)
         share_secrets(connection, meta.parent, meta.session_id)
+        share_counts(connection, meta.parent, meta.session_id)
     _insert_entries(connection, meta.session_id, entries)
 
 
@@ -65,20 +69,19 @@ def update_session(connection: sqlite3.Connection, written: WrittenMeta) -> None
     row = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (meta.session_id,)).fetchone()
     if row is None:
         raise session_not_found(meta.session_id)
+    if row[0] != meta.title:
+        search.index_title(connection, meta.session_id, meta.title)
     connection.execute(
         "UPDATE sessions SET title = ?, updated_at = ?, meta = ?, redacted = ? WHERE session_id = ?",
         (meta.title, meta.updated_at, written.row.data, written.row.redacted, meta.session_id),
     )
     keep_secrets(connection, meta.session_id, written.row.secrets)
-    if row[0] != meta.title:
-        search.index_title(connection, meta.session_id, meta.title)
 
 
 def delete_session(connection: sqlite3.Connection, session_id: str) -> None:
     """Delete a session and those of its subagents. Raises `SessionNotFound`."""
     require_session(connection, session_id)
     for one in (*agents_of(connection, session_id), session_id):
-        search.forget(connection, one)
         recall_index.forget(connection, one)
         for table in TABLES:
             connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (one,))
@@ -106,8 +109,8 @@ def changes_beside(
             " ORDER BY seq",
             (meta.session_id, after.get(meta.session_id, 0)),
         )
-        entries, _ = _decoded(connection, vaulted, meta.session_id, logged)
-        found.append(LoggedChanges(meta=meta, entries=tuple(entries)))
+        entries = tuple(entry for entry, _ in _decoded(connection, vaulted, meta.session_id, logged, []))
+        found.append(LoggedChanges(meta=meta, entries=entries))
     return found
 
 
@@ -138,29 +141,48 @@ def read_meta(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str)
     return decode_meta(connection, vaulted, row)
 
 
-def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> tuple[list[Entry], list[int]]:
-    """The log in order, and the numbers of the entries that were lost to damage, now or earlier.
+class ReadLog(NamedTuple):
+    """A session's log as it was read."""
 
-    A damaged entry is left out with a warning; the others stay readable.
-    """
+    entries: list[Entry]
+    """In order, without those that are damaged."""
+    damaged: list[int]
+    """Numbers of the entries that were lost to damage, now or earlier."""
+    counts: StoredCounts
+    """What is known of the sizes of its contents."""
+
+
+def read_entries(connection: sqlite3.Connection, vaulted: Vaulted, session_id: str) -> ReadLog:
+    """The log. A damaged entry is left out with a warning; the others stay readable."""
     earlier = connection.execute("SELECT seq FROM damaged_entries WHERE session_id = ?", (session_id,)).fetchall()
     rows = connection.execute("SELECT seq, json, redacted FROM log WHERE session_id = ? ORDER BY seq", (session_id,))
-    entries, damaged = _decoded(connection, vaulted, session_id, rows)
-    return entries, sorted([*(int(seq) for (seq,) in earlier), *damaged])
+    damaged = [int(seq) for (seq,) in earlier]
+    entries: list[Entry] = []
+    checksums: dict[int, int] = {}
+    for entry, raw in _decoded(connection, vaulted, session_id, rows, damaged):
+        entries.append(entry)
+        if isinstance(entry, ContentEntry):
+            checksums[entry.seq] = crc32(raw)
+    return ReadLog(entries, sorted(damaged), read_counts(connection, session_id, checksums))
 
 
 def _decoded(
-    connection: sqlite3.Connection, vaulted: Vaulted, session_id: str, rows: Iterable[tuple[int, bytes, int]]
-) -> tuple[list[Entry], list[int]]:
-    entries: list[Entry] = []
-    damaged: list[int] = []
+    connection: sqlite3.Connection,
+    vaulted: Vaulted,
+    session_id: str,
+    rows: Iterable[tuple[int, bytes, int]],
+    damaged: list[int],
+) -> Iterator[tuple[Entry, bytes]]:
+    """The entries of rows with their JSON; the numbers of those that are damaged are added to `damaged`."""
     for seq, data, redacted in rows:
+        raw = vaulted.restored(connection, data, redacted)
         try:
-            entries.append(decode_entry(vaulted.restored(connection, data, redacted)))
+            entry = decode_entry(raw)
         except ValueError as fault:
             _log.warning("Entry %d of session %s is damaged and is left out: %s", seq, session_id, fault)
             damaged.append(int(seq))
-    return entries, damaged
+            continue
+        yield entry, raw
 
 
 def session_ids(connection: sqlite3.Connection) -> list[str]:
@@ -235,7 +257,6 @@ def _insert_entries(connection: sqlite3.Connection, session_id: str, entries: Se
             (session_id, entry.seq, entry.id, entry.__struct_config__.tag, entry.time, row.data, row.redacted),
         )
         keep_secrets(connection, session_id, row.secrets)
-        search.index_entry(connection, session_id, entry)
     if entries:
         recall_index.index_appended(connection, session_id, [entry for entry, _ in entries])
 
@@ -260,13 +281,8 @@ def _move_damaged(connection: sqlite3.Connection, session_id: str, first: int) -
         "INSERT INTO damaged_entries (session_id, seq, json, redacted) VALUES (?, ?, ?, ?)",
         [(session_id, *row) for row in rows],
     )
-    connection.execute("DELETE FROM log WHERE session_id = ? AND seq >= ?", (session_id, first))
-    connection.execute(
-        "DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq >= ?)",
-        (session_id, first),
-    )
-    connection.execute("DELETE FROM documents WHERE session_id = ? AND seq >= ?", (session_id, first))
     recall_index.forget(connection, session_id, from_seq=first)
+    connection.execute("DELETE FROM log WHERE session_id = ? AND seq >= ?", (session_id, first))
     return True
 
 

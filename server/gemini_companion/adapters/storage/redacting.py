@@ -19,7 +19,6 @@ from gemini_companion.adapters.storage import recall_index, search
 from gemini_companion.adapters.storage.private_texts import REDACTED, written_text
 from gemini_companion.adapters.storage.vaulted import PROJECT, Row, Vaulted, keep_secrets, note_left
 from gemini_companion.adapters.vault.sealing import STREAM, is_sealed
-from gemini_companion.engine.history.log import decode_entry
 from gemini_companion.sessions.ports import SessionMeta
 
 if TYPE_CHECKING:
@@ -150,45 +149,34 @@ def _old(connection: sqlite3.Connection, table: str, owner: str, column: str) ->
 
 
 def _install(connection: sqlite3.Connection, table: str, column: str, rows: Sequence[tuple[_Old, Row]]) -> None:
-    """Put the redacted rows in their places, and into the indexes that are made of them."""
+    """Put the redacted rows in their places, and take what they said before out of the indexes."""
     for old, row in rows:
-        changed = connection.execute(
-            f"UPDATE {table} SET {column} = ?, redacted = 1 WHERE rowid = ? AND redacted = 0 AND {column} = ?",
-            (row.data, old.rowid, old.data),
-        ).rowcount
-        if not changed:  # another process was here, or it is text where it should be bytes
+        where = f"FROM {table} WHERE rowid = ? AND redacted = 0"
+        if connection.execute(f"SELECT 1 {where} AND {column} = ?", (old.rowid, old.data)).fetchone() is None:
+            # Another process was here, or it is text where it should be bytes.
             connection.execute(
                 f"UPDATE {table} SET {column} = CAST({column} AS BLOB) WHERE rowid = ? AND redacted = 0", (old.rowid,)
             )
             continue
-        keep_secrets(connection, old.session_id, row.secrets)
         if row.data != old.data:
             note_left(connection, "pages")
             if table == "log":
-                _index_entry(connection, old, row)
+                recall_index.forget(
+                    connection, old.session_id
+                )  # it says what is taken out as long as it is the old one
             elif table == "sessions":
-                _index_title(connection, old, row)
+                _rename(connection, old, row)
+        connection.execute(f"UPDATE {table} SET {column} = ?, redacted = 1 WHERE rowid = ?", (row.data, old.rowid))
+        keep_secrets(connection, old.session_id, row.secrets)
 
 
-def _index_entry(connection: sqlite3.Connection, old: _Old, row: Row) -> None:
-    (seq,) = connection.execute("SELECT seq FROM log WHERE rowid = ?", (old.rowid,)).fetchone()
-    where = "(SELECT id FROM documents WHERE session_id = ? AND seq = ?)"
-    connection.execute(f"DELETE FROM texts WHERE rowid IN {where}", (old.session_id, seq))
-    connection.execute("DELETE FROM documents WHERE session_id = ? AND seq = ?", (old.session_id, seq))
-    recall_index.forget(connection, old.session_id)
-    try:
-        search.index_entry(connection, old.session_id, decode_entry(row.data))
-    except ValueError:
-        _log.warning("Entry %d of session %s is damaged and cannot be found.", seq, old.session_id)
-
-
-def _index_title(connection: sqlite3.Connection, old: _Old, row: Row) -> None:
+def _rename(connection: sqlite3.Connection, old: _Old, row: Row) -> None:
     try:
         title = msgspec.json.decode(row.data, type=SessionMeta).title
     except ValueError:
         return
-    connection.execute("UPDATE sessions SET title = ? WHERE rowid = ?", (title, old.rowid))
     search.index_title(connection, old.session_id, title)
+    connection.execute("UPDATE sessions SET title = ? WHERE rowid = ?", (title, old.rowid))
 
 
 def _state(connection: sqlite3.Connection) -> tuple[bool, bool]:

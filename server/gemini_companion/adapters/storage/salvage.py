@@ -8,8 +8,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from gemini_companion.adapters.storage.records import bare_meta
-from gemini_companion.adapters.storage.search import index_entry, index_title
-from gemini_companion.engine.history.log import decode_entry
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,7 +54,6 @@ def salvage(broken: str, connection: sqlite3.Connection) -> tuple[int, int, int]
                 f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows
             ).rowcount
         found, lost = _single_entries(source, _name_in(source, "log"), connection) if source else (0, 0)
-        _index(connection)
         _tell_agents(connection)
         connection.execute("COMMIT")
     except BaseException:
@@ -142,17 +139,6 @@ def _single_entries(source: sqlite3.Connection, table: str, connection: sqlite3.
         else:
             connection.execute("INSERT INTO damaged_entries (session_id, seq, json) VALUES (?, ?, x'')", key)
     return found, len(keys) - found
-
-
-def _index(connection: sqlite3.Connection) -> None:
-    for session_id, title in connection.execute("SELECT session_id, title FROM sessions").fetchall():
-        index_title(connection, session_id, title)
-    for session_id, data in connection.execute("SELECT session_id, json FROM log"):
-        try:
-            entry = decode_entry(data)
-        except ValueError:
-            continue
-        index_entry(connection, session_id, entry)
 
 
 def _tell_agents(connection: sqlite3.Connection) -> None:

@@ -95,6 +95,29 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
         """CREATE TABLE spending (
             slot INTEGER PRIMARY KEY NOT NULL, tokens INTEGER NOT NULL, micro_dollars INTEGER NOT NULL)""",
     ),
+    # Sizes of contents, many in a row (`storage.counts`), by which rules of counting. Made of the log.
+    (
+        "CREATE TABLE counts (session_id TEXT NOT NULL, rules INTEGER NOT NULL, data BLOB NOT NULL)",
+        "CREATE INDEX counts_by_session ON counts (session_id)",
+    ),
+    # Indexes without texts of their own (`storage.full_text`), filled in the background with what they had. A process
+    # of an earlier version that has the file open finds a table gone instead of taking out words that it did not put in.
+    (
+        "DROP TABLE texts",
+        "DROP TABLE documents",
+        "DROP TABLE recall",
+        """CREATE VIRTUAL TABLE texts USING fts5 (
+            body, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2')""",
+        """CREATE VIRTUAL TABLE recall USING fts5 (
+            body, content = '', tokenize = 'porter unicode61 remove_diacritics 2')""",
+        "DELETE FROM passages",
+        "UPDATE recall_sessions SET indexed_to = 0, places = 0",
+        "ALTER TABLE recall_sessions ADD COLUMN titled INTEGER NOT NULL DEFAULT 0",
+        # Which words an index takes of a text (`engine.recall.words.RULES_OF_WORDS`).
+        "CREATE TABLE index_rules (id INTEGER PRIMARY KEY CHECK (id = 1), words INTEGER NOT NULL)",
+        "INSERT INTO index_rules VALUES (1, 1)",
+        "UPDATE redaction SET pages = 1 WHERE (SELECT count(*) FROM sessions) > 0",  # gives the room of the copies back
+    ),
 )
 
 TABLES: Final = (
@@ -104,13 +127,13 @@ TABLES: Final = (
     "leases",
     "event_numbers",
     "events",
-    "documents",
     "due_sessions",
     "versions",
     "sums",
+    "counts",
     "vault_uses",
 )
-"""Every table of the sessions but the full-text index `texts`, all with a column `session_id`."""
+"""Every table of the sessions but the indexes, all with a column `session_id`."""
 
 PROJECT_TABLES: Final = ("constraints", "spending", "vault", "redaction")
 """Every table of the project as a whole."""

@@ -7,12 +7,15 @@ prefix.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
+from gemini_companion.adapters.storage.full_text import put_in, take_out
+from gemini_companion.adapters.storage.indexed_sessions import state_of
 from gemini_companion.engine.history.decode import well_formed
-from gemini_companion.engine.history.log import Entry, PinEntry
+from gemini_companion.engine.history.log import Entry, PinEntry, decode_entry
 from gemini_companion.engine.recall.passages import entry_text, spoken_entry
+from gemini_companion.engine.recall.ranking import PLACE_BITS, spot_of
 from gemini_companion.engine.recall.words import normal, paired, spaced, unspaced_runs
 
 if TYPE_CHECKING:
@@ -20,31 +23,35 @@ if TYPE_CHECKING:
 
 _MAX_QUERY: Final = 1_000
 _MAX_WORDS: Final = 16
+_MOST_ENTRIES: Final = 1 << PLACE_BITS
+"""Of one session: more have no numbers in the index."""
 
-
-def index_entry(connection: sqlite3.Connection, session_id: str, entry: Entry) -> None:
-    """Add the entry's text to the index, within the caller's transaction."""
-    text = searchable_text(entry)
-    if text:
-        _index(connection, session_id, entry.seq, text)
+SAYS: Final = "companion_says"
+"""The function in SQL that `teach` gives a connection."""
 
 
 def index_title(connection: sqlite3.Connection, session_id: str, title: str) -> None:
-    """Put the title into the index, replacing the one before."""
-    connection.execute(
-        "DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ? AND seq = 0)", (session_id,)
-    )
-    connection.execute("DELETE FROM documents WHERE session_id = ? AND seq = 0", (session_id,))
+    """Put a title into the index, in the place of the one that the session has. To be called before that is changed."""
+    state = state_of(connection, session_id)
+    row = connection.execute("SELECT title FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+    place = spot_of(state.number, 0)
+    if state.is_titled and row is not None and row[0]:
+        take_out(connection, "texts", [(place, spaced(row[0]))])
     if title:
-        _index(connection, session_id, 0, title)
+        put_in(connection, "texts", [(place, spaced(title))])
+    connection.execute("UPDATE recall_sessions SET titled = 1 WHERE number = ?", (state.number,))
 
 
-def forget(connection: sqlite3.Connection, session_id: str) -> None:
-    """Remove a session from the index."""
-    connection.execute(
-        "DELETE FROM texts WHERE rowid IN (SELECT id FROM documents WHERE session_id = ?)", (session_id,)
-    )
-    connection.execute("DELETE FROM documents WHERE session_id = ?", (session_id,))
+def forget_title(connection: sqlite3.Connection, session_id: str) -> None:
+    """Take a session's title out of the index."""
+    index_title(connection, session_id, "")
+    connection.execute("UPDATE recall_sessions SET titled = 0 WHERE session_id = ?", (session_id,))
+
+
+def text_rows(number: int, entries: Iterable[Entry]) -> list[tuple[int, str]]:
+    """What stands in the index for entries of the session with this number."""
+    found = ((entry.seq, searchable_text(entry)) for entry in entries if entry.seq < _MOST_ENTRIES)
+    return [(spot_of(number, seq), spaced(text)) for seq, text in found if text]
 
 
 def conditions(query: str) -> tuple[list[str], list[str]]:
@@ -57,15 +64,35 @@ def conditions(query: str) -> tuple[list[str], list[str]]:
     arguments: list[str] = []
     for index, word in enumerate(words):
         if any(character.isalnum() for character in word):
-            test, argument = "texts MATCH ?", _phrase(word, is_last=index == len(words) - 1)
-        else:
-            test, argument = "body LIKE ? ESCAPE '!'", f"%{re.sub('(?=[%_!])', '!', word)}%"
-        clauses.append(
-            "session_id IN (SELECT documents.session_id FROM texts JOIN documents ON documents.id = texts.rowid WHERE"
-            f" {test})"
-        )
-        arguments.append(argument)
+            clauses.append(
+                "session_id IN (SELECT recall_sessions.session_id FROM recall_sessions WHERE number IN"
+                f" (SELECT rowid >> {PLACE_BITS} FROM texts WHERE texts MATCH ?))"
+            )
+            arguments.append(_phrase(word, is_last=index == len(words) - 1))
+        else:  # no tokenizer keeps signs, so the texts themselves are read, up to the first that has it
+            clauses.append(
+                f"({SAYS}(title, ?) OR EXISTS (SELECT 1 FROM log WHERE log.session_id = sessions.session_id"
+                f" AND {SAYS}(json, ?)))"
+            )
+            arguments += [word, word]
     return clauses, arguments
+
+
+def teach(connection: sqlite3.Connection) -> None:
+    """Make `conditions` understood by a connection."""
+    connection.create_function(SAYS, 2, _says, deterministic=True)
+
+
+def _says(source: object, word: str) -> bool:
+    """Whether a title, or the entry in a row of the log, has a word that consists of signs."""
+    if isinstance(source, str):
+        return word in normal(source)
+    if not isinstance(source, bytes) or (source.isascii() and b"\\" not in source and word.encode() not in source):
+        return False
+    try:
+        return word in normal(searchable_text(decode_entry(source)))
+    except ValueError:
+        return False
 
 
 def searchable_text(entry: Entry) -> str:
@@ -74,11 +101,6 @@ def searchable_text(entry: Entry) -> str:
         return entry.text
     spoken = spoken_entry(entry)
     return entry_text(spoken) if spoken is not None else ""
-
-
-def _index(connection: sqlite3.Connection, session_id: str, seq: int, text: str) -> None:
-    row = connection.execute("INSERT INTO documents (session_id, seq) VALUES (?, ?)", (session_id, seq)).lastrowid
-    connection.execute("INSERT INTO texts (rowid, body) VALUES (?, ?)", (row, spaced(text)))
 
 
 def _phrase(word: str, *, is_last: bool) -> str:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import msgspec
-
 from gemini_companion.adapters.private_files import remove_directory, remove_old_directories, safe_name
-from gemini_companion.adapters.storage import project_rules, records, room, search, spending
+from gemini_companion.adapters.storage import project_rules, records, room, spending
+from gemini_companion.adapters.storage.counts import save_counts
 from gemini_companion.adapters.storage.event_log import EventKeeper
+from gemini_companion.adapters.storage.forks import CommonRows, common_rows, forked_entries
 from gemini_companion.adapters.storage.kept_events import KeptEvents
 from gemini_companion.adapters.storage.leases import Leases
-from gemini_companion.adapters.storage.paging import decode_cursor, encode_cursor
+from gemini_companion.adapters.storage.listing import page_of
+from gemini_companion.adapters.storage.paging import encode_cursor
 from gemini_companion.adapters.storage.private_texts import PrivateTexts
 from gemini_companion.adapters.storage.process import ProcessTable, SystemProcesses
+from gemini_companion.adapters.storage.reading import ReadSessions
 from gemini_companion.adapters.storage.recall import SqliteRecall
 from gemini_companion.adapters.storage.redacting import Redacting
 from gemini_companion.adapters.storage.schema import FILE_NAME
@@ -30,7 +32,8 @@ from gemini_companion.engine.history.constraint import Constraint
 from gemini_companion.engine.history.log import Entry
 from gemini_companion.engine.redaction.markers import ids_in
 from gemini_companion.engine.statistics.spending import Spent
-from gemini_companion.sessions.ports import Clock, LoggedChanges, SessionMeta, SessionPage
+from gemini_companion.sessions.kept_counts import KeptCount
+from gemini_companion.sessions.ports import Clock, SessionMeta, SessionPage
 from gemini_companion.sessions.retention import GRACE_MS, StoredSession
 
 if TYPE_CHECKING:
@@ -42,15 +45,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 # `list` is a method of the port, so within the class the type has other names.
-Log: TypeAlias = list[Entry]
-Metas: TypeAlias = list[SessionMeta]
 Stored: TypeAlias = list[StoredSession]
-Values: TypeAlias = list[str | int]
 Ids: TypeAlias = list[str]
 Written: TypeAlias = list[WrittenEntry]
 
 THIRTY_DAYS_MS: Final = 30 * 24 * 60 * 60 * 1000
-_MAX_PAGE: Final = 500
 
 
 def open_store(
@@ -81,7 +80,7 @@ def open_store(
     )
 
 
-class SqliteStore(PrivateTexts, KeptEvents):
+class SqliteStore(ReadSessions, PrivateTexts, KeptEvents):
     """The `SessionStore` port on SQLite. Made by `open_store`; several in one process do not share their leases."""
 
     def __init__(
@@ -117,11 +116,16 @@ class SqliteStore(PrivateTexts, KeptEvents):
         """Make a session, a fork with its parent's private files, and hold it. Raises `InvalidInput` for a taken id."""
 
         def work(connection: sqlite3.Connection, written: tuple[WrittenMeta, Written]) -> None:
+            if common and meta.parent is not None:
+                records.require_session(connection, meta.parent)  # its secrets must still be there
             records.insert_session(connection, *written)
             self._leases.take(connection, meta.session_id, self._clock.now())
 
         self.worker.keep_beating()
-        await self.worker.write(lambda: (self._vaulted.meta(meta), self._vaulted.entries(entries)), work)
+        common: CommonRows = await common_rows(self.worker, self._vaulted, meta.parent, entries) if meta.parent else {}
+        await self.worker.write(
+            lambda: (self._vaulted.meta(meta), forked_entries(self._vaulted, entries, common)), work
+        )
         self._held.add(meta.session_id)
         if meta.parent is not None:
             await self.share_texts(meta.session_id, meta.parent)
@@ -142,28 +146,9 @@ class SqliteStore(PrivateTexts, KeptEvents):
             raise
         self.recall.index_later(entries)
 
-    async def load(self, session_id: str) -> tuple[SessionMeta, Log]:
-        """Read a whole session."""
-
-        def work(connection: sqlite3.Connection) -> tuple[SessionMeta, Log, list[int]]:
-            entries, damaged = records.read_entries(connection, self._vaulted, session_id)
-            return self._meta(connection, session_id), entries, damaged
-
-        meta, entries, damaged = await self.worker.run("read", work)
-        if damaged and session_id not in self._told:
-            self._told.add(session_id)
-            self._notify(records.what_was_lost(meta, damaged, self._directory))
-        return meta, entries
-
-    async def changes_beside(self, session_id: str, after: Mapping[str, int]) -> Sequence[LoggedChanges]:
-        """Read what the sessions of a chat's subagents say of changes, or of a subagent's the chat."""
-        return await self.worker.run(
-            "read", lambda connection: records.changes_beside(connection, self._vaulted, session_id, after)
-        )
-
-    async def meta(self, session_id: str) -> SessionMeta:
-        """Read a session's metadata."""
-        return await self.worker.run("read", lambda connection: self._meta(connection, session_id))
+    async def save_counts(self, session_id: str, counts: Sequence[KeptCount]) -> None:
+        """Keep sizes for `load_counted`."""
+        await self.worker.run("relaxed", lambda connection: save_counts(connection, session_id, counts))
 
     async def save_meta(self, meta: SessionMeta) -> None:
         """Replace a session's metadata. Raises `SessionBusy` while another living process holds it."""
@@ -178,41 +163,34 @@ class SqliteStore(PrivateTexts, KeptEvents):
         self, *, query: str = "", limit: int = 50, cursor: str | None = None, with_agents: bool = False
     ) -> SessionPage:
         """List sessions, newest first, at most 500 at once. Raises `InvalidInput` for a cursor of another origin."""
-        size = min(max(limit, 1), _MAX_PAGE)
-        clauses, arguments = search.conditions(query)
-        values: Values = [*arguments]
-        if not with_agents:
-            clauses.append("agent_of IS NULL")
-        if cursor is not None:
-            clauses.append("(updated_at, session_id) < (?, ?)")
-            values += decode_cursor(cursor)
-        where = f"WHERE {' AND '.join(clauses)}" if clauses else ""
-        select = (
-            f"SELECT {records.META_COLUMNS} FROM sessions {where} ORDER BY updated_at DESC, session_id DESC LIMIT ?"
-        )
+        read = page_of(self._vaulted, query, limit, cursor, with_agents=with_agents)
 
         def work(connection: sqlite3.Connection) -> SessionPage:
-            rows = connection.execute(select, [*values, size + 1]).fetchall()
-            metas = [records.decode_meta(connection, self._vaulted, row) for row in rows]
-            page = self._with_holders(connection, metas[:size])
-            last = page[-1] if len(metas) > size else None
+            metas, has_more = read(connection)
+            page = self._with_holders(connection, metas)
+            last = page[-1] if has_more else None
             return SessionPage(
                 sessions=tuple(page), next_cursor=encode_cursor(last.updated_at, last.session_id) if last else None
             )
 
-        return await self.worker.run("read", work)
+        return await self.recall.with_index(lambda: self.worker.run("read", work), is_used=bool(query))
 
     async def delete(self, session_id: str) -> None:
         """Delete a session, its subagents', their logs, events and private files."""
 
         def work(connection: sqlite3.Connection) -> Ids:
-            records.require_session(connection, session_id)
-            self._leases.require_free(connection, session_id)
-            agents = records.agents_of(connection, session_id)
+            agents = deletable(connection)
             records.delete_session(connection, session_id)
             return agents
 
-        for one in (*await self.worker.run("write", work), session_id):
+        def deletable(connection: sqlite3.Connection) -> Ids:
+            records.require_session(connection, session_id)
+            self._leases.require_free(connection, session_id)
+            return records.agents_of(connection, session_id)
+
+        async with self.recall.leaving([*await self.worker.run("read", deletable), session_id]):
+            agents = await self.worker.run("write", work)
+        for one in (*agents, session_id):
             self._held.discard(one)
             await self.worker.run_file(lambda one=one: remove_directory(self._files_of(one)))
         await self.versions.remove_unneeded()
@@ -229,7 +207,8 @@ class SqliteStore(PrivateTexts, KeptEvents):
             def work(connection: sqlite3.Connection, one: StoredSession = one) -> Ids:
                 return room.delete_unused(connection, self._leases, one)
 
-            removed = await self.worker.run("write", work)
+            async with self.recall.leaving([] if one.is_open else [one.session_id]):
+                removed = await self.worker.run("write", work)
             count += bool(removed)
             for session_id in removed:
                 files = self._files_of(session_id)
@@ -251,12 +230,17 @@ class SqliteStore(PrivateTexts, KeptEvents):
         count = 0
         for session_id in old:
 
-            def work(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
-                if self._leases.is_held(connection, session_id) or self._meta(connection, session_id).is_kept:
-                    return False
-                return records.delete_older(connection, session_id, deadline)
+            def may_go(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
+                return self._may_be_swept(connection, session_id)
 
-            count += await self.worker.run("write", work)
+            def work(connection: sqlite3.Connection, session_id: str = session_id) -> bool:
+                return self._may_be_swept(connection, session_id) and records.delete_older(
+                    connection, session_id, deadline
+                )
+
+            if await self.worker.run("read", may_go):
+                async with self.recall.leaving([session_id]):
+                    count += await self.worker.run("write", work)
         names = {safe_name(session_id) for session_id in await self.worker.run("read", records.session_ids)}
         files = os.path.join(self._directory, "files")
         await self.worker.run_file(lambda: remove_old_directories(files, names, deadline))
@@ -332,6 +316,9 @@ class SqliteStore(PrivateTexts, KeptEvents):
             _log.warning("The leases could not be given back: %s", fault)
         self._held.clear()
 
+    def _may_be_swept(self, connection: sqlite3.Connection, session_id: str) -> bool:
+        return not (self._leases.is_held(connection, session_id) or self._meta(connection, session_id).is_kept)
+
     def _make_database(self) -> Database:
         from gemini_companion.adapters.storage.database import Database
 
@@ -339,10 +326,3 @@ class SqliteStore(PrivateTexts, KeptEvents):
 
     def _beat(self, connection: sqlite3.Connection) -> None:
         self._held = self._leases.beat(connection, self._clock.now())
-
-    def _meta(self, connection: sqlite3.Connection, session_id: str) -> SessionMeta:
-        return self._with_holders(connection, [records.read_meta(connection, self._vaulted, session_id)])[0]
-
-    def _with_holders(self, connection: sqlite3.Connection, metas: Metas) -> Metas:
-        holders = self._leases.holders(connection, [meta.session_id for meta in metas])
-        return [msgspec.structs.replace(meta, held_by=holders.get(meta.session_id)) for meta in metas]

@@ -31,11 +31,12 @@ def curate(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> li
 
 def round_end(items: Sequence[Item], start: int) -> int:
     """Where the round that begins at `start` ends: past its model contents and past the user contents after them."""
-    known = items[start].clean_round if start < len(items) else None
+    known = items[start].curated_round if start < len(items) else None
     if known is not None:
-        end = start + len(known)
-        if tuple(items[start:end]) == known and (
-            end == len(items) or (known[-1].content.role == "user" and items[end].content.role == "model")
+        whole, _ = known
+        end = start + len(whole)
+        if tuple(items[start:end]) == whole and (
+            end == len(items) or (whole[-1].content.role == "user" and items[end].content.role == "model")
         ):
             return end
     end = start
@@ -49,14 +50,16 @@ def round_end(items: Sequence[Item], start: int) -> int:
 def curate_round(items: Sequence[Item], measure: MeasureContent, *, close: bool) -> list[Item]:
     """Curate one round; items that need no change come back as they are.
 
-    A round of such items is remembered in `clean_round` of its first one.
+    What comes of a round whose calls all have results is remembered in `curated_round` of its first item, so that no
+    undo and no rewind measures it again.
     """
     whole = tuple(items)
-    if whole and whole[0].clean_round == whole:
-        return list(whole)
+    known = whole[0].curated_round if whole else None
+    if known is not None and known[0] == whole:
+        return list(known[1])
     curated = _curated(items, measure, close=close)
-    if whole and close and tuple(curated) == whole:
-        whole[0].clean_round = whole
+    if whole and close and not any(item.kind == "filled" for item in curated):
+        whole[0].curated_round = whole, tuple(curated)
     return curated
 
 
@@ -87,7 +90,9 @@ def _without_thoughts(item: Item, measure: MeasureContent) -> Item | None:
                 parts[index] = {**part, "thoughtSignature": SKIP_SIGNATURE}
             break
     content = Content(role="model", parts=tuple(parts))
-    return item.with_content(content, measure(content), numbers=numbers)
+    if item.bare is None:  # a signature costs nothing, so the parts that stay have the size that they had
+        item.bare = measure(content)
+    return item.with_content(content, item.bare, numbers=numbers)
 
 
 def _pair(models: list[Item], users: list[Item], measure: MeasureContent, *, close: bool) -> list[Item]:

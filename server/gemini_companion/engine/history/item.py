@@ -32,14 +32,23 @@ class Measure(NamedTuple):
 MeasureContent: TypeAlias = Callable[[Content], Measure]
 
 
+class Counted(NamedTuple):
+    """What is known of a content's size."""
+
+    whole: Measure
+    bare: Measure | None = None
+    """Without its thoughts; `None` if it has none, or if nobody has asked yet."""
+
+
 class Item:
     """A content in a view, with its position in the log. Immutable but for cached values; compare by `content`."""
 
     __slots__ = (
         "_weight",
-        "clean_round",
+        "bare",
         "compression_id",
         "content",
+        "curated_round",
         "entry_id",
         "kind",
         "measure",
@@ -75,8 +84,10 @@ class Item:
         """The content as it is in the log, uncut and not curated."""
         self.numbers: tuple[int, ...] | None = None
         """Indexes into `original.parts` of the parts of `content`, where curation dropped some; `None` if none."""
-        self.clean_round: tuple[Item, ...] | None = None
-        """The round that begins here, if curation found nothing to change in it; a cache of `curation`."""
+        self.bare: Measure | None = None
+        """The size without thoughts, once it was asked for; a cache of `curation`."""
+        self.curated_round: tuple[tuple[Item, ...], tuple[Item, ...]] | None = None
+        """The round that begins here, and what curation made of it; a cache of `curation`."""
         self._weight = -1
 
     @property

@@ -18,6 +18,7 @@ from gemini_companion.engine.history.compose import (
 )
 from gemini_companion.engine.history.constraint import Constraint, ConstraintLedger
 from gemini_companion.engine.history.content import Content
+from gemini_companion.engine.history.counting import Counting, StoredCounts
 from gemini_companion.engine.history.curation import curate, curate_round, round_end
 from gemini_companion.engine.history.hiding import hides_turn
 from gemini_companion.engine.history.item import PROMPTS, REPLACEMENT_KINDS, Item, ItemKind, MeasureContent
@@ -47,9 +48,13 @@ from gemini_companion.engine.history.totals import Totals, add_totals
 class History:
     """One session's log and its view. Feed it with `apply`, in order; it does no I/O and never rewrites an entry."""
 
-    def __init__(self, measure: MeasureContent, entries: Iterable[Entry] = ()) -> None:
+    def __init__(
+        self, measure: MeasureContent, entries: Iterable[Entry] = (), *, stored: StoredCounts | None = None
+    ) -> None:
         self.measure = measure
         """Estimates a content's tokens."""
+        self.counting = Counting(measure, stored)
+        """Which of them were measured here. Changed by `apply`."""
         self.entries: list[Entry] = []
         self.epoch = 1
         """Rises with every change of the view except appending."""
@@ -256,14 +261,7 @@ class History:
         return [item for item in shown if item.kind != "ide"] if self._ide_entries else shown
 
     def _append(self, entry: ContentEntry, kind: ItemKind) -> None:
-        item = Item(
-            entry.content,
-            seq=entry.seq,
-            entry_id=entry.id,
-            turn_id=entry.turn_id,
-            kind=kind,
-            measure=self.measure(entry.content),
-        )
+        item = self.counting.item_of(entry, kind)
         self._sources.append(item)
         self._items.append(item)
         if kind in PROMPTS:

@@ -10,6 +10,11 @@ from typing import Final
 from gemini_companion.engine.facts.patterns import lazy
 from gemini_companion.engine.facts.sentences import pieces
 
+RULES_OF_WORDS: Final = 1
+"""Rises whenever `spaced`, `indexed` or what they get of an entry may be another text than before: indexes that were
+made by earlier rules are made anew. `tests/engine/recall/test_rules_of_words.py` notices.
+"""
+
 _AT_ONCE: Final = 1_000
 """Characters that are normalised in one go."""
 

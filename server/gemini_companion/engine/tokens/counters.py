@@ -12,6 +12,11 @@ from typing import Final, Protocol, TypeGuard
 
 from gemini_companion.engine.tokens.json_text import json_text
 
+RULES_OF_COUNTING: Final = 1
+"""Rises whenever any content may get another size than before, by this module, the lexical counter or the ledger: sizes
+that were stored before count no more. `tests/engine/tokens/test_rules_of_counting.py` notices.
+"""
+
 IMAGE_TOKENS: Final = 3_000
 """Any `image/*`, whatever its size. Source: Gemini CLI 0.61.0, as measured."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
@@ -13,14 +13,13 @@ from gemini_companion.engine.history.item import REPLACEMENT_KINDS, Item
 from gemini_companion.engine.history.log import (
     CompressionEntry,
     ContentEntry,
-    Entry,
     IdeContextEntry,
     PromptEntry,
     ReplyEntry,
     SteerEntry,
     ToolResultEntry,
-    TurnEndEntry,
 )
+from gemini_companion.engine.history.transcript import Transcript
 from gemini_companion.engine.history.view import History
 from gemini_companion.sessions.results import ContextReceipt, HistoryItem, HistoryPage
 from gemini_companion.sessions.session import Session
@@ -55,8 +54,8 @@ async def history_page(
         items = history.curated()
         total, contents = len(items), await _model_view(history, items[start:end])
     else:
-        entries = [entry for entry in history.entries if isinstance(entry, ContentEntry)]
-        total, contents = len(entries), await _transcript(history, entries[start:end])
+        total = len(session.transcript)
+        contents = await _logged_page(session, session.transcript.page(start, end))
     following = f"{cursor_epoch}.{end}" if end is not None and end < total else None
     return HistoryPage(contents=contents, version=version, epoch=epoch, next_cursor=following)
 
@@ -93,57 +92,13 @@ def _listed(item: Item, entry_ids: tuple[str, ...]) -> HistoryItem:
     )
 
 
-class _Turns(NamedTuple):
-    """Facts about turns, by turn id."""
-
-    ends: dict[str, TurnEndEntry]
-    """The last end of each; none of a turn that goes on after it."""
-    prompts: dict[str, PromptEntry]
-    replies: dict[str, int]
-    """Sequence number of the last reply."""
-    durations: dict[str, int]
-
-    @staticmethod
-    def of(entries: Sequence[Entry]) -> _Turns:
-        turns = _Turns({}, {}, {}, {})
-        for entry in entries:
-            if isinstance(entry, ContentEntry):
-                turns.ends.pop(entry.turn_id, None)
-            match entry:
-                case PromptEntry():
-                    turns.prompts[entry.turn_id] = entry
-                case ReplyEntry():
-                    turns.replies[entry.turn_id] = entry.seq
-                case TurnEndEntry():
-                    turns.ends[entry.turn_id] = entry
-                    if entry.duration_ms is not None:
-                        turns.durations[entry.turn_id] = entry.duration_ms
-                case _:
-                    pass
-        return turns
-
-    def duration_ms(self, reply: ReplyEntry) -> int | None:
-        """How long the turn took, for its last reply only; if that was not logged, by the times of its entries."""
-        if self.replies.get(reply.turn_id) != reply.seq:
-            return None
-        prompt = self.prompts.get(reply.turn_id)
-        passed = reply.time - prompt.time if prompt else 0
-        return self.durations.get(reply.turn_id, passed if passed > 0 else None)
+async def _logged_page(session: Session, entries: Sequence[ContentEntry]) -> tuple[HistoryItem, ...]:
+    hiding = [compression for compression in session.history.in_force.values() if compression.hides is not None]
+    return await off_loop(len(entries), lambda: tuple(_logged(entry, session.transcript, hiding) for entry in entries))
 
 
-async def _transcript(history: History, entries: Sequence[ContentEntry]) -> tuple[HistoryItem, ...]:
-    everything = list(history.entries)
-    hiding = [compression for compression in history.in_force.values() if compression.hides is not None]
-
-    def work() -> tuple[HistoryItem, ...]:
-        turns = _Turns.of(everything)
-        return tuple(_logged(entry, turns, hiding) for entry in entries)
-
-    return await off_loop(len(everything), work)
-
-
-def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntry]) -> HistoryItem:
-    end = turns.ends.get(entry.turn_id)
+def _logged(entry: ContentEntry, transcript: Transcript, hiding: Sequence[CompressionEntry]) -> HistoryItem:
+    end = transcript.end_of(entry.turn_id)
     if end is not None and (end.outcome == "completed" or entry.seq <= end.kept_to):
         end = None
     hidden_by = next(
@@ -183,7 +138,7 @@ def _logged(entry: ContentEntry, turns: _Turns, hiding: Sequence[CompressionEntr
                 model=entry.model or None,
                 finish_reason=entry.finish_reason or None,
                 usage=entry.usage,
-                duration_ms=turns.duration_ms(entry),
+                duration_ms=transcript.duration_ms(entry),
             )
         case ToolResultEntry():
             return msgspec.structs.replace(item, calls=entry.calls)

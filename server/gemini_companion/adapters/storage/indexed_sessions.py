@@ -1,0 +1,61 @@
+"""How far each session is in the full-text indexes. Every function runs within the caller's transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class State(NamedTuple):
+    """A session's part of the indexes."""
+
+    session_id: str
+    number: int
+    """What stands for the session in the numbers of rows."""
+    indexed_to: int
+    """The newest entry that is in them; 0 for none. All before it are, but for those that were damaged then."""
+    places: int
+    """The last place of a passage that was given away."""
+    is_titled: bool
+    """Whether its title is in them."""
+
+
+def state_of(connection: sqlite3.Connection, session_id: str) -> State:
+    """How far a session is indexed; noted with the first question."""
+    known = known_state(connection, session_id)
+    if known is not None:
+        return known
+    connection.execute("INSERT INTO recall_sessions (session_id, indexed_to, places) VALUES (?, 0, 0)", (session_id,))
+    return state_of(connection, session_id)
+
+
+def known_state(connection: sqlite3.Connection, session_id: str) -> State | None:
+    """How far a session is indexed; `None` if nothing is noted of it."""
+    row = connection.execute(
+        "SELECT number, indexed_to, places, titled FROM recall_sessions WHERE session_id = ?", (session_id,)
+    ).fetchone()
+    return None if row is None else State(session_id, int(row[0]), int(row[1]), int(row[2]), bool(row[3]))
+
+
+def sessions_behind(connection: sqlite3.Connection, session_id: str | None = None) -> list[str]:
+    """The sessions with something that is not indexed, the newest first; with `session_id` only that one counts."""
+    where, arguments = ("sessions.session_id = ? AND", (session_id,)) if session_id is not None else ("", ())
+    rows = connection.execute(
+        "SELECT sessions.session_id FROM sessions LEFT JOIN recall_sessions USING (session_id)"
+        f" WHERE {where} (coalesce(indexed_to, 0) <"
+        " (SELECT coalesce(max(seq), 0) FROM log WHERE log.session_id = sessions.session_id)"
+        " OR coalesce(titled, 0) = 0) ORDER BY updated_at DESC",
+        arguments,
+    )
+    return [row[0] for row in rows]
+
+
+def has_gone(connection: sqlite3.Connection) -> bool:
+    """Whether something is noted of a session that is gone, without its words having been taken out of the indexes."""
+    return bool(
+        connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM recall_sessions WHERE session_id NOT IN (SELECT session_id FROM sessions))"
+        ).fetchone()[0]
+    )
