@@ -140,8 +140,9 @@ class Encoding:
 class Bodies:
     """Makes the bodies of requests, small ones at once and large ones in a thread."""
 
-    def __init__(self, options: GeminiOptions) -> None:
+    def __init__(self, options: GeminiOptions, *, most_bytes: int = KEPT_BYTES) -> None:
         self._options = options
+        self._most_bytes = most_bytes
         self._kept: WeakKeyDictionary[Conversation, tuple[Block, ...]] = WeakKeyDictionary()
         """By conversation, the one that was asked for last at the end."""
 
@@ -175,7 +176,7 @@ class Bodies:
 
     def _keep(self, conversation: Conversation, blocks: tuple[Block, ...]) -> None:
         self._kept.pop(conversation, None)
-        room = KEPT_BYTES
+        room = self._most_bytes
         fitting = 0
         for block in blocks:
             room -= len(block.data)
@@ -185,7 +186,7 @@ class Bodies:
         if not fitting:
             return
         self._kept[conversation] = blocks[:fitting]
-        excess = self.kept_bytes - KEPT_BYTES
+        excess = self.kept_bytes - self._most_bytes
         for other in list(self._kept):
             if excess <= 0 or other is conversation:
                 return
