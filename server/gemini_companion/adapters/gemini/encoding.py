@@ -1,6 +1,6 @@
 """From a request to its `Body`: what the last request of the conversation had, too, is not encoded again.
 
-A conversation's contents are encoded in *blocks*, which are kept until the conversation is no longer held. A block
+A conversation's contents are encoded in *segments*, which are kept until the conversation is no longer held. A segment
 counts only for the very same objects, in the same order: contents and parts are never changed, so whatever differs
 (a masked output, a text that a hook wrote) is another object. Nothing is compared by value: `1` and `true` are equal
 in Python.
@@ -30,12 +30,12 @@ AT_ONCE_BYTES: Final = 64 * 1024
 AT_ONCE_CONTENTS: Final = 4_000
 """Contents that are compared with the kept ones on the event loop."""
 
-_BLOCK_BYTES: Final = 32 * 1024
+_SEGMENT_BYTES: Final = 32 * 1024
 _COMMA: Final = b","
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Segment:
     """Neighbouring contents and their JSON, which ends with a comma. The first and the last of them are sent."""
 
     contents: tuple[Content, ...]
@@ -45,15 +45,13 @@ class Block:
 class Encoding:
     """Encodes the contents of one request, a part at a time. Pure; may be begun in one thread and ended in another."""
 
-    def __init__(self, contents: Sequence[Content], kept: Sequence[Block] = (), *, vertex: bool) -> None:
+    def __init__(self, contents: Sequence[Content], kept: Sequence[Segment] = (), *, vertex: bool) -> None:
         self._contents = contents
         self._kept = kept
         self._vertex = vertex
-        self._blocks: list[Block] = []
-        self._matched = 0
-        """Kept blocks that count; the rest of `_blocks` is new."""
+        self._segments: list[Segment] = []
         self._pieces: list[bytes] = []
-        """The JSON behind the blocks, a content each."""
+        """The JSON behind the segments, a content each."""
         self._size = 0
         self._done = 0
         """Contents that were looked at."""
@@ -79,26 +77,26 @@ class Encoding:
         return True
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The blocks at the head of the contents; some contents may stand behind them."""
-        return tuple(self._blocks)
+    def segments(self) -> tuple[Segment, ...]:
+        """The segments at the head of the contents; some contents may stand behind them."""
+        return tuple(self._segments)
 
     def data(self) -> list[bytes]:
         """The inside of the JSON array, in pieces; once `run` is through."""
-        return [*(block.data for block in self._blocks), _COMMA.join(self._pieces)]
+        return [*(segment.data for segment in self._segments), _COMMA.join(self._pieces)]
 
     def _compare(self) -> None:
         self._is_compared = True
         at = 0
-        for block in self._kept:
-            contents = self._contents[at : at + len(block.contents)]
-            if len(contents) < len(block.contents) or not _are_same(contents, block.contents):
+        for segment in self._kept:
+            contents = self._contents[at : at + len(segment.contents)]
+            if len(contents) < len(segment.contents) or not _are_same(contents, segment.contents):
                 break
-            self._blocks.append(block)
+            self._segments.append(segment)
             at += len(contents)
-        # What follows a block must be a content that is sent: else there is one comma too many, or it is to be merged.
-        if self._blocks and not (at < len(self._contents) and self._wire(self._contents[at])):
-            at -= len(self._blocks.pop().contents)
+        # What follows a segment must be a content that is sent: else there is one comma too many, or it is to be merged.
+        if self._segments and not (at < len(self._contents) and self._wire(self._contents[at])):
+            at -= len(self._segments.pop().contents)
         self._done = self._begin = at
 
     def _take(self, content: Content) -> int:
@@ -112,8 +110,8 @@ class Encoding:
             self._is_after_gap = False
             return 0
         made = self._flush()
-        if not self._is_after_gap and self._size >= _BLOCK_BYTES:
-            self._close_block()
+        if not self._is_after_gap and self._size >= _SEGMENT_BYTES:
+            self._close_segment()
         self._open = (content.role, parts)
         self._is_after_gap = False
         return made
@@ -128,9 +126,9 @@ class Encoding:
         self._size += len(data)
         return len(data)
 
-    def _close_block(self) -> None:
+    def _close_segment(self) -> None:
         data = b"%s," % _COMMA.join(self._pieces)
-        self._blocks.append(Block(tuple(self._contents[self._begin : self._done]), data))
+        self._segments.append(Segment(tuple(self._contents[self._begin : self._done]), data))
         self._pieces, self._size, self._begin = [], 0, self._done
 
     def _wire(self, content: Content) -> list[Part]:
@@ -143,7 +141,7 @@ class Bodies:
     def __init__(self, options: GeminiOptions, *, most_bytes: int = KEPT_BYTES) -> None:
         self._options = options
         self._most_bytes = most_bytes
-        self._kept: WeakKeyDictionary[Conversation, tuple[Block, ...]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Conversation, tuple[Segment, ...]] = WeakKeyDictionary()
         """By conversation, the one that was asked for last at the end."""
 
     async def generate(self, request: ModelRequest) -> Body:
@@ -157,7 +155,7 @@ class Bodies:
     @property
     def kept_bytes(self) -> int:
         """What is kept."""
-        return sum(len(block.data) for blocks in self._kept.values() for block in blocks)
+        return sum(len(segment.data) for segments in self._kept.values() for segment in segments)
 
     def clear(self) -> None:
         """Keep nothing more."""
@@ -171,26 +169,26 @@ class Bodies:
         if not (is_small and encoding.run(AT_ONCE_BYTES)):
             await asyncio.to_thread(encoding.run)
         if conversation is not None:
-            self._keep(conversation, encoding.blocks)
+            self._keep(conversation, encoding.segments)
         return Body(encoding.data(), fields_of(request, self._options))
 
-    def _keep(self, conversation: Conversation, blocks: tuple[Block, ...]) -> None:
+    def _keep(self, conversation: Conversation, segments: tuple[Segment, ...]) -> None:
         self._kept.pop(conversation, None)
         room = self._most_bytes
         fitting = 0
-        for block in blocks:
-            room -= len(block.data)
+        for segment in segments:
+            room -= len(segment.data)
             if room < 0:
                 break
             fitting += 1
         if not fitting:
             return
-        self._kept[conversation] = blocks[:fitting]
+        self._kept[conversation] = segments[:fitting]
         excess = self.kept_bytes - self._most_bytes
         for other in list(self._kept):
             if excess <= 0 or other is conversation:
                 return
-            excess -= sum(len(block.data) for block in self._kept.pop(other))
+            excess -= sum(len(segment.data) for segment in self._kept.pop(other))
 
 
 def _are_same(some: Sequence[Content], others: Sequence[Content]) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 
 from gemini_companion.engine.errors import CompanionError
 from gemini_companion.engine.history.content import Content, user_text, visible_text_of
+from gemini_companion.engine.history.log import PromptEntry
 from gemini_companion.engine.prompts.attachments import parts_apart
 from gemini_companion.sessions.events import TitleChanged
 from gemini_companion.sessions.models.port import ModelRequest
@@ -108,7 +109,7 @@ def _is_outgrown(session: Session) -> bool:
     at = session.meta.titled_at
     if not at or session.turns < at + FEWEST_TURNS:
         return False
-    prompts = [item.content for item in session.history.sources if item.kind == "prompt"]
+    prompts = [one.content for one in session.history.prompts if isinstance(one, PromptEntry)]
     before, since = prompts[max(0, at - _PROMPTS_BEFORE) : at], prompts[at:][-RECENT_PROMPTS:]
     return has_moved(chain((session.meta.title,), map(_own_text, before)), [*map(_own_text, since)])
 

@@ -15,21 +15,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.gemini.encoding import Block, Bodies, Encoding
+from gemini_companion.adapters.gemini.encoding import Segment, Bodies, Encoding
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.sessions.models.port import Conversation, ModelRequest
 from tests.adapters.gemini.plain_bodies import LONG, OPTIONS, alternating, whole
 from tests.support.examples import examples
 
 
-def encoded(contents: list[Content], kept: tuple[Block, ...] = ()) -> tuple[Block, ...]:
+def encoded(contents: list[Content], kept: tuple[Segment, ...] = ()) -> tuple[Segment, ...]:
     encoding = Encoding(contents, kept, vertex=False)
     assert encoding.run()
     assert (
         json.loads(b"[%s]" % b"".join(encoding.data()))
         == whole(ModelRequest(model="m", contents=tuple(contents)), "generate", vertex=False)["contents"]
     )
-    return encoding.blocks
+    return encoding.segments
 
 
 def test_what_was_encoded_for_a_turn_is_taken_as_it_is_by_the_next():
@@ -38,7 +38,7 @@ def test_what_was_encoded_for_a_turn_is_taken_as_it_is_by_the_next():
     assert len(first) > 10
     grown = encoded([*contents, *alternating(6)], first)
     assert all(one is other for one, other in zip(first, grown, strict=False))
-    assert sum(len(block.contents) for block in grown) > len(contents)
+    assert sum(len(segment.contents) for segment in grown) > len(contents)
 
 
 def test_a_content_that_was_merged_anew_of_the_same_parts_counts_as_the_same():
@@ -68,7 +68,7 @@ changes = st.lists(
 @given(changes)
 @settings(deadline=None, max_examples=examples(150))
 def test_whatever_becomes_of_a_conversation_nothing_stale_is_sent(steps: list[tuple[str, int]]):
-    contents, kept = alternating(8), tuple[Block, ...]()
+    contents, kept = alternating(8), tuple[Segment, ...]()
     for step, (kind, at) in enumerate(steps):
         role: Any = "model" if len(contents) % 2 else "user"
         place = at % len(contents) if contents else 0
