@@ -36,13 +36,17 @@ class GrowingRequest:
 
     def extend(self, contents: Iterable[Content]) -> None:
         """Add contents for good."""
+        last = self._last
         for content in contents:
             if not content.parts:
                 continue
-            if self._last and self._last[0].role != content.role:
-                self._done.extend(sendable(self._last))
-                self._last = []
-            self._last.append(content)
+            if last and last[0].role != content.role:
+                if len(last) == 1 and len(last[0].parts) == 1:  # by far the commonest: nothing to merge or to order
+                    self._done.append(last[0])
+                else:
+                    self._done.extend(sendable(last))
+                last.clear()
+            last.append(content)
 
     def contents(self, head: Content | None, more: Iterable[Content]) -> tuple[Content, ...]:
         """`head`, what was added, and `more`, as `sendable` makes them."""
