@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemini_companion.adapters.gemini.encoding import Segment, Bodies, Encoding
+from gemini_companion.adapters.gemini.encoding import Bodies, Encoding, Segment
 from gemini_companion.engine.history.content import Content, Part
 from gemini_companion.sessions.models.port import Conversation, ModelRequest
 from tests.adapters.gemini.plain_bodies import LONG, OPTIONS, alternating, whole

@@ -94,7 +94,7 @@ class Encoding:
                 break
             self._segments.append(segment)
             at += len(contents)
-        # What follows a segment must be a content that is sent: else there is one comma too many, or it is to be merged.
+        # What follows a segment must be a content that is sent: else a comma is too many, or it is to be merged.
         if self._segments and not (at < len(self._contents) and self._wire(self._contents[at])):
             at -= len(self._segments.pop().contents)
         self._done = self._begin = at
